@@ -1,0 +1,23 @@
+//! What a back end is: LIR in, callable code out. Nothing here knows which one.
+
+use crate::lir::Module;
+
+/// Finds the address of a helper by name.
+pub type HelperAddress<'a> = &'a (dyn Fn(&'static crate::rt::RtFn) -> *const u8 + Sync);
+
+/// Code of one module; dropping it frees the code, so the engine keeps it as long as anyone may run it.
+pub trait Code: Send + Sync {
+    /// Entry address of the function of that name.
+    fn entry(&self, name: &str) -> Option<*const u8>;
+    /// Bytes of machine code.
+    fn size(&self) -> usize;
+    /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).
+    fn text(&self, what: &str) -> Option<String>;
+}
+
+/// Turns modules into code. Thread-safe; takes no global lock.
+pub trait Backend: Send + Sync {
+    fn name(&self) -> &'static str;
+    /// Compiles legalised, verified LIR. `keep_text` asks for what [`Code::text`] prints.
+    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>, crate::diag::Diagnostic>;
+}

@@ -1,0 +1,122 @@
+//! Diagnostics: a compile error is a value with a declared code, a place and a way out.
+//!
+//! [`for_each_code`] is the only list of codes; errors, documentation pages and test assertions expand from it.
+
+use std::sync::Arc;
+
+macro_rules! codes {
+    ($( $(#[doc = $doc:expr])+ $Code:ident = $name:literal, $exception:ident; )+) => {
+        /// What is wrong, in general.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $( $(#[doc = $doc])+ $Code, )+ }
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$Code),+];
+            /// The kebab-case name users see and tests assert.
+            pub fn name(self) -> &'static str { match self { $(Code::$Code => $name),+ } }
+            pub fn summary(self) -> &'static str { match self { $(Code::$Code => concat!($($doc),+)),+ } }
+            /// The Python exception class of `tierup.errors` that reports it.
+            pub fn exception(self) -> &'static str { match self { $(Code::$Code => stringify!($exception)),+ } }
+        }
+    };
+}
+
+codes! {
+    /// A Python construct that Tierup does not compile.
+    UnsupportedSyntax = "unsupported-syntax", UnsupportedError;
+    /// A bytecode or Python version that Tierup does not know.
+    UnsupportedBytecode = "unsupported-bytecode", UnsupportedError;
+    /// A name that is not defined where it is used.
+    UndefinedName = "undefined-name", TypingError;
+    /// A global or captured value of a type that compiled code cannot hold.
+    UnsupportedGlobal = "unsupported-global", TypingError;
+    /// An argument of a type that compiled code cannot take.
+    UnsupportedArgument = "unsupported-argument", TypingError;
+    /// No version of an operation takes arguments of these types.
+    NoMatchingOperation = "no-matching-operation", TypingError;
+    /// A module attribute that Tierup does not know.
+    UnknownFunction = "unknown-function", TypingError;
+    /// A value has no such attribute or method.
+    UnknownAttribute = "unknown-attribute", TypingError;
+    /// A call does not fit the parameters of what it calls.
+    BadCall = "bad-call", TypingError;
+    /// Two values that meet have types that no common type holds.
+    CannotUnify = "cannot-unify", TypingError;
+    /// An operation needs a value that is known when the function is compiled.
+    RequiresConstant = "requires-constant", TypingError;
+    /// A container's element type cannot be known.
+    UnknownElementType = "unknown-element-type", TypingError;
+    /// A recursive function whose result type does not settle.
+    RunawayRecursion = "runaway-recursion", TypingError;
+    /// A signature or type that cannot be understood.
+    BadSignature = "bad-signature", TypingError;
+    /// Text of an IR that does not parse.
+    ParseError = "parse-error", CompilerError;
+    /// An IR that breaks its own rules; a bug in Tierup.
+    VerifierError = "verifier-error", CompilerError;
+    /// A back end refused a function; a bug in Tierup.
+    BackendError = "backend-error", CompilerError;
+    /// A state that should not exist; a bug in Tierup.
+    InternalError = "internal-error", CompilerError;
+}
+
+/// A place in the user's source. Columns count from 0; `end_col` 0 means unknown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Span { pub file: Arc<str>, pub func: Arc<str>, pub line: u32, pub col: u32, pub end_col: u32 }
+
+/// One compile error.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnostic {
+    pub code: Code,
+    pub message: String,
+    pub span: Option<Span>,
+    /// Further facts: types involved, candidates tried, where a value came from. Innermost call first.
+    pub notes: Vec<(String, Option<Span>)>,
+    /// What the user can do.
+    pub help: Option<String>,
+}
+
+pub type Result<T> = std::result::Result<T, Diagnostic>;
+
+impl Diagnostic {
+    pub fn new(code: Code, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { code, message: message.into(), span: None, notes: vec![], help: None }
+    }
+    pub fn internal(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::InternalError, message) }
+    /// Sets the place unless a more precise one is known already.
+    pub fn at(mut self, span: Span) -> Diagnostic {
+        if self.span.is_none() { self.span = Some(span); }
+        self
+    }
+    pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
+        if self.help.is_none() { self.help = Some(text.into()); }
+        self
+    }
+    pub fn note(mut self, text: impl Into<String>) -> Diagnostic { self.notes.push((text.into(), None)); self }
+
+    /// About ten lines: message, the user's line with a caret, notes, help. `source` gives a line of a file, if it can be had.
+    pub fn render(&self, source: &dyn Fn(&str, u32) -> Option<String>) -> String {
+        let mut out = format!("{} [{}]", self.message, self.code.name());
+        if let Some(s) = &self.span { render_span(&mut out, s, source); }
+        for (text, span) in self.notes.iter().take(4) {
+            out.push_str(&format!("\n  note: {text}"));
+            if let Some(s) = span { render_span(&mut out, s, source); }
+        }
+        if let Some(h) = &self.help { out.push_str(&format!("\n  help: {h}")); }
+        out
+    }
+}
+
+fn render_span(out: &mut String, s: &Span, source: &dyn Fn(&str, u32) -> Option<String>) {
+    out.push_str(&format!("\n  File \"{}\", line {}, in {}", s.file, s.line, s.func));
+    let Some(line) = source(&s.file, s.line) else { return };
+    let text = line.trim_end();
+    let indent = text.len() - text.trim_start().len();
+    let col = (s.col as usize).clamp(indent, text.len().max(indent));
+    let width = (s.end_col as usize).min(text.len()).saturating_sub(col).max(1);
+    out.push_str(&format!("\n    {}\n    {}{}", text.trim_start(), " ".repeat(col - indent), "^".repeat(width)));
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(&self.render(&|_, _| None)) }
+}
+impl std::error::Error for Diagnostic {}

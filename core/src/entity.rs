@@ -1,0 +1,21 @@
+//! Small typed indices and the arenas they index.
+
+/// Declares a `u32` index type that prints with a prefix (`v3`, `block0`).
+#[macro_export]
+macro_rules! entity {
+    ($(#[$doc:meta])* $Name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $Name(pub u32);
+        impl $Name {
+            pub fn new(i: usize) -> Self { $Name(i as u32) }
+            pub fn index(self) -> usize { self.0 as usize }
+        }
+        impl std::fmt::Display for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, concat!($prefix, "{}"), self.0) }
+        }
+        impl std::fmt::Debug for $Name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { write!(f, concat!($prefix, "{}"), self.0) }
+        }
+    };
+}

@@ -1,0 +1,86 @@
+//! Heap layouts that compiled code, the run-time and the Python boundary share: the only place where an offset is decided.
+//!
+//! Every heap object starts with an [`Obj`] header. Reference counts are changed through helpers only. Structs are `repr(C)`;
+//! compiled code takes offsets with `std::mem::offset_of!` through the constants generated here.
+
+use std::sync::atomic::{AtomicI64, AtomicU32};
+
+/// Per-thread state; parameter 0 of every compiled function.
+#[repr(C)]
+pub struct ThreadCtx {
+    /// Exception left by a helper: an owned `*mut Exc`, or null.
+    pub pending: *mut Obj,
+    /// Frames below this address raise RecursionError.
+    pub stack_limit: usize,
+    /// Non-zero when somebody wants a poll (Ctrl-C, cancellation). Written by other threads.
+    pub interrupt: AtomicU32,
+    pub reserved: u32,
+    /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).
+    pub handled: *mut Obj,
+}
+
+/// Header of every heap object.
+#[repr(C)]
+pub struct Obj {
+    pub refs: AtomicI64,
+    /// Frees the object; called when `refs` falls to zero.
+    pub drop: unsafe extern "C" fn(*mut Obj),
+}
+
+/// Owner of array memory: a block of the run-time's own, or a Python object that is kept alive.
+/// The memory of an owned block follows the header, aligned to 64 bytes.
+#[repr(C)]
+pub struct MemBlock {
+    pub obj: Obj,
+    /// Start of the elements.
+    pub data: *mut u8,
+    pub bytes: i64,
+    /// The Python object that owns the memory (borrowed by an argument, owned by a wrapper), or null.
+    pub py: *mut u8,
+}
+
+/// An immutable string of `len` code points, each `kind` (1, 2 or 4) bytes, as CPython stores them.
+#[repr(C)]
+pub struct Str {
+    pub obj: Obj,
+    pub len: i64,
+    pub kind: i64,
+    /// First code point: inline after the header, or in memory kept alive elsewhere.
+    pub data: *mut u8,
+}
+
+/// A list. Element `i` is `elem_bytes` bytes at `data + i * elem_bytes`: one scalar of its own width, or several leaves in
+/// slots of 8 bytes. Bit `k` of `ref_mask` says that word `k` of an element is an owned `*mut Obj` (or null).
+#[repr(C)]
+pub struct List {
+    pub obj: Obj,
+    pub len: i64,
+    pub cap: i64,
+    pub data: *mut u8,
+    pub elem_bytes: i64,
+    pub ref_mask: i64,
+    /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
+    pub borrow: i64,
+    /// The Python list that this one was made from (argument; changes are written back), or null.
+    pub py: *mut u8,
+}
+
+/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in [`List`],
+/// for the first 64 words; a frame with more references keeps them in front.
+#[repr(C)]
+pub struct Frame {
+    pub obj: Obj,
+    /// -1 before the first resumption is never used: 0 is the start, then the number of the `yield`; -1 means finished.
+    pub resume: i64,
+    pub bytes: i64,
+    pub ref_mask: i64,
+}
+
+/// A field's byte offset for lowering.
+#[macro_export]
+macro_rules! offset {
+    ($T:ident . $($field:ident).+) => { std::mem::offset_of!($crate::layout::$T, $($field).+) as i32 };
+}
+
+/// Size of [`Frame`]'s header: where its leaves start.
+pub const FRAME_HEADER: i32 = std::mem::size_of::<Frame>() as i32;

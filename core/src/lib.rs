@@ -1,0 +1,13 @@
+//! The Tierup compiler without Python, back ends or threads: bytecode → SSA → types → LIR.
+//!
+//! Start reading in the order of the pipeline: [`bytecode`], [`ssa`], [`infer`], [`lower`], [`lir`].
+//! Operations live in [`ops`], what a helper may look like in [`rt`], heap layouts in [`layout`].
+
+pub mod entity;
+pub mod backend;
+pub mod diag;
+pub mod layout;
+pub mod lir;
+pub mod rt;
+pub mod ssa;
+pub mod types;

@@ -1,0 +1,270 @@
+//! LIR functions: blocks with parameters, instructions, locations. No Python type appears here.
+//!
+//! Convention of every function that compiled code or a wrapper may call: parameter 0 is the `ThreadCtx` pointer, the first
+//! result is the status (i64: 0, or an owned pointer to the pending native exception), then the exploded result scalars.
+//! `legalise` turns more than one result scalar into stores through an out-pointer just before a back end.
+
+use super::inst::{Op, Shape};
+use crate::entity;
+use crate::rt::RtFn;
+
+/// A machine type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ty { I8, I16, I32, I64, F32, F64, Ptr }
+
+impl Ty {
+    pub const ALL: &'static [Ty] = &[Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::Ptr];
+    pub fn name(self) -> &'static str {
+        match self { Ty::I8 => "i8", Ty::I16 => "i16", Ty::I32 => "i32", Ty::I64 => "i64", Ty::F32 => "f32", Ty::F64 => "f64", Ty::Ptr => "ptr" }
+    }
+    pub fn bytes(self) -> u32 {
+        match self { Ty::I8 => 1, Ty::I16 => 2, Ty::I32 | Ty::F32 => 4, Ty::I64 | Ty::F64 | Ty::Ptr => 8 }
+    }
+    pub fn is_int(self) -> bool { matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64) }
+    pub fn is_float(self) -> bool { matches!(self, Ty::F32 | Ty::F64) }
+    pub fn parse(s: &str) -> Option<Ty> { Ty::ALL.iter().copied().find(|t| t.name() == s) }
+}
+impl std::fmt::Display for Ty {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.name()) }
+}
+
+entity!(/// A value.
+    Value, "v");
+entity!(/// A basic block.
+    Block, "block");
+entity!(/// An instruction.
+    Inst, "inst");
+entity!(/// A fixed-size piece of the frame.
+    Slot, "slot");
+entity!(/// A function that this one calls.
+    FuncRef, "fn");
+entity!(/// An address that is known when the code is made: an entry cell, a string, a constant array.
+    Symbol, "sym");
+entity!(/// A source location; 0 is "unknown".
+    Loc, "loc");
+
+/// What memory an access touches. Accesses of different classes never alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Alias {
+    /// Elements of NumPy arrays (they may alias each other).
+    Array,
+    /// Headers and elements of lists, strings and other heap objects of the run-time.
+    Object,
+    /// Generator frames and closure environments.
+    Frame,
+    /// Stack slots and out-pointers.
+    Stack,
+    /// Fields of the `ThreadCtx`.
+    Ctx,
+    /// Memory that never changes while compiled code can see it.
+    Const,
+}
+impl Alias {
+    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const];
+    pub fn name(self) -> &'static str {
+        match self { Alias::Array => "array", Alias::Object => "object", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx", Alias::Const => "const" }
+    }
+}
+
+/// A jump target with its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockCall { pub block: Block, pub args: Vec<Value> }
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum InstData {
+    /// Constant of type `ty`; bits as in [`super::inst::eval`].
+    Const { ty: Ty, bits: u64 },
+    /// A row of the table. `ty` is the printed suffix: operand type, or result type of a conversion.
+    Op { op: Op, ty: Ty, args: Vec<Value> },
+    /// `*(addr + offset)`; any alignment is allowed.
+    Load { ty: Ty, addr: Value, offset: i32, alias: Alias },
+    /// `*(addr + offset) = value`; any alignment is allowed.
+    Store { value: Value, addr: Value, offset: i32, alias: Alias },
+    /// Address of a stack slot.
+    StackAddr { slot: Slot },
+    /// Address of a symbol.
+    SymbolAddr { symbol: Symbol },
+    /// Direct call of a LIR function.
+    Call { func: FuncRef, args: Vec<Value> },
+    /// Call through a pointer.
+    CallIndirect { sig: Signature, addr: Value, args: Vec<Value> },
+    /// Call of a run-time helper.
+    CallHelper { helper: &'static RtFn, args: Vec<Value> },
+    Jump(BlockCall),
+    /// To `then_to` where `cond` (i8) is non-zero. `cold` names an unlikely side.
+    Brif { cond: Value, then_to: BlockCall, else_to: BlockCall, cold: Cold },
+    /// To `cases[index]`, or to `default` where `index` (i64, unsigned) is past the end. Cases take no arguments.
+    Switch { index: Value, cases: Vec<Block>, default: Block },
+    Return(Vec<Value>),
+    /// Never reached.
+    Unreachable,
+}
+
+/// Which side of a branch is unlikely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cold { Neither, Then, Else }
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Signature { pub params: Vec<Ty>, pub results: Vec<Ty> }
+
+/// A function that is called directly.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExtFunc { pub name: String, pub sig: Signature }
+
+/// An address outside the code. `name` is stable between processes, `addr` is for this one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SymbolData { pub name: String, pub addr: usize }
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotData { pub bytes: u32 }
+
+/// One source position. `inlined_at` is the call site in the function that this code was inlined into.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LocData { pub file: std::sync::Arc<str>, pub func: std::sync::Arc<str>, pub line: u32, pub col: u32, pub inlined_at: Loc }
+
+#[derive(Clone, Debug, Default)]
+pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub cold: bool }
+
+#[derive(Clone, Debug)]
+pub struct InstNode { pub data: InstData, pub results: Vec<Value>, pub loc: Loc }
+
+/// A LIR function. The first block is the entry; its parameters are the function's.
+#[derive(Clone, Debug, Default)]
+pub struct Func {
+    pub name: String,
+    pub sig: Signature,
+    /// May be inlined into callers whatever its size.
+    pub always_inline: bool,
+    pub blocks: Vec<BlockData>,
+    /// Blocks in layout order; a block that is not listed is dead.
+    pub layout: Vec<Block>,
+    pub insts: Vec<InstNode>,
+    pub value_types: Vec<Ty>,
+    pub slots: Vec<SlotData>,
+    pub funcs: Vec<ExtFunc>,
+    pub symbols: Vec<SymbolData>,
+    /// Index 0 stands for "unknown" and is not stored; `Loc(n)` is `locs[n - 1]`.
+    pub locs: Vec<LocData>,
+}
+
+/// Functions that are compiled together; calls between them are direct.
+#[derive(Clone, Debug, Default)]
+pub struct Module { pub funcs: Vec<Func> }
+
+impl InstData {
+    pub fn is_terminator(&self) -> bool {
+        match self {
+            InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => true,
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => false,
+        }
+    }
+
+    /// Calls `f` on every value that this instruction uses, block arguments included.
+    pub fn for_each_use(&self, mut f: impl FnMut(Value)) {
+        let mut copy = self.clone();
+        copy.map_uses(|v| { f(v); v });
+    }
+
+    /// Replaces every used value.
+    pub fn map_uses(&mut self, mut f: impl FnMut(Value) -> Value) {
+        let mut all = |vs: &mut Vec<Value>| vs.iter_mut().for_each(|v| *v = f(*v));
+        match self {
+            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
+            InstData::Op { args, .. } | InstData::Call { args, .. } | InstData::CallHelper { args, .. } | InstData::Return(args) => all(args),
+            InstData::Load { addr, .. } => *addr = f(*addr),
+            InstData::Store { value, addr, .. } => { *value = f(*value); *addr = f(*addr) }
+            InstData::CallIndirect { addr, args, .. } => { all(args); *addr = f(*addr) }
+            InstData::Jump(to) => all(&mut to.args),
+            InstData::Brif { cond, then_to, else_to, .. } => { all(&mut then_to.args); all(&mut else_to.args); *cond = f(*cond) }
+            InstData::Switch { index, .. } => *index = f(*index),
+        }
+    }
+
+    /// Successor blocks, in order.
+    pub fn successors(&self) -> Vec<Block> {
+        match self {
+            InstData::Jump(to) => vec![to.block],
+            InstData::Brif { then_to, else_to, .. } => vec![then_to.block, else_to.block],
+            InstData::Switch { cases, default, .. } => cases.iter().copied().chain([*default]).collect(),
+            _ => vec![],
+        }
+    }
+}
+
+impl Func {
+    pub fn new(name: impl Into<String>, sig: Signature) -> Func { Func { name: name.into(), sig, ..Func::default() } }
+    pub fn value_type(&self, v: Value) -> Ty { self.value_types[v.index()] }
+    pub fn entry(&self) -> Block { self.layout[0] }
+    pub fn terminator(&self, b: Block) -> Option<Inst> { self.blocks[b.index()].insts.last().copied() }
+
+    pub fn make_value(&mut self, ty: Ty) -> Value {
+        self.value_types.push(ty);
+        Value::new(self.value_types.len() - 1)
+    }
+
+    /// A new block, not yet in the layout.
+    pub fn make_block(&mut self) -> Block {
+        self.blocks.push(BlockData::default());
+        Block::new(self.blocks.len() - 1)
+    }
+
+    pub fn add_param(&mut self, b: Block, ty: Ty) -> Value {
+        let v = self.make_value(ty);
+        self.blocks[b.index()].params.push(v);
+        v
+    }
+
+    /// A new instruction with its results, not yet in a block.
+    pub fn make_inst(&mut self, data: InstData, loc: Loc) -> Inst {
+        let results = self.result_types(&data).into_iter().map(|t| self.make_value(t)).collect();
+        self.insts.push(InstNode { data, results, loc });
+        Inst::new(self.insts.len() - 1)
+    }
+
+    pub fn result_types(&self, data: &InstData) -> Vec<Ty> {
+        match data {
+            InstData::Const { ty, .. } | InstData::Load { ty, .. } => vec![*ty],
+            InstData::Op { op, ty, .. } => vec![match op.shape() {
+                Shape::IntCompare | Shape::FloatCompare => Ty::I8,
+                Shape::PtrOffset => Ty::Ptr,
+                Shape::IntBinary | Shape::IntUnary | Shape::FloatBinary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt
+                | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast | Shape::AnySelect => *ty,
+            }],
+            InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => vec![Ty::Ptr],
+            InstData::Call { func, .. } => self.funcs[func.index()].sig.results.clone(),
+            InstData::CallIndirect { sig, .. } => sig.results.clone(),
+            InstData::CallHelper { helper, .. } => helper.ret.ty().into_iter().collect(),
+            InstData::Store { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => vec![],
+        }
+    }
+
+    pub fn add_slot(&mut self, bytes: u32) -> Slot {
+        self.slots.push(SlotData { bytes });
+        Slot::new(self.slots.len() - 1)
+    }
+
+    pub fn func_ref(&mut self, name: &str, sig: &Signature) -> FuncRef {
+        let at = self.funcs.iter().position(|f| f.name == name).unwrap_or_else(|| {
+            self.funcs.push(ExtFunc { name: name.into(), sig: sig.clone() });
+            self.funcs.len() - 1
+        });
+        FuncRef::new(at)
+    }
+
+    pub fn symbol(&mut self, name: &str, addr: usize) -> Symbol {
+        let at = self.symbols.iter().position(|s| s.name == name).unwrap_or_else(|| {
+            self.symbols.push(SymbolData { name: name.into(), addr });
+            self.symbols.len() - 1
+        });
+        Symbol::new(at)
+    }
+
+    pub fn add_loc(&mut self, data: LocData) -> Loc {
+        if let Some(at) = self.locs.iter().rposition(|l| *l == data) { return Loc::new(at + 1); }
+        self.locs.push(data);
+        Loc::new(self.locs.len())
+    }
+
+    pub fn loc(&self, loc: Loc) -> Option<&LocData> { loc.index().checked_sub(1).map(|i| &self.locs[i]) }
+}
