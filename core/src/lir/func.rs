@@ -162,8 +162,17 @@ impl InstData {
 
     /// Calls `f` on every value that this instruction uses, block arguments included.
     pub fn for_each_use(&self, mut f: impl FnMut(Value)) {
-        let mut copy = self.clone();
-        copy.map_uses(|v| { f(v); v });
+        let mut all = |vs: &[Value]| vs.iter().for_each(|v| f(*v));
+        match self {
+            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
+            InstData::Op { args, .. } | InstData::Call { args, .. } | InstData::CallHelper { args, .. } | InstData::Return(args) => all(args),
+            InstData::Load { addr, .. } => all(&[*addr]),
+            InstData::Store { value, addr, .. } => all(&[*value, *addr]),
+            InstData::CallIndirect { addr, args, .. } => { all(args); all(&[*addr]) }
+            InstData::Jump(to) => all(&to.args),
+            InstData::Brif { cond, then_to, else_to, .. } => { all(&then_to.args); all(&else_to.args); all(&[*cond]) }
+            InstData::Switch { index, .. } => all(&[*index]),
+        }
     }
 
     /// Replaces every used value.
@@ -181,14 +190,22 @@ impl InstData {
         }
     }
 
+    /// Calls `f` on every successor block, in order.
+    pub fn for_each_successor(&self, mut f: impl FnMut(Block)) {
+        match self {
+            InstData::Jump(to) => f(to.block),
+            InstData::Brif { then_to, else_to, .. } => { f(then_to.block); f(else_to.block) }
+            InstData::Switch { cases, default, .. } => { cases.iter().for_each(|b| f(*b)); f(*default) }
+            InstData::Return(_) | InstData::Unreachable | InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. }
+            | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => {}
+        }
+    }
+
     /// Successor blocks, in order.
     pub fn successors(&self) -> Vec<Block> {
-        match self {
-            InstData::Jump(to) => vec![to.block],
-            InstData::Brif { then_to, else_to, .. } => vec![then_to.block, else_to.block],
-            InstData::Switch { cases, default, .. } => cases.iter().copied().chain([*default]).collect(),
-            _ => vec![],
-        }
+        let mut out = vec![];
+        self.for_each_successor(|b| out.push(b));
+        out
     }
 }
 

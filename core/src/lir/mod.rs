@@ -3,6 +3,7 @@
 //! Start at [`inst`] (the table), then [`func`] (the data structure), then [`builder`].
 
 pub mod builder;
+pub mod cfg;
 pub mod func;
 pub mod inst;
 
