@@ -1,1 +1,9 @@
-//! x
+//! SSA at Python's level: one data structure for untyped and typed code, told apart by [`Func::types`].
+//!
+//! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it, [`verify`] checks it,
+//! [`registry`] keeps every function that a type may name.
+
+pub mod func;
+pub mod registry;
+
+pub use func::*;

@@ -1,1 +1,253 @@
-//! x
+//! Types of Python values in compiled code: interned, so equality is pointer equality and a [`Type`] is `Copy`.
+//!
+//! Scalars have NumPy's widths plus the *weak* Python `int` (64 bits), `float` and `complex`, which take the width of what they meet
+//! (NEP 50). [`promote`] holds the rules between types, [`leaves`] how a type becomes machine values.
+
+pub mod consts;
+pub mod leaves;
+pub mod promote;
+pub mod text;
+
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
+use std::sync::{LazyLock, RwLock};
+
+pub use consts::Const;
+
+/// An interned type.
+#[derive(Clone, Copy)]
+pub struct Type(&'static Kind);
+
+impl PartialEq for Type {
+    fn eq(&self, other: &Type) -> bool { std::ptr::eq(self.0, other.0) }
+}
+impl Eq for Type {}
+impl Hash for Type {
+    fn hash<H: Hasher>(&self, h: &mut H) { (self.0 as *const Kind as usize).hash(h) }
+}
+impl std::ops::Deref for Type {
+    type Target = Kind;
+    fn deref(&self) -> &Kind { self.0 }
+}
+impl std::fmt::Debug for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { std::fmt::Display::fmt(self, f) }
+}
+
+/// Integer widths; `Py` is the weak Python int, 64 bits and signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Int { I8, I16, I32, I64, U8, U16, U32, U64, Py }
+
+/// Floating-point widths; `Py` is the weak Python float, 64 bits. Also the component of complex numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Float { F32, F64, Py }
+
+/// Order of an array's elements in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout { C, F, A }
+
+/// Type of an array. Strides are leaves only for layout `A`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArrayType { pub dtype: Type, pub ndim: u8, pub layout: Layout, pub readonly: bool }
+
+/// Identity of a named tuple class, an exception class or another Python class that the host knows.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClassInfo {
+    /// Handle that the host maps back to the Python class.
+    pub handle: u64,
+    pub name: String,
+    /// Field names of a named tuple; empty otherwise.
+    pub fields: Vec<String>,
+}
+
+/// A Python function as a value: its code and the types of what it carries along.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FuncType {
+    /// Key of the SSA function in [`crate::ssa::registry`].
+    pub func: crate::ssa::FuncId,
+    /// Values for trailing positional parameters, then keyword-only ones, as given at `MAKE_FUNCTION` (empty for module-level functions,
+    /// whose defaults the host knows).
+    pub defaults: Vec<Type>,
+    /// Captured variables; empty when the host knows them.
+    pub captures: Vec<Type>,
+}
+
+/// Iterator states. Each is a value: `next` gives the next state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IterType {
+    /// (current, stop, step); the step is in the type when it is known.
+    Range(Option<i64>),
+    /// Over the first axis of an array: (array, index).
+    Array(Type),
+    /// (list, index).
+    List(Type),
+    /// (tuple, index); all members have this type.
+    Tuple(Type),
+    /// (string, index).
+    Str,
+    /// (inner, count).
+    Enumerate(Type),
+    Zip(Vec<Type>),
+    /// (sequence, index counting down); a range is reversed into a range instead.
+    Reversed(Type),
+    /// Indices of an n-dimensional shape: (shape, current, remaining).
+    NdIndex(u8),
+    /// (array, NdIndex state).
+    NdEnumerate(Type),
+    /// All elements in C order: (array, NdIndex state).
+    Flat(Type),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// No value gets here (yet): the bottom of the lattice.
+    Never,
+    /// A local variable that is not bound.
+    Undef,
+    /// A local variable that may not be bound.
+    MaybeUndef(Type),
+    None,
+    Ellipsis,
+    Bool,
+    Int(Int),
+    Float(Float),
+    Complex(Float),
+    Str,
+    Optional(Type),
+    Tuple(Vec<Type>),
+    NamedTuple(&'static ClassInfo, Vec<Type>),
+    Array(ArrayType),
+    List(Type),
+    /// A list whose element type is being inferred; gone when inference ends.
+    ListVar(u32),
+    /// A range; the step is in the type when it is known.
+    Range(Option<i64>),
+    /// A slice; each part is an integer or None.
+    Slice([Type; 3]),
+    Iter(IterType),
+    Function(FuncType),
+    /// An operation, class or function of the table as a value: `numpy.add`, `builtins.len`, `builtins.int`.
+    Builtin(&'static str),
+    /// An attribute of a value that is called later: the path in the table and the receiver.
+    Method(&'static str, Type),
+    Module(&'static str),
+    /// A scalar type as a value: `np.float32`, `np.dtype("f4")`, `arr.dtype`.
+    DType(Type),
+    NamedTupleClass(&'static ClassInfo),
+    /// An exception class as a value; instances are native objects.
+    ExcClass(&'static ClassInfo),
+    /// A native exception object; which class is known at run time.
+    Exception,
+    /// A generator object: key of its instance, and what it yields.
+    Generator(u32, Type),
+}
+
+static INTERNED: LazyLock<RwLock<HashSet<&'static Kind>>> = LazyLock::new(Default::default);
+
+impl Type {
+    /// The one `Type` of this kind. Interned kinds live as long as the process: they are few.
+    pub fn new(kind: Kind) -> Type {
+        if let Some(k) = INTERNED.read().unwrap_or_else(|e| e.into_inner()).get(&kind) { return Type(k); }
+        let mut set = INTERNED.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(k) = set.get(&kind) { return Type(k); }
+        let k: &'static Kind = Box::leak(Box::new(kind));
+        set.insert(k);
+        Type(k)
+    }
+    pub fn kind(self) -> &'static Kind { self.0 }
+
+    pub fn never() -> Type { cached(&CACHE.never) }
+    pub fn undef() -> Type { Type::new(Kind::Undef) }
+    pub fn none() -> Type { cached(&CACHE.none) }
+    pub fn bool() -> Type { cached(&CACHE.bool) }
+    pub fn str() -> Type { cached(&CACHE.str) }
+    /// The weak Python int.
+    pub fn int() -> Type { cached(&CACHE.int) }
+    /// The weak Python float.
+    pub fn float() -> Type { cached(&CACHE.float) }
+    pub fn complex() -> Type { Type::new(Kind::Complex(Float::Py)) }
+    pub fn int_of(i: Int) -> Type { Type::new(Kind::Int(i)) }
+    pub fn float_of(f: Float) -> Type { Type::new(Kind::Float(f)) }
+    pub fn i64() -> Type { Type::int_of(Int::I64) }
+    pub fn f64() -> Type { Type::float_of(Float::F64) }
+    pub fn tuple(members: Vec<Type>) -> Type { Type::new(Kind::Tuple(members)) }
+    pub fn list(elem: Type) -> Type { Type::new(Kind::List(elem)) }
+    pub fn optional(t: Type) -> Type {
+        match *t { Kind::None | Kind::Optional(_) => t, _ => Type::new(Kind::Optional(t)) }
+    }
+    pub fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
+        // A 1-d (or 0-d) array is C-contiguous and F-contiguous at once; `C` stands for both.
+        let layout = if ndim <= 1 && layout == Layout::F { Layout::C } else { layout };
+        Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: ndim as u8, layout, readonly: false }))
+    }
+    pub fn iter(i: IterType) -> Type { Type::new(Kind::Iter(i)) }
+
+    pub fn as_array(self) -> Option<ArrayType> { if let Kind::Array(a) = *self { Some(a) } else { None } }
+    /// Members of a tuple or named tuple.
+    pub fn members(self) -> Option<&'static [Type]> {
+        match self.kind() { Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(m), _ => None }
+    }
+    pub fn is_int(self) -> bool { matches!(*self, Kind::Int(_)) }
+    pub fn is_float(self) -> bool { matches!(*self, Kind::Float(_)) }
+    pub fn is_complex(self) -> bool { matches!(*self, Kind::Complex(_)) }
+    /// int or bool: what may stand as an index.
+    pub fn is_index(self) -> bool { matches!(*self, Kind::Int(_) | Kind::Bool) }
+    /// bool, int, float or complex.
+    pub fn is_number(self) -> bool { matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) }
+    pub fn is_real(self) -> bool { matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_)) }
+    /// The NumPy scalar type of a weak Python number; others unchanged.
+    pub fn strong(self) -> Type {
+        match *self {
+            Kind::Int(Int::Py) => Type::i64(),
+            Kind::Float(Float::Py) => Type::f64(),
+            Kind::Complex(Float::Py) => Type::new(Kind::Complex(Float::F64)),
+            _ => self,
+        }
+    }
+    pub fn is_weak(self) -> bool { self.strong() != self }
+}
+
+struct Cache { never: Type, none: Type, bool: Type, str: Type, int: Type, float: Type }
+static CACHE: LazyLock<Cache> = LazyLock::new(|| Cache {
+    never: Type::new(Kind::Never),
+    none: Type::new(Kind::None),
+    bool: Type::new(Kind::Bool),
+    str: Type::new(Kind::Str),
+    int: Type::new(Kind::Int(Int::Py)),
+    float: Type::new(Kind::Float(Float::Py)),
+});
+fn cached(t: &Type) -> Type { *t }
+
+impl Int {
+    pub const ALL: [Int; 9] = [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
+    pub fn bits(self) -> u32 {
+        match self { Int::I8 | Int::U8 => 8, Int::I16 | Int::U16 => 16, Int::I32 | Int::U32 => 32, Int::I64 | Int::U64 | Int::Py => 64 }
+    }
+    pub fn signed(self) -> bool { matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::Py) }
+    pub fn of(bits: u32, signed: bool) -> Int {
+        match (bits, signed) {
+            (8, true) => Int::I8, (16, true) => Int::I16, (32, true) => Int::I32, (8, false) => Int::U8, (16, false) => Int::U16,
+            (32, false) => Int::U32, (64, false) => Int::U64, (_, _) => Int::I64,
+        }
+    }
+}
+impl Float {
+    pub fn bits(self) -> u32 { if self == Float::F32 { 32 } else { 64 } }
+}
+impl ArrayType {
+    pub fn ty(self) -> Type { Type::new(Kind::Array(self)) }
+    pub fn ndim(self) -> usize { self.ndim as usize }
+    /// Bytes of one element.
+    pub fn itemsize(self) -> i64 { self.dtype.itemsize() }
+}
+impl Type {
+    /// Bytes of a scalar as an array element.
+    pub fn itemsize(self) -> i64 {
+        match *self {
+            Kind::Bool => 1,
+            Kind::Int(i) => i.bits() as i64 / 8,
+            Kind::Float(f) => f.bits() as i64 / 8,
+            Kind::Complex(f) => f.bits() as i64 / 4,
+            _ => 8,
+        }
+    }
+}

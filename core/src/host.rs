@@ -1,0 +1,41 @@
+//! What the compiler asks of its host (the Python side, or a test): values of globals, captured variables and defaults.
+//!
+//! Answers are recorded by the host as assumptions of what is being compiled, so that a changed global gives a new overload.
+
+use crate::diag::Result;
+use crate::ssa::FuncId;
+use crate::types::{ClassInfo, Const, Type};
+
+/// A value known when the function is compiled.
+#[derive(Clone, Debug)]
+pub enum GlobalValue {
+    Const(Const),
+    /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`, `math.sin`.
+    Builtin(&'static str),
+    Module(&'static str),
+    /// A Python function (jitted or plain); compiled where it is called.
+    Function(FuncId),
+    /// A scalar type or dtype object.
+    DType(Type),
+    NamedTupleClass(&'static ClassInfo),
+    ExcClass(&'static ClassInfo),
+    /// An instance of a named tuple or a tuple with members that are no constants.
+    Tuple(Type, Vec<GlobalValue>),
+    /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
+    Array { ty: Type, owner: usize, data: usize, shape: Vec<i64>, strides: Vec<i64> },
+    /// Something compiled code cannot hold; the text says what, for the error.
+    Unsupported(String),
+}
+
+pub trait Host {
+    /// The global or builtin `name` of the function that the host knows as `host`.
+    fn global(&self, host: u64, name: &str) -> Option<GlobalValue>;
+    /// The n-th captured variable of that function; None when unbound.
+    fn free(&self, host: u64, index: u32) -> Option<GlobalValue>;
+    /// The default of a parameter of that function.
+    fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
+    /// An attribute of a module that is not in the operation table.
+    fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
+    /// A library function written in Python, by `module.name` below `tierup.lib`.
+    fn library(&self, path: &str) -> Result<FuncId>;
+}

@@ -1,0 +1,3 @@
+//! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
+
+pub mod cx;

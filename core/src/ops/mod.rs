@@ -1,0 +1,140 @@
+//! Operations: what Python names mean. One file per family; each row holds names, parameters, typing rule, body and documentation.
+//!
+//! To add one, write a row in the family's file; with a helper, implement its trait method in `runtime` as well. Nothing else.
+//! Methods and attributes are rows too: `array.sum`, `str.upper`, `list.append`, `array.shape` (a property).
+
+use crate::diag::Result;
+use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+/// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and coercions.
+pub type Rule = fn(&mut TyCx<'_>, &[Arg]) -> Result<Answer>;
+/// Emits LIR for one typed call.
+pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
+
+/// The ways to implement an operation.
+#[derive(Clone, Copy)]
+pub enum Body {
+    /// Emits LIR.
+    Lir(Rule, Emit),
+    /// A function in Python below `tierup.lib`, as `module.name`; compiled by this very compiler for the argument types at hand.
+    Py(&'static str),
+    /// A universal function: the rule gives the scalar loop's types, `Emit` one element; arrays broadcast, `out` is an optional last parameter.
+    Ufunc(Rule, Emit),
+}
+
+/// What an operation does beyond giving a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Depends on nothing but its operands; may be dropped when unused.
+    Pure,
+    /// Reads or makes memory; may be dropped when unused.
+    Reads,
+    /// Changes something.
+    Writes,
+}
+
+/// One row.
+pub struct OpDef {
+    /// Python paths that mean this operation; the first names it in texts.
+    pub paths: &'static [&'static str],
+    /// Parameters as in a `def`: `a, axis=None, *, dtype=None`; `*rest` takes any number.
+    pub params: &'static str,
+    pub body: Body,
+    pub effect: Effect,
+    /// Whether it may raise for some operands; lowering then gives it a landing place.
+    pub raises: bool,
+    /// Read without a call: `a.shape`.
+    pub property: bool,
+    pub doc: &'static str,
+    parsed: OnceLock<ParamSpec>,
+}
+
+impl OpDef {
+    pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, doc: "", parsed: OnceLock::new() }
+    }
+    /// May raise.
+    pub const fn raises(mut self) -> OpDef { self.raises = true; self }
+    pub const fn reads(mut self) -> OpDef { self.effect = Effect::Reads; self }
+    pub const fn writes(mut self) -> OpDef { self.effect = Effect::Writes; self }
+    pub const fn property(mut self) -> OpDef { self.property = true; self }
+    pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
+    pub fn name(&self) -> &'static str { self.paths[0] }
+    pub fn spec(&self) -> &ParamSpec { self.parsed.get_or_init(|| ParamSpec::parse(self.params)) }
+}
+impl PartialEq for OpDef {
+    fn eq(&self, other: &OpDef) -> bool { std::ptr::eq(self, other) }
+}
+impl std::fmt::Debug for OpDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.name()) }
+}
+
+/// Parsed parameters of a row.
+#[derive(Debug, Default)]
+pub struct ParamSpec { pub params: Vec<Param>, pub positional: usize, pub varargs: bool }
+#[derive(Debug)]
+pub struct Param { pub name: &'static str, pub default: Option<crate::types::Const> }
+
+impl ParamSpec {
+    fn parse(text: &'static str) -> ParamSpec {
+        use crate::types::Const;
+        let mut spec = ParamSpec::default();
+        let mut keyword_only = false;
+        for p in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+            if p == "*" { keyword_only = true; continue; }
+            if p.starts_with('*') { spec.varargs = true; keyword_only = true; continue; }
+            let (name, default) = match p.split_once('=') {
+                None => (p, None),
+                Some((n, d)) => (n.trim(), Some(match d.trim() {
+                    "None" => Const::None,
+                    "True" => Const::Bool(true),
+                    "False" => Const::Bool(false),
+                    s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
+                    s => s.parse().map(Const::Int).or_else(|_| s.parse().map(Const::Float)).unwrap_or(Const::None),
+                })),
+            };
+            spec.params.push(Param { name, default });
+            if !keyword_only { spec.positional += 1; }
+        }
+        spec
+    }
+}
+
+/// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has helpers, `runtime_fns!`
+/// with `trait Helpers`.
+macro_rules! families {
+    ($($family:ident),* ; helpers: $($with:ident),*) => {
+        $(pub mod $family;)*
+        /// Every family, in lookup order.
+        pub static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
+        /// Every helper of every family.
+        pub fn helpers() -> impl Iterator<Item = &'static crate::rt::RtFn> {
+            let all: &[&[&'static crate::rt::RtFn]] = &[$($with::HELPERS),*];
+            all.iter().flat_map(|f| f.iter().copied())
+        }
+        /// Everything that the run-time implements, and the table of its shims.
+        pub trait Runtime: $($with::Helpers +)* Sized {
+            fn bind_all() -> Vec<crate::rt::Bound> {
+                let mut all = Vec::new();
+                $(all.extend($with::bind::<Self>());)*
+                all
+            }
+        }
+        impl<T: $($with::Helpers +)* Sized> Runtime for T {}
+    };
+}
+
+families!(object ; helpers: object);
+
+static BY_PATH: LazyLock<HashMap<&'static str, &'static OpDef>> =
+    LazyLock::new(|| FAMILIES.iter().flat_map(|f| f.iter()).flat_map(|op| op.paths.iter().map(move |p| (*p, op))).collect());
+
+/// The operation of that Python path.
+pub fn lookup(path: &str) -> Option<&'static OpDef> { BY_PATH.get(path).copied() }
+/// The table's own copy of a path, so that types can hold it.
+pub fn intern(path: &str) -> Option<&'static str> { BY_PATH.get_key_value(path).map(|(k, _)| *k) }
+/// Every path of the table.
+pub fn paths() -> impl Iterator<Item = &'static str> { BY_PATH.keys().copied() }

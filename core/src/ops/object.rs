@@ -1,0 +1,38 @@
+//! Heap objects and exceptions: reference counts, memory for arrays, native exception objects.
+
+use super::OpDef;
+use crate::layout::{MemBlock, Obj};
+use crate::rt::{Ctx, P};
+
+crate::runtime_fns! {
+    /// Memory and exceptions.
+    trait Helpers;
+    /// Adds a reference; null is allowed.
+    fn obj_retain(o: *mut Obj) [Writes, Never];
+    /// Drops a reference and frees the object with the last one; null is allowed.
+    fn obj_release(o: *mut Obj) [Writes, Never];
+    /// A block of `bytes` bytes, 64-byte aligned, not initialised; MemoryError when it cannot be had, ValueError when negative.
+    fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
+    /// The same, zeroed (large blocks come zeroed from the system).
+    fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
+    /// Bytes of an array of this shape: product with overflow check, ValueError for a negative member or a size past 2⁶³.
+    fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 [Reads, Pending];
+    /// A new exception of built-in class `class` (see `core::exc::Class`) with a constant UTF-8 message; no message when `len` is negative.
+    fn exc_new(class: i64, text: P, len: i64) -> *mut Obj [Allocates, Never];
+    /// A new exception of a class that the host knows by handle.
+    fn exc_new_host(handle: i64) -> *mut Obj [Allocates, Never];
+    /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (object, retained), 5 uint64.
+    fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) [Writes, Never];
+    /// Appends a frame to the trail: file, function (both `*const` to a `(ptr, len)` pair of UTF-8) and line.
+    fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) [Writes, Never];
+    /// Whether the exception is an instance of built-in class `class`.
+    fn exc_matches(exc: *mut Obj, class: i64) -> i8 [Reads, Never];
+    /// Whether the exception is an instance of a class that the host knows by handle.
+    fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
+    /// Sets cause (`raise a from b`; null for `from None`); takes no reference of either.
+    fn exc_set_cause(exc: *mut Obj, cause: *mut Obj) [Writes, Never];
+    /// Polls for Ctrl-C and cancellation; leaves KeyboardInterrupt pending.
+    fn poll_interrupt(ctx: Ctx) [Writes, Pending];
+}
+
+pub static OPS: &[OpDef] = &[];

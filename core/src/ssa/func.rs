@@ -1,0 +1,198 @@
+//! The SSA data structure: blocks with parameters, instructions with at most one result, handlers as explicit edges.
+//!
+//! * A block's arguments are passed by its predecessors; there is no phi.
+//! * An instruction that may raise inside `try` names the handler in [`InstNode::unwind`]: a block whose first parameter is the exception
+//!   and whose others are the arguments given there. Without one, the exception leaves the function.
+//! * Python's operators, iteration and built-in conversions are operations of the table, named by path (`operator.add`).
+
+use crate::entity;
+use crate::types::{Const, Type};
+use std::sync::Arc;
+
+entity!(/// A value.
+    Value, "v");
+entity!(/// A basic block.
+    Block, "b");
+entity!(/// An instruction.
+    Inst, "i");
+entity!(/// A function in the registry.
+    FuncId, "f");
+entity!(/// A typed instance of a function, numbered by the inference session.
+    InstanceId, "inst");
+
+/// A jump target with its arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockCall { pub block: Block, pub args: Vec<Value> }
+
+/// What an instruction does; operands are in [`InstNode::args`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    Const(Const),
+    /// The value of a local variable that is not bound.
+    Undef,
+    /// A module global or builtin by name.
+    Global(Arc<str>),
+    /// The n-th captured variable of this function.
+    Free(u32),
+    /// A row of the operation table by path, with all operands in its parameters' order: `operator.add`, `builtins.iter`.
+    Table(&'static str),
+    /// `args[0](args[1..])`; the last `keywords.len()` operands are passed by keyword.
+    Call { keywords: Arc<[Arc<str>]> },
+    /// `args[0](*args[1], **dict(zip(keywords, args[2..])))`.
+    CallSpread { keywords: Arc<[Arc<str>]> },
+    /// `args[0].name`.
+    Attr(Arc<str>),
+    /// `args[0].name = args[1]`.
+    SetAttr(Arc<str>),
+    /// A function value. Operands: defaults of trailing positional parameters, defaults of `kwdefaults`, captured values.
+    MakeFunction { func: FuncId, defaults: u32, kwdefaults: Arc<[Arc<str>]> },
+    /// Member `n` of a tuple or of an operation's composite result; never fails.
+    Member(u32),
+    /// `args[0]`, or UnboundLocalError (NameError for a captured variable) when it is not bound.
+    CheckBound(Arc<str>),
+    /// Suspends a generator and hands out `args[0]`; the result is what `send` gave (None).
+    Yield,
+    /// The exception `args[0]` becomes the one being handled (bare `raise`, context); undone by `PopHandled`.
+    PushHandled,
+    PopHandled,
+
+    // Typed code only.
+    /// A resolved operation: all parameters in order, defaults filled in.
+    Apply(&'static crate::ops::OpDef),
+    /// Direct call of an instance.
+    CallInstance(InstanceId),
+    /// Explicit promotion to the result's type.
+    Cast,
+    /// Adds a reference.
+    Retain,
+    /// Drops a reference.
+    Release,
+}
+
+#[derive(Clone, Debug)]
+pub struct InstNode {
+    pub op: Op,
+    pub args: Vec<Value>,
+    /// Every instruction but `Release` and `PopHandled` has one; unused ones cost nothing.
+    pub result: Option<Value>,
+    pub loc: Loc,
+    /// Where an exception goes; the handler's first parameter is the exception, the others are these arguments.
+    pub unwind: Option<BlockCall>,
+}
+
+/// Where in the source: line counts from 1, columns from 0; line 0 is unknown. The file is the function's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Loc {
+    pub line: u32, pub col: u32, pub end_col: u32,
+    /// Index + 1 into [`Func::inlined`] when the code came from another function.
+    pub inlined: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Term {
+    /// Not yet filled in (only while building).
+    None,
+    Jump(BlockCall),
+    /// `cond` is any value in untyped code (its truth is taken by an explicit `operator.truth`), a bool in typed code.
+    Branch { cond: Value, then_to: BlockCall, else_to: BlockCall },
+    Return(Value),
+    /// Raises the native exception `exc`; to `unwind`, or out of the function.
+    Raise { exc: Value, unwind: Option<BlockCall> },
+    Unreachable,
+}
+
+#[derive(Clone, Debug)]
+pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub term: Term, pub term_loc: Loc }
+
+/// Parameters of a Python function, in the order of its local variables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Params {
+    pub names: Vec<Arc<str>>,
+    pub positional_only: usize,
+    /// Positional parameters, positional-only ones included.
+    pub positional: usize,
+    pub keyword_only: usize,
+    /// `*args` takes the next entry of `names`, `**kwargs` the one after it.
+    pub varargs: bool,
+    pub varkw: bool,
+}
+
+/// Where inlined code came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InlinedFrom { pub file: Arc<str>, pub func: Arc<str>, pub call: Loc }
+
+/// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Func {
+    pub id: Option<FuncId>,
+    pub name: Arc<str>,
+    pub qualname: Arc<str>,
+    pub file: Arc<str>,
+    pub first_line: u32,
+    pub params: Params,
+    /// Names of captured variables, by index of [`Op::Free`].
+    pub free: Vec<Arc<str>>,
+    pub is_generator: bool,
+    pub blocks: Vec<BlockData>,
+    pub insts: Vec<InstNode>,
+    /// Number of values; the type of each in typed code.
+    pub values: u32,
+    pub types: Vec<Type>,
+    pub inlined: Vec<InlinedFrom>,
+    /// A fingerprint of the code and its constants, stable between processes.
+    pub hash: u64,
+    /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without a Python function.
+    pub host: u64,
+}
+
+impl Func {
+    pub fn is_typed(&self) -> bool { self.types.len() == self.values as usize && self.values > 0 }
+    pub fn make_value(&mut self) -> Value { self.values += 1; Value(self.values - 1) }
+    pub fn make_block(&mut self) -> Block {
+        self.blocks.push(BlockData { params: vec![], insts: vec![], term: Term::None, term_loc: Loc::default() });
+        Block::new(self.blocks.len() - 1)
+    }
+    pub fn block(&self, b: Block) -> &BlockData { &self.blocks[b.index()] }
+    pub fn inst(&self, i: Inst) -> &InstNode { &self.insts[i.index()] }
+    pub fn add_param(&mut self, b: Block) -> Value {
+        let v = self.make_value();
+        self.blocks[b.index()].params.push(v);
+        v
+    }
+    /// Appends an instruction with a result.
+    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>, loc: Loc, unwind: Option<BlockCall>) -> Value {
+        let result = self.make_value();
+        self.insts.push(InstNode { op, args, result: Some(result), loc, unwind });
+        let inst = Inst::new(self.insts.len() - 1);
+        self.blocks[b.index()].insts.push(inst);
+        result
+    }
+    /// The source place of a location, for diagnostics.
+    pub fn span(&self, loc: Loc) -> crate::diag::Span {
+        let (file, func) = match loc.inlined.checked_sub(1).map(|i| &self.inlined[i as usize]) {
+            Some(from) => (from.file.clone(), from.func.clone()),
+            None => (self.file.clone(), self.qualname.clone()),
+        };
+        crate::diag::Span { file, func, line: loc.line, col: loc.col, end_col: loc.end_col }
+    }
+}
+
+impl Term {
+    /// Jump targets, the handler of a raise included.
+    pub fn targets(&self) -> Vec<&BlockCall> {
+        match self {
+            Term::Jump(to) => vec![to],
+            Term::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Term::Raise { unwind, .. } => unwind.iter().collect(),
+            Term::None | Term::Return(_) | Term::Unreachable => vec![],
+        }
+    }
+    pub fn targets_mut(&mut self) -> Vec<&mut BlockCall> {
+        match self {
+            Term::Jump(to) => vec![to],
+            Term::Branch { then_to, else_to, .. } => vec![then_to, else_to],
+            Term::Raise { unwind, .. } => unwind.iter_mut().collect(),
+            Term::None | Term::Return(_) | Term::Unreachable => vec![],
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Every SSA function that a type may name, by number. Types are interned for ever, so they hold a number, not the function.
+
+use super::{Func, FuncId};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, RwLock};
+
+#[derive(Default)]
+struct Registry { funcs: HashMap<FuncId, Arc<Func>>, next: u32 }
+static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(Default::default);
+
+/// Gives `func` a number and keeps it.
+pub fn add(mut func: Func) -> FuncId {
+    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
+    let id = FuncId(r.next);
+    r.next += 1;
+    func.id = Some(id);
+    r.funcs.insert(id, Arc::new(func));
+    id
+}
+
+pub fn get(id: FuncId) -> Option<Arc<Func>> { REGISTRY.read().unwrap_or_else(|e| e.into_inner()).funcs.get(&id).cloned() }
+
+/// Forgets a function whose Python owner has died.
+pub fn remove(id: FuncId) { REGISTRY.write().unwrap_or_else(|e| e.into_inner()).funcs.remove(&id); }
+
+/// The function's name for messages.
+pub fn name(id: FuncId) -> String { get(id).map_or_else(|| format!("{id}"), |f| f.name.to_string()) }

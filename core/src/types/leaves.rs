@@ -1,0 +1,88 @@
+//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape and, for layout `A`, strides.
+
+use super::{Float, IterType, Kind, Layout, Type};
+use crate::lir::Ty;
+
+/// One machine value of an exploded Python value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    pub ty: Ty,
+    /// An owned pointer to a heap object (or null): what `retain` and `release` count.
+    pub is_ref: bool,
+}
+
+const fn plain(ty: Ty) -> Leaf { Leaf { ty, is_ref: false } }
+const REF: Leaf = Leaf { ty: Ty::Ptr, is_ref: true };
+
+impl Type {
+    /// The machine type of a one-leaf scalar.
+    pub fn scalar_ty(self) -> Option<Ty> {
+        Some(match *self {
+            Kind::Bool => Ty::I8,
+            Kind::Int(i) => match i.bits() { 8 => Ty::I8, 16 => Ty::I16, 32 => Ty::I32, _ => Ty::I64 },
+            Kind::Float(Float::F32) => Ty::F32,
+            Kind::Float(Float::F64 | Float::Py) => Ty::F64,
+            _ => return None,
+        })
+    }
+
+    pub fn leaves(self) -> Vec<Leaf> {
+        let mut out = Vec::new();
+        self.push_leaves(&mut out);
+        out
+    }
+    pub fn leaf_count(self) -> usize { self.leaves().len() }
+    /// Whether values of this type hold references.
+    pub fn is_counted(self) -> bool { self.leaves().iter().any(|l| l.is_ref) }
+
+    fn push_leaves(self, out: &mut Vec<Leaf>) {
+        match self.kind() {
+            Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_)
+            | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => {}
+            Kind::Bool | Kind::Int(_) | Kind::Float(_) => out.push(plain(self.scalar_ty().unwrap_or(Ty::I64))),
+            Kind::Complex(f) => {
+                let t = if f.bits() == 32 { Ty::F32 } else { Ty::F64 };
+                out.extend([plain(t), plain(t)]);
+            }
+            Kind::MaybeUndef(t) | Kind::Optional(t) => {
+                out.push(plain(Ty::I8));
+                t.push_leaves(out);
+            }
+            Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Exception | Kind::Generator(..) => out.push(REF),
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
+            Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
+            Kind::Array(a) => {
+                out.extend([REF, plain(Ty::Ptr)]);
+                let strides = if a.layout == Layout::A { a.ndim() } else { 0 };
+                out.extend(std::iter::repeat_n(plain(Ty::I64), a.ndim() + strides));
+            }
+            Kind::Range(step) => out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 })),
+            Kind::Method(_, t) => t.push_leaves(out),
+            Kind::Function(f) => f.defaults.iter().chain(&f.captures).for_each(|t| t.push_leaves(out)),
+            Kind::Iter(i) => push_iter_leaves(i, out),
+        }
+    }
+}
+
+fn push_iter_leaves(i: &IterType, out: &mut Vec<Leaf>) {
+    let index = plain(Ty::I64);
+    match i {
+        IterType::Range(step) => out.extend(std::iter::repeat_n(index, if step.is_some() { 2 } else { 3 })),
+        IterType::Array(t) | IterType::List(t) | IterType::Enumerate(t) | IterType::Reversed(t) => {
+            t.push_leaves(out);
+            out.push(index);
+        }
+        IterType::Tuple(t) => {
+            t.push_leaves(out);
+            out.push(index);
+        }
+        IterType::Str => out.extend([REF, index]),
+        IterType::Zip(m) => m.iter().for_each(|t| t.push_leaves(out)),
+        IterType::NdIndex(n) => out.extend(std::iter::repeat_n(index, 2 * *n as usize + 1)),
+        IterType::NdEnumerate(t) | IterType::Flat(t) => {
+            t.push_leaves(out);
+            let n = t.as_array().map_or(0, |a| a.ndim());
+            out.extend(std::iter::repeat_n(index, 2 * n + 1));
+        }
+    }
+}
