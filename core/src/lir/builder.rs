@@ -58,7 +58,7 @@ impl<'a> Builder<'a> {
     }
     pub fn ty(&self, v: Value) -> Ty { self.func.value_type(v) }
 
-    pub fn constant(&mut self, ty: Ty, bits: u64) -> Value { self.value(InstData::Const { ty, bits }) }
+    pub fn constant(&mut self, ty: Ty, bits: u64) -> Value { self.value(InstData::Const { ty, bits: ty.canonical(bits) }) }
     pub fn iconst(&mut self, ty: Ty, x: i64) -> Value { self.constant(ty, x as u64) }
     pub fn i64(&mut self, x: i64) -> Value { self.constant(Ty::I64, x as u64) }
     pub fn bool(&mut self, x: bool) -> Value { self.constant(Ty::I8, x as u64) }

@@ -218,7 +218,7 @@ impl Loops {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lir::{Signature, Ty, builder::Builder};
+    use crate::lir::{Signature, Ty, builder::Builder, parse_module};
 
     /// entry → outer ⇄ (inner ⇄ body) → latch; outer → exit. One block is unreachable.
     fn nest() -> (Func, [Block; 6]) {
@@ -267,5 +267,46 @@ mod tests {
                 if let Some(d) = doms.idom(*b) { assert!(order[..i].contains(&d)); }
             }
         }
+    }
+
+    fn func(text: &str) -> Func { parse_module(text, &[]).expect("parses").funcs.remove(0) }
+
+    /// Dominance by definition: `a` dominates `b` if `b` cannot be reached once `a` is removed.
+    fn by_definition(f: &Func, a: Block, b: Block) -> bool {
+        let mut seen = vec![];
+        let mut todo = vec![f.entry()];
+        while let Some(x) = todo.pop() {
+            if x == a || seen.contains(&x) { continue; }
+            seen.push(x);
+            todo.extend(f.insts[f.terminator(x).expect("verified").index()].data.successors());
+        }
+        !seen.contains(&b)
+    }
+
+    #[test]
+    fn agrees_with_the_definition_of_dominance() {
+        let f = func("func @f(i8) {\nblock0(v0: i8):\n brif v0, block1, block2\nblock1:\n brif v0, block3, block4\nblock2:\n jump block4\nblock3:\n brif v0, block1, block5
+block4:\n brif v0, block6, block2\nblock5:\n return\nblock6:\n brif v0, block6, block5\nblock7:\n jump block5\n}");
+        let cfg = Cfg::new(&f);
+        let dom = Dominators::new(&f, &cfg);
+        assert_eq!(cfg.rpo()[0], Block(0));
+        assert!(!cfg.is_reachable(Block(7)));
+        for a in cfg.rpo() {
+            for b in cfg.rpo() { assert_eq!(dom.dominates(*a, *b), by_definition(&f, *a, *b), "{a} {b}"); }
+        }
+        assert_eq!(dom.idom(Block(4)), Some(Block(0)));
+        assert_eq!(dom.idom(Block(6)), Some(Block(4)));
+    }
+
+    #[test]
+    fn a_chain_of_ten_thousand_blocks_needs_no_recursion() {
+        let mut text = "func @f() {\n".to_string();
+        for i in 0..10_000 { text.push_str(&format!("block{i}:\n jump block{}\n", i + 1)); }
+        text.push_str("block10000:\n return\n}");
+        let f = func(&text);
+        let cfg = Cfg::new(&f);
+        let dom = Dominators::new(&f, &cfg);
+        assert_eq!(cfg.rpo().len(), 10_001);
+        assert!(dom.dominates(Block(5), Block(9_999)) && !dom.dominates(Block(9_999), Block(5)));
     }
 }

@@ -22,6 +22,16 @@ impl Ty {
     }
     pub fn is_int(self) -> bool { matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64) }
     pub fn is_float(self) -> bool { matches!(self, Ty::F32 | Ty::F64) }
+    /// The one form in which bits of this type are held: integers sign-extended to 64 bits, f32 zero-extended.
+    pub fn canonical(self, bits: u64) -> u64 {
+        match self {
+            Ty::I8 => bits as i8 as i64 as u64,
+            Ty::I16 => bits as i16 as i64 as u64,
+            Ty::I32 => bits as i32 as i64 as u64,
+            Ty::F32 => bits as u32 as u64,
+            Ty::I64 | Ty::F64 | Ty::Ptr => bits,
+        }
+    }
     pub fn parse(s: &str) -> Option<Ty> { Ty::ALL.iter().copied().find(|t| t.name() == s) }
 }
 impl std::fmt::Display for Ty {
@@ -61,6 +71,7 @@ pub enum Alias {
 }
 impl Alias {
     pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const];
+    pub fn parse(s: &str) -> Option<Alias> { Alias::ALL.iter().copied().find(|a| a.name() == s) }
     pub fn name(self) -> &'static str {
         match self { Alias::Array => "array", Alias::Object => "object", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx", Alias::Const => "const" }
     }
@@ -122,14 +133,14 @@ pub struct SlotData { pub bytes: u32 }
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LocData { pub file: std::sync::Arc<str>, pub func: std::sync::Arc<str>, pub line: u32, pub col: u32, pub inlined_at: Loc }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub cold: bool }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InstNode { pub data: InstData, pub results: Vec<Value>, pub loc: Loc }
 
 /// A LIR function. The first block is the entry; its parameters are the function's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
     pub name: String,
     pub sig: Signature,
@@ -148,8 +159,14 @@ pub struct Func {
 }
 
 /// Functions that are compiled together; calls between them are direct.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module { pub funcs: Vec<Func> }
+
+impl Module {
+    /// See [`Func::renumbered`].
+    pub fn renumbered(&self) -> Module { Module { funcs: self.funcs.iter().map(Func::renumbered).collect() } }
+    pub fn func(&self, name: &str) -> Option<&Func> { self.funcs.iter().find(|f| f.name == name) }
+}
 
 impl InstData {
     pub fn is_terminator(&self) -> bool {
@@ -167,11 +184,35 @@ impl InstData {
             InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
             InstData::Op { args, .. } | InstData::Call { args, .. } | InstData::CallHelper { args, .. } | InstData::Return(args) => all(args),
             InstData::Load { addr, .. } => all(&[*addr]),
-            InstData::Store { value, addr, .. } => all(&[*value, *addr]),
+            InstData::Store { value, addr, .. } => { all(&[*value, *addr]) }
             InstData::CallIndirect { addr, args, .. } => { all(args); all(&[*addr]) }
             InstData::Jump(to) => all(&to.args),
             InstData::Brif { cond, then_to, else_to, .. } => { all(&then_to.args); all(&else_to.args); all(&[*cond]) }
             InstData::Switch { index, .. } => all(&[*index]),
+        }
+    }
+
+    /// Calls `f` on every jump target with its arguments, in order.
+    pub fn for_each_target(&self, mut f: impl FnMut(Block, &[Value])) {
+        match self {
+            InstData::Jump(to) => f(to.block, &to.args),
+            InstData::Brif { then_to, else_to, .. } => { f(then_to.block, &then_to.args); f(else_to.block, &else_to.args) }
+            InstData::Switch { cases, default, .. } => cases.iter().chain([default]).for_each(|b| f(*b, &[])),
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }
+            | InstData::Return(_) | InstData::Unreachable => {}
+        }
+    }
+
+    /// Replaces every jump target.
+    pub fn map_targets(&mut self, mut f: impl FnMut(Block) -> Block) {
+        match self {
+            InstData::Jump(to) => to.block = f(to.block),
+            InstData::Brif { then_to, else_to, .. } => { then_to.block = f(then_to.block); else_to.block = f(else_to.block) }
+            InstData::Switch { cases, default, .. } => cases.iter_mut().chain([default]).for_each(|b| *b = f(*b)),
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }
+            | InstData::Return(_) | InstData::Unreachable => {}
         }
     }
 
@@ -191,15 +232,7 @@ impl InstData {
     }
 
     /// Calls `f` on every successor block, in order.
-    pub fn for_each_successor(&self, mut f: impl FnMut(Block)) {
-        match self {
-            InstData::Jump(to) => f(to.block),
-            InstData::Brif { then_to, else_to, .. } => { f(then_to.block); f(else_to.block) }
-            InstData::Switch { cases, default, .. } => { cases.iter().for_each(|b| f(*b)); f(*default) }
-            InstData::Return(_) | InstData::Unreachable | InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. }
-            | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => {}
-        }
-    }
+    pub fn for_each_successor(&self, mut f: impl FnMut(Block)) { self.for_each_target(|b, _| f(b)); }
 
     /// Successor blocks, in order.
     pub fn successors(&self) -> Vec<Block> {
@@ -281,6 +314,40 @@ impl Func {
         if let Some(at) = self.locs.iter().rposition(|l| *l == data) { return Loc::new(at + 1); }
         self.locs.push(data);
         Loc::new(self.locs.len())
+    }
+
+    /// The same function with blocks, instructions and values numbered in layout order and everything dead left out: what
+    /// parsing the printed text gives. Slots, callees, symbols and locations keep their numbers.
+    pub fn renumbered(&self) -> Func {
+        let mut out = Func {
+            blocks: vec![], layout: vec![], insts: vec![], value_types: vec![], name: self.name.clone(), sig: self.sig.clone(), always_inline: self.always_inline,
+            slots: self.slots.clone(), funcs: self.funcs.clone(), symbols: self.symbols.clone(), locs: self.locs.clone(),
+        };
+        let (mut values, mut blocks) = (vec![None; self.value_types.len()], vec![None; self.blocks.len()]);
+        for &b in &self.layout {
+            let (old, new) = (&self.blocks[b.index()], out.make_block());
+            blocks[b.index()] = Some(new);
+            out.layout.push(new);
+            out.blocks[new.index()].cold = old.cold;
+            for &p in &old.params { values[p.index()] = Some(out.add_param(new, self.value_type(p))); }
+            for &i in &old.insts {
+                let node = &self.insts[i.index()];
+                let results = node.results.iter().map(|&r| {
+                    let v = out.make_value(self.value_type(r));
+                    values[r.index()] = Some(v);
+                    v
+                }).collect();
+                out.insts.push(InstNode { data: node.data.clone(), results, loc: node.loc });
+                let i = Inst::new(out.insts.len() - 1);
+                out.blocks[new.index()].insts.push(i);
+            }
+        }
+        // A use of something dead is invalid; it keeps its number so that the verifier or the reader sees it.
+        for node in &mut out.insts {
+            node.data.map_uses(|v| values[v.index()].unwrap_or(v));
+            node.data.map_targets(|b| blocks[b.index()].unwrap_or(b));
+        }
+        out
     }
 
     pub fn loc(&self, loc: Loc) -> Option<&LocData> { loc.index().checked_sub(1).map(|i| &self.locs[i]) }

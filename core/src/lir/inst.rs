@@ -314,6 +314,8 @@ macro_rules! meaning {
 
 for_each_lir_op!(define_ops);
 
+fn list(types: &[Ty]) -> String { format!("({})", types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", ")) }
+
 impl Shape {
     pub fn arity(self) -> usize {
         match self {
@@ -337,7 +339,7 @@ impl Shape {
     pub fn check(self, ty: Ty, args: &[Ty]) -> Result<Ty, String> {
         let same = |ok: bool, r: Ty| {
             if !ok { return Err(format!("operand class does not admit {ty}")); }
-            if args.iter().any(|a| *a != ty) { return Err(format!("operands {args:?} are not all {ty}")); }
+            if args.iter().any(|a| *a != ty) { return Err(format!("operands {} are not all {ty}", list(args))); }
             Ok(r)
         };
         if args.len() != self.arity() {
@@ -356,10 +358,10 @@ impl Shape {
             Shape::FloatToFloat => conv(args[0].is_float() && ty.is_float() && ty != args[0]),
             Shape::Bitcast => conv(ty != args[0] && ty.bytes() == args[0].bytes() && ty.bytes() >= 4),
             Shape::PtrOffset => {
-                if args == [Ty::Ptr, Ty::I64] { Ok(Ty::Ptr) } else { Err(format!("expects (ptr, i64), got {args:?}")) }
+                if args == [Ty::Ptr, Ty::I64] { Ok(Ty::Ptr) } else { Err(format!("expects (ptr, i64), got {}", list(args))) }
             }
             Shape::AnySelect => {
-                if args == [Ty::I8, ty, ty] { Ok(ty) } else { Err(format!("expects (i8, {ty}, {ty}), got {args:?}")) }
+                if args == [Ty::I8, ty, ty] { Ok(ty) } else { Err(format!("expects (i8, {ty}, {ty}), got {}", list(args))) }
             }
         }
     }

@@ -1,11 +1,15 @@
 //! LIR: the low-level portable IR that every back end and the interpreter take.
 //!
-//! Start at [`inst`] (the table), then [`func`] (the data structure), then [`builder`].
+//! Start at [`inst`] (the table), then [`func`] (the data structure), [`text`], [`verify`], [`builder`]; [`crate::interp`] is the meaning.
 
 pub mod builder;
 pub mod cfg;
 pub mod func;
 pub mod inst;
+pub mod text;
+pub mod verify;
 
 pub use func::*;
 pub use inst::{Op, Shape, eval};
+pub use text::parse_module;
+pub use verify::{verify_func, verify_module};
