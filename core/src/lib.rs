@@ -6,6 +6,7 @@
 pub mod entity;
 pub mod backend;
 pub mod diag;
+pub mod interp;
 pub mod layout;
 pub mod lir;
 pub mod exc;

@@ -6,6 +6,7 @@ pub mod builder;
 pub mod cfg;
 pub mod func;
 pub mod inst;
+pub mod legalise;
 pub mod text;
 pub mod verify;
 
