@@ -12,7 +12,7 @@ pub struct ThreadCtx {
     pub pending: *mut Obj,
     /// Frames below this address raise RecursionError.
     pub stack_limit: usize,
-    /// Non-zero when somebody wants a poll (Ctrl-C, cancellation). Written by other threads.
+    /// Non-zero when somebody wants a poll (Ctrl-C, cancellation). Written by other threads, so compiled code reads it as `Alias::Volatile`.
     pub interrupt: AtomicU32,
     pub reserved: u32,
     /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).

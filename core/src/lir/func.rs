@@ -68,12 +68,17 @@ pub enum Alias {
     Ctx,
     /// Memory that never changes while compiled code can see it.
     Const,
+    /// Memory that others change while this code runs (`ThreadCtx::interrupt`, cancellation flags): every access happens, in order.
+    Volatile,
 }
 impl Alias {
-    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const];
+    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const, Alias::Volatile];
     pub fn parse(s: &str) -> Option<Alias> { Alias::ALL.iter().copied().find(|a| a.name() == s) }
     pub fn name(self) -> &'static str {
-        match self { Alias::Array => "array", Alias::Object => "object", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx", Alias::Const => "const" }
+        match self {
+            Alias::Array => "array", Alias::Object => "object", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx",
+            Alias::Const => "const", Alias::Volatile => "volatile",
+        }
     }
 }
 
