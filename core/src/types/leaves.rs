@@ -35,6 +35,15 @@ impl Type {
     /// Whether values of this type hold references.
     pub fn is_counted(self) -> bool { self.leaves().iter().any(|l| l.is_ref) }
 
+    /// How a value lies as an element of a [`crate::layout::List`]: bytes, and a bit for each word that holds a reference.
+    pub fn element_layout(self) -> (i64, i64) {
+        let leaves = self.leaves();
+        match leaves.as_slice() {
+            [one] => (one.ty.bytes() as i64, one.is_ref as i64),
+            many => (8 * many.len() as i64, many.iter().enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i.min(63))),
+        }
+    }
+
     fn push_leaves(self, out: &mut Vec<Leaf>) {
         match self.kind() {
             Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_)

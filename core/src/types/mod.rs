@@ -5,6 +5,7 @@
 
 pub mod consts;
 pub mod leaves;
+pub mod parse;
 pub mod promote;
 pub mod text;
 
