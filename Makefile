@@ -1,0 +1,85 @@
+# Every target sets up what it needs on a bare Debian 12 machine with Rust and Python 3.11, shows what it does, and is incremental.
+#
+#   make demo         example programs under Tierup beside plain Python
+#   make test         every test, Rust and Python
+#   make bench-quick  ratios to Numba in about a minute
+#   make bench        every measurement; writes target/bench/report.html and report.json
+#   make docs         documentation pages into target/docs
+#   make setup        environments and the release extension, nothing else
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: demo test test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
+
+VENV := .venv
+BENCH_VENV := .venv-bench
+PY := $(VENV)/bin/python
+SAY := @printf '\033[1m==\033[0m %s\n'
+
+# What the extension is built from. `find` also sees files that make would not know of.
+RUST_CRATES := core tier0-cranelift runtime pybind
+EXT_SOURCES := Cargo.toml pyproject.toml $(shell find $(RUST_CRATES) -name '*.rs' -o -name 'Cargo.toml' -o -name 'build.rs' 2>/dev/null)
+
+# One interpreter for every build, or PyO3 would be compiled again for each.
+export PYO3_PYTHON := $(CURDIR)/$(PY)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+setup: $(VENV)/.stamp-ext
+
+target/.stamp-system: scripts/setup.sh
+	@scripts/setup.sh system
+	@mkdir -p target && touch $@
+
+$(VENV)/.stamp-packages: requirements/test.txt target/.stamp-system
+	@scripts/setup.sh venv $(VENV) requirements/test.txt
+	@touch $@
+
+$(VENV)/.stamp-demo: requirements/demo.txt $(VENV)/.stamp-packages
+	@scripts/setup.sh venv $(VENV) requirements/test.txt requirements/demo.txt
+	@scripts/setup.sh without-deps $(VENV) requirements/demo-unmodified.txt
+	@touch $@
+
+$(BENCH_VENV)/.stamp-packages: requirements/bench.txt target/.stamp-system
+	@scripts/setup.sh venv $(BENCH_VENV) requirements/bench.txt
+	@touch $@
+
+$(VENV)/.stamp-ext: $(VENV)/.stamp-packages $(EXT_SOURCES)
+	$(SAY) 'extension: release build into $(VENV) (the first one takes some minutes)'
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release
+	@touch $@
+
+demo: $(VENV)/.stamp-ext $(VENV)/.stamp-demo
+	$(SAY) 'examples'
+	@$(PY) examples/run.py
+
+test: test-rust test-python
+
+test-rust: $(VENV)/.stamp-packages
+	$(SAY) 'Rust tests'
+	@cargo test --workspace
+
+test-python: $(VENV)/.stamp-ext
+	$(SAY) 'Python tests'
+	@$(PY) -m pytest tests
+
+# A long differential run, by hand: make fuzz FOR=3600 SEED=1
+FOR ?= 60
+SEED ?= 0
+fuzz: $(VENV)/.stamp-ext
+	@$(PY) tests/fuzz/python_fuzz.py --seconds $(FOR) --seed $(SEED)
+
+bench-quick: $(VENV)/.stamp-ext $(BENCH_VENV)/.stamp-packages
+	$(SAY) 'quick benchmarks, both sides in turn'
+	@$(PY) benches/harness.py --quick
+
+bench: $(VENV)/.stamp-ext $(BENCH_VENV)/.stamp-packages
+	$(SAY) 'all benchmarks, both sides in turn'
+	@$(PY) benches/harness.py
+
+docs: $(VENV)/.stamp-packages
+	$(SAY) 'documentation into target/docs'
+	@cargo doc --workspace --no-deps --quiet
+	@$(PY) scripts/build_docs.py target/docs

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Brings a bare Debian 12 machine with Rust and Python 3.11 to where the build starts. Called by the Makefile, safe to repeat.
+#
+#   setup.sh python                 prints a Python 3.11 that works
+#   setup.sh system                 system packages: installed where we may, else one line says what to install
+#   setup.sh venv DIR FILE...       a virtual environment with the pinned packages of the requirement files
+#   setup.sh without-deps DIR FILE  packages whose own requirements must stay out: programs written for Numba, run without it
+set -euo pipefail
+
+say() { printf '\033[1m==\033[0m %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+find_python() {
+    local candidate
+    for candidate in "${TIERUP_PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3 python; do
+        [ -n "$candidate" ] || continue
+        # A version manager's shim may exist for a version that is not there: ask it.
+        if "$candidate" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1; then
+            "$candidate" -c 'import sys; print(sys.executable)'
+            return
+        fi
+    done
+    return 1
+}
+
+install_system() {
+    command -v cargo >/dev/null || die "Rust is missing: install rustc and cargo 1.95 or later, then run this again"
+    local missing=() python
+    # rustc links with cc; the benchmarks compile a C extension with the same compiler.
+    command -v cc >/dev/null || missing+=(gcc libc6-dev)
+    if python=$(find_python); then
+        "$python" -c 'import ensurepip' >/dev/null 2>&1 || missing+=(python3.11-venv)
+        "$python" -c 'import os, sysconfig; raise SystemExit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' || missing+=(python3.11-dev)
+    else
+        missing+=(python3.11 python3.11-venv python3.11-dev)
+    fi
+    [ ${#missing[@]} -eq 0 ] && { say "system packages: nothing missing"; return; }
+    local sudo=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then sudo=(sudo -n); else die "run as root: apt-get install ${missing[*]}"; fi
+    fi
+    command -v apt-get >/dev/null || die "install these Debian packages or their like: ${missing[*]}"
+    say "system packages: installing ${missing[*]}"
+    "${sudo[@]}" apt-get update -q
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+}
+
+make_venv() {
+    local dir=$1 python
+    shift
+    python=$(find_python) || die "Python 3.11 is missing"
+    if ! "$dir/bin/python" -c 'import pip' >/dev/null 2>&1; then
+        say "$dir: creating it with $python"
+        rm -rf "$dir"
+        "$python" -m venv "$dir"
+    fi
+    local args=() file
+    for file in "$@"; do args+=(-r "$file"); done
+    say "$dir: installing $*"
+    "$dir/bin/python" -m pip install -q --disable-pip-version-check "${args[@]}"
+}
+
+cd "$(dirname "$0")/.."
+case "${1:-}" in
+    python) find_python || die "Python 3.11 is missing" ;;
+    system) install_system ;;
+    venv) shift; make_venv "$@" ;;
+    without-deps) "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
+    *) die "unknown command '${1:-}': python, system, venv or without-deps" ;;
+esac

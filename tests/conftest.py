@@ -1,0 +1,118 @@
+"""Collects mdtests and holds what every Python test needs.
+
+Where `tierup` is not built the mdtests still run under CPython, which checks the tests themselves; `make test` always builds it.
+"""
+
+import importlib.util
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from harness import expect, mdtest  # noqa: E402
+
+BUILT = importlib.util.find_spec("tierup") is not None and importlib.util.find_spec("tierup._tierup") is not None
+TIERS = os.environ.get("TIERUP_TEST_TIERS", "interp tier0").split() if BUILT else []
+BLESSED = {}
+
+
+class Worker:
+    """The process that runs blocks; replaced when it dies."""
+
+    process = None
+
+    def ask(self, block, index, tier):
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+        request = {"file": str(block.file), "index": index, "tier": tier}
+        self.process.stdin.write((json.dumps(request) + "\n").encode())
+        self.process.stdin.flush()
+        selector = selectors.DefaultSelector()
+        selector.register(self.process.stdout, selectors.EVENT_READ)
+        if not selector.select(block.timeout):
+            self.process.kill()
+            self.process.wait()
+            return {"failures": [f"took longer than {block.timeout:.0f} s"], "blessed": {}}
+        line = self.process.stdout.readline()
+        if not line:
+            code = self.process.wait()
+            self.errors.seek(0)
+            tail = self.errors.read()[-1500:].decode("utf-8", "replace")
+            return {"failures": [f"the process died ({f'signal {-code}' if code < 0 else f'exit {code}'})\n{tail}"], "blessed": {}}
+        return json.loads(line)
+
+    def start(self):
+        self.errors = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([sys.executable, str(HERE / "harness" / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors)
+
+    def stop(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait(10)
+
+
+WORKER = Worker()
+
+
+class MdFile(pytest.File):
+    def collect(self):
+        for index, block in enumerate(mdtest.parse(self.path)):
+            for tier in ["cpython", *TIERS]:
+                if tier == "cpython" or block.allows(tier):
+                    yield MdItem.from_parent(self, name=f"{block.name} [{tier}]", block=block, index=index, tier=tier)
+
+
+class MdItem(pytest.Item):
+    def __init__(self, *, block, index, tier, **kwargs):
+        super().__init__(**kwargs)
+        self.block, self.index, self.tier = block, index, tier
+
+    def runtest(self):
+        compiled = None if self.tier == "cpython" else self.tier
+        answer = WORKER.ask(self.block, self.index, compiled)
+        if os.environ.get("TIERUP_BLESS") == "1" and answer["blessed"]:
+            BLESSED.setdefault(self.block.file, {}).update({int(line): text for line, text in answer["blessed"].items()})
+            return
+        failure = "\n".join(answer["failures"]) or None
+        if compiled:
+            failure = expect.settle("mdtest", f"{self.block.file.relative_to(mdtest.ROOT)}::{self.block.name}", self.tier, failure)
+        if failure:
+            raise mdtest.Failure(failure)
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if isinstance(excinfo.value, mdtest.Failure) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.block.file, self.block.start - 1, self.name
+
+
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".md" and mdtest.ROOT in file_path.parents:
+        return MdFile.from_parent(parent, path=file_path)
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("TIERUP_TESTS") != "all":
+        for item in items:
+            if item.get_closest_marker("slow"):
+                item.add_marker(pytest.mark.skip(reason="runs where TIERUP_TESTS=all"))
+
+
+def pytest_sessionfinish(session):
+    WORKER.stop()
+    for path, comments in BLESSED.items():
+        mdtest.bless(path, comments)
+
+
+def pytest_report_header(config):
+    return f"tierup: {'tiers ' + ' '.join(TIERS) if BUILT else 'not built, CPython only'}"
