@@ -68,3 +68,34 @@ impl Class {
         true
     }
 }
+
+/// Handles of exception classes ([`crate::types::ClassInfo::handle`]) below this are numbers of built-in classes; from here on the host gives them.
+pub const FIRST_HOST_CLASS: u64 = 1 << 16;
+
+impl Class {
+    /// The class as a type names it.
+    pub fn info(self) -> &'static crate::types::ClassInfo {
+        static INFOS: std::sync::LazyLock<Vec<crate::types::ClassInfo>> = std::sync::LazyLock::new(|| {
+            Class::ALL.iter().map(|c| crate::types::ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![] }).collect()
+        });
+        // Numbers are dense and in the order of `ALL`; the test below holds them to it.
+        &INFOS[self as i64 as usize]
+    }
+    /// The built-in class with that handle; none when the host gave it.
+    pub fn from_handle(handle: u64) -> Option<Class> { if handle < FIRST_HOST_CLASS { Class::from_number(handle as i64) } else { None } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_of_built_in_classes_are_their_numbers() {
+        for (i, c) in Class::ALL.iter().enumerate() {
+            assert_eq!(*c as i64, i as i64);
+            assert_eq!(c.info().name, c.name());
+            assert_eq!(Class::from_handle(c.info().handle), Some(*c));
+        }
+        assert_eq!(Class::from_handle(FIRST_HOST_CLASS), None);
+    }
+}
