@@ -27,6 +27,13 @@ pub struct Obj {
     pub drop: unsafe extern "C" fn(*mut Obj),
 }
 
+/// Reference counts from half of this on are never changed: the object is a constant that lives for ever.
+pub const IMMORTAL: i64 = 1 << 62;
+
+/// A constant UTF-8 text that lives for ever; see [`crate::intern::text`].
+#[repr(C)]
+pub struct Text { pub ptr: *const u8, pub len: usize }
+
 /// Owner of array memory: a block of the run-time's own, or a Python object that is kept alive.
 /// The memory of an owned block follows the header, aligned to 64 bytes.
 #[repr(C)]

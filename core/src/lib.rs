@@ -6,12 +6,14 @@
 pub mod entity;
 pub mod backend;
 pub mod diag;
+pub mod elem;
 pub mod interp;
 pub mod layout;
 pub mod lir;
 pub mod exc;
 pub mod host;
 pub mod infer;
+pub mod intern;
 pub mod lower;
 pub mod ops;
 pub mod rt;

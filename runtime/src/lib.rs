@@ -1,1 +1,49 @@
-//! Tierup.
+//! The run-time: what compiled code calls. Each helper family of `core::ops` is implemented in the module of its name on [`Native`].
+//!
+//! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the callbacks to Python, the only way out;
+//! everything else works without Python.
+
+pub mod exc;
+pub mod host;
+pub mod object;
+#[cfg(test)]
+mod testing;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use tierup_core::ops::Runtime;
+use tierup_core::rt::RtFn;
+
+/// Implements every helper family natively.
+pub struct Native;
+
+static ADDRESSES: LazyLock<HashMap<usize, usize>> =
+    LazyLock::new(|| Native::bind_all().iter().map(|b| (std::ptr::from_ref(b.decl) as usize, b.addr as usize)).collect());
+
+/// The address of the shim that runs a helper; null for a declaration that belongs to no family.
+pub fn helper_address(helper: &'static RtFn) -> *const u8 {
+    ADDRESSES.get(&(std::ptr::from_ref(helper) as usize)).map_or(std::ptr::null(), |a| *a as *const u8)
+}
+
+/// `n` elements at `p`; empty when there are none, whatever `p` is then.
+///
+/// # Safety
+/// `p` must point to `n` initialised elements that nobody changes meanwhile.
+pub(crate) unsafe fn raw_slice<'a, T>(p: *const T, n: i64) -> &'a [T] {
+    // SAFETY: as required of the caller.
+    if n <= 0 { &[] } else { unsafe { std::slice::from_raw_parts(p, n as usize) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_declared_helper_has_an_address_and_names_are_unique() {
+        let mut names = std::collections::HashSet::new();
+        for h in tierup_core::ops::helpers() {
+            assert!(!helper_address(h).is_null(), "{h:?}");
+            assert!(names.insert(h.name), "{h:?} is declared twice");
+        }
+    }
+}

@@ -21,16 +21,22 @@ crate::runtime_fns! {
     fn exc_new(class: i64, text: P, len: i64) -> *mut Obj [Allocates, Never];
     /// A new exception of a class that the host knows by handle.
     fn exc_new_host(handle: i64) -> *mut Obj [Allocates, Never];
-    /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (object, retained), 5 uint64.
+    /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (the exception takes a reference of its own),
+    /// 5 uint64, 6 opens a tuple that later arguments go into, 7 closes it, 8 complex (address of two float64), 9 Python object (owned, from the host).
     fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) [Writes, Never];
-    /// Appends a frame to the trail: file, function (both `*const` to a `(ptr, len)` pair of UTF-8) and line.
+    /// Appends a frame to the trail: file, function (both made by `core::intern::text`) and line.
     fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) [Writes, Never];
     /// Whether the exception is an instance of built-in class `class`.
     fn exc_matches(exc: *mut Obj, class: i64) -> i8 [Reads, Never];
     /// Whether the exception is an instance of a class that the host knows by handle.
     fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
-    /// Sets cause (`raise a from b`; null for `from None`); takes no reference of either.
+    /// Sets cause (`raise a from b`; null for `from None`); the caller keeps its references.
     fn exc_set_cause(exc: *mut Obj, cause: *mut Obj) [Writes, Never];
+    /// Sets context: `handled` (may be null) was being handled when `exc` was raised; cycles are broken. The caller keeps its references.
+    /// Exceptions that helpers raise get `ctx.handled` as context by themselves.
+    fn exc_set_context(exc: *mut Obj, handled: *mut Obj) [Writes, Never];
+    /// The exception `ctx.handled` with a reference of its own, for bare `raise`; RuntimeError "No active exception to reraise" when there is none.
+    fn exc_reraise(ctx: Ctx) -> *mut Obj [Writes, Never];
     /// Polls for Ctrl-C and cancellation; leaves KeyboardInterrupt pending.
     fn poll_interrupt(ctx: Ctx) [Writes, Pending];
 }

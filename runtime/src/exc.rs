@@ -1,0 +1,269 @@
+//! Native exceptions: what travels as a status through compiled code until it reaches Python.
+//!
+//! [`Exc`] is the heap object. [`Error`] is an owned one on its way through Rust code, so helpers are written with `?` and end in [`or_raise`].
+//! An exception belongs to one thread at a time, so its fields are changed without locks.
+
+use crate::host::callbacks;
+use crate::object::{release, retain};
+use std::borrow::Cow;
+use std::sync::atomic::AtomicI64;
+use tierup_core::exc::Class;
+use tierup_core::layout::{Obj, Str, Text};
+use tierup_core::rt::{AbiTy, Ctx};
+
+/// Class of an exception: built-in, or one that the host knows by handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExcClass { Builtin(Class), Host(i64) }
+
+/// One argument of an exception.
+pub enum Arg {
+    None,
+    Bool(bool),
+    Int(i64),
+    UInt(u64),
+    Float(f64),
+    Complex(f64, f64),
+    /// A constant message, or one that a helper made.
+    Text(Cow<'static, str>),
+    /// An owned reference to a string object.
+    Str(*mut Str),
+    Tuple(Vec<Arg>),
+    /// An owned reference to a Python object.
+    Py(*mut u8),
+}
+
+impl Drop for Arg {
+    fn drop(&mut self) {
+        match self {
+            // SAFETY: the reference is owned and dropped once.
+            Arg::Str(s) => unsafe { release(s.cast()) },
+            Arg::Py(p) => (callbacks().release)(*p),
+            Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::UInt(_) | Arg::Float(_) | Arg::Complex(..) | Arg::Text(_) | Arg::Tuple(_) => {}
+        }
+    }
+}
+
+/// One frame of a traceback: interned texts and a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Site { pub file: *const Text, pub func: *const Text, pub line: i64 }
+
+impl Site {
+    pub fn file(&self) -> &'static str { text(self.file) }
+    pub fn func(&self) -> &'static str { text(self.func) }
+}
+fn text(t: *const Text) -> &'static str {
+    // SAFETY: sites hold null or texts made by `core::intern::text`, which are UTF-8 and live for ever.
+    unsafe { t.as_ref().map_or("?", |t| std::str::from_utf8_unchecked(std::slice::from_raw_parts(t.ptr, t.len))) }
+}
+
+/// A native exception object.
+#[repr(C)]
+pub struct Exc {
+    pub obj: Obj,
+    pub class: ExcClass,
+    pub args: Vec<Arg>,
+    /// Owned, or null.
+    pub cause: *mut Exc,
+    /// Owned, or null.
+    pub context: *mut Exc,
+    /// `raise … from …` was used, so that the context is not shown.
+    pub suppress_context: bool,
+    /// Frames, innermost first.
+    pub trail: Vec<Site>,
+    /// The Python exception that this one stands for (owned), or null: it came out of a call of Python.
+    pub py: *mut u8,
+    /// How many tuples of `args` are still open.
+    open: usize,
+}
+
+unsafe extern "C" fn drop_exc(o: *mut Obj) {
+    // SAFETY: called once, by `release`, with the pointer that `Exc::alloc` made.
+    let mut e = unsafe { Box::from_raw(o.cast::<Exc>()) };
+    crate::object::count(-1);
+    // Long chains are unlinked one by one: a program that raises in a handler a million times must not overflow the stack here.
+    let mut rest = vec![e.cause, e.context];
+    (e.cause, e.context) = (std::ptr::null_mut(), std::ptr::null_mut());
+    if !e.py.is_null() { (callbacks().release)(e.py); }
+    drop(e);
+    while let Some(p) = rest.pop() {
+        if p.is_null() { continue; }
+        // SAFETY: an owned reference; if it is the last one, its own links are taken over before it is freed.
+        unsafe {
+            if (*p).obj.refs.load(std::sync::atomic::Ordering::Acquire) == 1 {
+                rest.extend([(*p).cause, (*p).context]);
+                ((*p).cause, (*p).context) = (std::ptr::null_mut(), std::ptr::null_mut());
+            }
+            release(p.cast());
+        }
+    }
+}
+
+impl Exc {
+    /// A new exception with one reference.
+    pub fn alloc(class: ExcClass, args: Vec<Arg>) -> *mut Exc {
+        crate::object::count(1);
+        Box::into_raw(Box::new(Exc {
+            obj: Obj { refs: AtomicI64::new(1), drop: drop_exc },
+            class, args, cause: std::ptr::null_mut(), context: std::ptr::null_mut(), suppress_context: false, trail: vec![], py: std::ptr::null_mut(), open: 0,
+        }))
+    }
+
+    pub fn is_a(&self, class: Class) -> bool {
+        match self.class {
+            ExcClass::Builtin(c) => c.is_a(class),
+            ExcClass::Host(handle) => (callbacks().class_is_a)(handle, class),
+        }
+    }
+    pub fn is_a_host(&self, handle: i64) -> bool {
+        if self.class == ExcClass::Host(handle) { return true; }
+        (callbacks().exc_is_a)(self, handle)
+    }
+
+    /// Appends an argument, into the innermost open tuple if there is one.
+    pub fn push_arg(&mut self, arg: Arg) {
+        let mut to = &mut self.args;
+        for _ in 0..self.open {
+            match to.last_mut() { Some(Arg::Tuple(inner)) => to = inner, Some(_) | None => return }
+        }
+        to.push(arg);
+    }
+    pub fn open_tuple(&mut self) {
+        self.push_arg(Arg::Tuple(vec![]));
+        self.open += 1;
+    }
+    pub fn close_tuple(&mut self) { self.open = self.open.saturating_sub(1); }
+
+    /// The text of a single text argument; what messages in tests compare.
+    pub fn message(&self) -> String {
+        match self.args.as_slice() {
+            [Arg::Text(t)] => t.to_string(),
+            // SAFETY: the argument owns a live string.
+            [Arg::Str(s)] => unsafe { crate::exc::str_text(*s) },
+            args => format!("{} arguments", args.len()),
+        }
+    }
+}
+
+/// The text of a string object; lone surrogates become U+FFFD.
+///
+/// # Safety
+/// `s` must be a live string.
+pub unsafe fn str_text(s: *const Str) -> String {
+    // SAFETY: a live string has `len` code units of `kind` bytes at `data`.
+    unsafe {
+        let n = (*s).len as usize;
+        let decode = |c: u32| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER);
+        match (*s).kind {
+            1 => std::slice::from_raw_parts((*s).data, n).iter().map(|c| *c as char).collect(),
+            2 => std::slice::from_raw_parts((*s).data.cast::<u16>(), n).iter().map(|c| decode(*c as u32)).collect(),
+            _ => std::slice::from_raw_parts((*s).data.cast::<u32>(), n).iter().map(|c| decode(*c)).collect(),
+        }
+    }
+}
+
+/// An owned exception on its way.
+pub struct Error(*mut Exc);
+pub type Res<T> = Result<T, Error>;
+
+impl Error {
+    pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error { Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())])) }
+    /// Without arguments.
+    pub fn bare(class: Class) -> Error { Error(Exc::alloc(ExcClass::Builtin(class), vec![])) }
+    pub fn with_args(class: ExcClass, args: Vec<Arg>) -> Error { Error(Exc::alloc(class, args)) }
+    pub fn value(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::ValueError, message) }
+    pub fn overflow(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::OverflowError, message) }
+    pub fn index(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::IndexError, message) }
+    pub fn type_error(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::TypeError, message) }
+    pub fn zero_division(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::ZeroDivisionError, message) }
+
+    /// Takes over a reference.
+    ///
+    /// # Safety
+    /// `exc` must be an owned reference to a live exception.
+    pub unsafe fn from_raw(exc: *mut Exc) -> Error { Error(exc) }
+    /// Hands out the reference.
+    pub fn into_raw(self) -> *mut Exc {
+        let e = self.0;
+        std::mem::forget(self);
+        e
+    }
+
+    /// Leaves the exception pending, with the exception being handled as its context.
+    ///
+    /// # Safety
+    /// `ctx` must be the live context of this thread.
+    pub unsafe fn raise(self, ctx: Ctx) {
+        let exc = self.into_raw();
+        // SAFETY: `ctx` is live; `pending` and `handled` are null or owned exceptions.
+        unsafe {
+            set_context(exc, (*ctx).handled.cast());
+            let old = std::mem::replace(&mut (*ctx).pending, exc.cast());
+            release(old);
+        }
+    }
+}
+impl std::ops::Deref for Error {
+    type Target = Exc;
+    // SAFETY: `self.0` is an owned reference.
+    fn deref(&self) -> &Exc { unsafe { &*self.0 } }
+}
+impl Drop for Error {
+    // SAFETY: the reference is owned.
+    fn drop(&mut self) { unsafe { release(self.0.cast()) } }
+}
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.class {
+            ExcClass::Builtin(c) => write!(f, "{}({:?})", c.name(), self.message()),
+            ExcClass::Host(h) => write!(f, "class {h}({:?})", self.message()),
+        }
+    }
+}
+
+/// The value, or a pending exception and a harmless null or zero.
+///
+/// # Safety
+/// `ctx` must be the live context of this thread.
+pub unsafe fn or_raise<T: AbiTy>(ctx: Ctx, result: Res<T>) -> T {
+    match result {
+        Ok(v) => v,
+        Err(e) => {
+            // SAFETY: as required of the caller.
+            unsafe { e.raise(ctx) };
+            T::fallback()
+        }
+    }
+}
+
+/// Takes the pending exception out of the context.
+///
+/// # Safety
+/// `ctx` must be the live context of this thread.
+pub unsafe fn take_pending(ctx: Ctx) -> Option<Error> {
+    // SAFETY: `pending` is null or an owned exception.
+    unsafe {
+        let p = std::mem::replace(&mut (*ctx).pending, std::ptr::null_mut());
+        (!p.is_null()).then_some(Error(p.cast()))
+    }
+}
+
+/// Sets `exc.__context__ = context`, as CPython does at `raise`: an exception is not its own context, and a cycle is cut.
+///
+/// # Safety
+/// Both are null or live exceptions of this thread.
+pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
+    // SAFETY: links are null or owned references to live exceptions.
+    unsafe {
+        if exc.is_null() || context.is_null() || exc == context || (*exc).context == context { return; }
+        let mut at = context;
+        while !(*at).context.is_null() {
+            if (*at).context == exc {
+                release(std::mem::replace(&mut (*at).context, std::ptr::null_mut()).cast());
+                break;
+            }
+            at = (*at).context;
+        }
+        retain(context.cast());
+        release(std::mem::replace(&mut (*exc).context, context).cast());
+    }
+}

@@ -1,0 +1,62 @@
+//! Callbacks to the host (Python): the few things that only it knows. Without a host everything has a sensible native answer.
+
+use crate::exc::{Error, Exc, Res};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::elem::Elem;
+use tierup_core::exc::Class;
+
+/// An array in memory, to be shown. Strides are in bytes.
+pub struct ArrayView<'a> { pub elem: Elem, pub shape: &'a [i64], pub strides: &'a [i64], pub data: *const u8 }
+
+/// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs it.
+#[derive(Clone, Copy)]
+pub struct Callbacks {
+    /// Whether the exception is an instance of the host's class `handle`.
+    pub exc_is_a: fn(&Exc, handle: i64) -> bool,
+    /// Whether the host's class `handle` derives from built-in `class`.
+    pub class_is_a: fn(handle: i64, class: Class) -> bool,
+    /// Runs pending signal handlers; an error is what they raised (KeyboardInterrupt).
+    pub poll: fn() -> Res<()>,
+    /// Writes to `sys.stdout`; lone surrogates arrive as U+FFFD.
+    pub write: fn(&str) -> Res<()>,
+    /// Flushes `sys.stdout`.
+    pub flush: fn() -> Res<()>,
+    /// `str(array)`, or `repr(array)` where asked for.
+    pub show_array: fn(&ArrayView<'_>, repr: bool) -> Res<String>,
+    /// Drops a reference to a Python object.
+    pub release: fn(*mut u8),
+}
+
+fn native_write(text: &str) -> Res<()> {
+    use std::io::Write;
+    std::io::stdout().write_all(text.as_bytes()).map_err(|e| Error::new(Class::OSError, e.to_string()))
+}
+fn native_flush() -> Res<()> {
+    use std::io::Write;
+    std::io::stdout().flush().map_err(|e| Error::new(Class::OSError, e.to_string()))
+}
+
+const NATIVE: Callbacks = Callbacks {
+    exc_is_a: |e, handle| matches!(e.class, crate::exc::ExcClass::Host(h) if h == handle),
+    class_is_a: |_, class| matches!(class, Class::Exception | Class::BaseException),
+    // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
+    poll: || Err(Error::bare(Class::KeyboardInterrupt)),
+    write: native_write,
+    flush: native_flush,
+    show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
+    release: |_| {},
+};
+
+static CURRENT: AtomicPtr<Callbacks> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Installs the host's callbacks, for the rest of the process or until others are installed.
+pub fn set_callbacks(callbacks: Callbacks) {
+    // Leaked on purpose: another thread may be using the old ones, and this happens once per process.
+    CURRENT.store(Box::into_raw(Box::new(callbacks)), Ordering::Release);
+}
+
+/// The callbacks in force.
+pub fn callbacks() -> &'static Callbacks {
+    // SAFETY: null, or a pointer that `set_callbacks` leaked.
+    unsafe { CURRENT.load(Ordering::Acquire).as_ref() }.unwrap_or(&NATIVE)
+}
