@@ -108,6 +108,8 @@ impl<'a> Interp<'a> {
     /// The address that an indirect call of the function takes.
     pub fn address(&self, name: &str) -> Option<u64> { self.by_name.get(name).map(|i| &raw const *self.funcs[*i].address as u64) }
 
+    pub fn signature(&self, name: &str) -> Option<&Signature> { self.by_name.get(name).map(|i| &self.funcs[*i].func.sig) }
+
     /// Calls a function by name; gives all its results.
     pub fn call(&self, name: &str, args: &[u64]) -> Result<Vec<u64>, Stop> {
         let func = *self.by_name.get(name).ok_or_else(|| Stop::UnknownFunction(name.into()))?;

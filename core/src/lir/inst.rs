@@ -366,3 +366,23 @@ impl Shape {
         }
     }
 }
+
+impl Op {
+    /// Every admitted combination of printed type and operand types.
+    pub fn forms(self) -> Vec<(Ty, Vec<Ty>)> {
+        let shape = self.shape();
+        let operands = |ty: Ty| -> Vec<Vec<Ty>> {
+            match shape {
+                Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => vec![vec![ty, ty]],
+                Shape::IntUnary | Shape::FloatUnary => vec![vec![ty]],
+                Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => {
+                    Ty::ALL.iter().map(|from| vec![*from]).collect()
+                }
+                Shape::PtrOffset => if ty == Ty::Ptr { vec![vec![Ty::Ptr, Ty::I64]] } else { vec![] },
+                Shape::AnySelect => vec![vec![Ty::I8, ty, ty]],
+            }
+        };
+        let all = Ty::ALL.iter().flat_map(|ty| operands(*ty).into_iter().map(|args| (*ty, args)));
+        all.filter(|(ty, args)| shape.check(*ty, args).is_ok()).collect()
+    }
+}
