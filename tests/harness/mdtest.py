@@ -140,7 +140,7 @@ class Run:
             sys.modules.pop(name, None)
         return self
 
-    def check(self, f, *args, **kwargs):
+    def check(self, f, /, *args, **kwargs):
         line = sys._getframe(1).f_lineno
         memo = {}
         args = [values.clone(a, memo) for a in args]
@@ -213,7 +213,7 @@ def prelude(run):
         import tierup
         names = {"njit": tierup.njit, "jit": tierup.jit, "reveal_type": tierup.reveal_type}
 
-    def raises(kind, f, *args, **kwargs):
+    def raises(kind, f, /, *args, **kwargs):
         try:
             result = f(*args, **kwargs)
         except kind as e:
