@@ -253,6 +253,13 @@ fn run_line(p: &mut Program, run: &Run) -> Result<(String, Option<String>), Stri
     }
 }
 
+/// Calls `f(1, 2.5)` (what follows `==` does not matter) and gives the results as text.
+pub fn call_text(p: &mut Program, call: &str) -> Result<String, String> {
+    let mut run = parse_run(0, call);
+    run.expect = Expect::Missing;
+    run_line(p, &run).map(|(got, _)| got)
+}
+
 /// The functions of a file that `; run:` lines call, directly or through other functions of the module, with the module.
 pub fn exercised(path: &Path) -> Result<Vec<(Module, Vec<String>)>, Diagnostic> {
     let text = std::fs::read_to_string(path).map_err(|e| Diagnostic::internal(e.to_string()))?;

@@ -1,12 +1,14 @@
 //! Tests that need more than one crate, and `jitc`, the developer's tool for every level of the compiler.
 //!
-//! [`filetests`] runs `tests/filetests/**`, [`docs`] keeps generated documentation current.
+//! [`filetests`] runs `tests/filetests/**`, [`fuzz`] compares interpreter and back ends on random LIR, [`docs`] keeps generated documentation current.
 //! All run under `cargo test -p tierup-tests`; `TIERUP_BLESS=1` rewrites expected output and generated files.
 
 pub mod docs;
 pub mod exec;
 pub mod filetests;
+pub mod fuzz;
 pub mod helpers;
+pub mod jitc;
 pub mod passes;
 
 use std::path::{Path, PathBuf};

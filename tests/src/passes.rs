@@ -9,4 +9,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "renumber", run: |m| *m = m.renumbered() },
 ];
 
+/// What the fuzzer calls "optimised": passes in order.
+pub const OPTIMISE: &[&str] = &[];
+
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
+
+/// Runs [`OPTIMISE`].
+pub fn optimise(module: &mut Module) {
+    for pass in OPTIMISE.iter().filter_map(|n| lookup(n)) { (pass.run)(module); }
+}

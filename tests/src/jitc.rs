@@ -1,0 +1,179 @@
+//! The developer's tool: every level of the compiler by itself. `cargo run -p tierup-tests --bin jitc -- COMMAND …`
+//!
+//! A level is added by a row of [`COMMANDS`].
+
+use std::time::{Duration, Instant};
+
+use tierup_core::backend::Backend;
+use tierup_core::lir::legalise::legalise;
+use tierup_core::lir::{Module, parse_module, verify_module};
+use tierup_tier0::Cranelift;
+
+use crate::exec::{Program, Target};
+use crate::{filetests, fuzz, helpers, passes};
+
+pub struct Command {
+    pub name: &'static str,
+    pub usage: &'static str,
+    pub about: &'static str,
+    run: fn(&[String]) -> Result<String, String>,
+}
+
+pub const COMMANDS: &[Command] = &[
+    Command { name: "cat", usage: "FILE", about: "parses LIR and prints it", run: |a| Ok(read(one(a)?)?.to_string()) },
+    Command { name: "verify", usage: "FILE", about: "parses and verifies LIR", run: verify },
+    Command { name: "opt", usage: "PASS… FILE", about: "runs passes over LIR and prints the result; without a pass, lists them", run: opt },
+    Command { name: "interp", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions in the interpreter, or runs the file's `; run:` lines", run: |a| call(a, Target::Interp) },
+    Command { name: "run", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions compiled by tier 0, or runs the file's `; run:` lines", run: |a| call(a, Target::Tier0) },
+    Command { name: "clif", usage: "FILE", about: "prints Cranelift's IR", run: |a| backend_text(a, "clif") },
+    Command { name: "asm", usage: "FILE", about: "prints tier 0's machine code", run: |a| backend_text(a, "asm") },
+    Command { name: "fuzz", usage: "[--seconds N] [--seed S]", about: "compares interpreter and back ends on random LIR from seed S on", run: fuzz_command },
+    Command { name: "generate", usage: "SEED", about: "prints the fuzzer's module of a seed with its calls", run: generate },
+    Command { name: "test", usage: "FILE…", about: "runs filetests; TIERUP_BLESS=1 rewrites expected output", run: test },
+];
+
+/// Runs one command line; the answer is what to print.
+pub fn main(args: &[String]) -> Result<String, String> {
+    let Some((name, rest)) = args.split_first() else { return Err(usage()) };
+    match COMMANDS.iter().find(|c| c.name == name) {
+        Some(c) => (c.run)(rest).map_err(|e| if e.is_empty() { format!("usage: jitc {} {}", c.name, c.usage) } else { e }),
+        None => Err(usage()),
+    }
+}
+
+fn usage() -> String {
+    let lines: Vec<String> = COMMANDS.iter().map(|c| format!("  {:<32} {}", format!("{} {}", c.name, c.usage), c.about)).collect();
+    format!("usage: jitc COMMAND …\n{}", lines.join("\n"))
+}
+
+/// The only argument; an empty error asks for the usage line.
+fn one(args: &[String]) -> Result<&str, String> { if let [file] = args { Ok(file) } else { Err(String::new()) } }
+
+/// A module from a file, or from standard input where the name is `-`.
+fn read(file: &str) -> Result<Module, String> {
+    let text = if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
+    let text = text.map_err(|e| format!("{file}: {e}"))?;
+    parse_module(&text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
+}
+
+fn verify(args: &[String]) -> Result<String, String> {
+    verify_module(&read(one(args)?)?).map_err(|d| d.to_string())?;
+    Ok(String::new())
+}
+
+fn opt(args: &[String]) -> Result<String, String> {
+    let Some((file, names)) = args.split_last() else {
+        return Ok(passes::PASSES.iter().map(|p| format!("{}\n", p.name)).collect());
+    };
+    let mut module = read(file)?;
+    for name in names {
+        let pass = passes::lookup(name).ok_or_else(|| format!("unknown pass `{name}`"))?;
+        let start = Instant::now();
+        (pass.run)(&mut module);
+        eprintln!("{name}: {:.0?}", start.elapsed());
+        verify_module(&module).map_err(|d| format!("after {name}: {d}"))?;
+    }
+    Ok(module.renumbered().to_string())
+}
+
+fn call(args: &[String], target: Target) -> Result<String, String> {
+    let (file, calls) = args.split_first().ok_or("")?;
+    let module = read(file)?;
+    let lines: Vec<String> = if !calls.is_empty() { calls.to_vec() } else {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+        text.lines().filter_map(|l| l.strip_prefix("; run: ")).map(String::from).collect()
+    };
+    let mut program = Program::new(&module, target).map_err(|d| d.to_string())?;
+    let mut out = String::new();
+    for line in lines {
+        let start = Instant::now();
+        let got = filetests::call_text(&mut program, &line);
+        let time = start.elapsed();
+        match got {
+            Ok(text) => out.push_str(&format!("{line}\n    {text}    ({time:.0?})\n")),
+            Err(e) => out.push_str(&format!("{line}\n    error: {e}\n")),
+        }
+    }
+    Ok(out)
+}
+
+fn backend_text(args: &[String], what: &str) -> Result<String, String> {
+    let mut module = read(one(args)?)?;
+    verify_module(&module).map_err(|d| d.to_string())?;
+    legalise(&mut module);
+    let code = Cranelift::new().compile(&module, &helpers::address, true).map_err(|d| d.to_string())?;
+    code.text(what).ok_or_else(|| format!("tier 0 has no text `{what}`"))
+}
+
+fn fuzz_command(args: &[String]) -> Result<String, String> {
+    let (mut seconds, mut seed) = (10, 1);
+    let mut args = args.iter();
+    while let Some(a) = args.next() {
+        let value = args.next().and_then(|v| v.parse().ok()).ok_or("")?;
+        match a.as_str() { "--seconds" => seconds = value, "--seed" => seed = value, other => return Err(format!("unknown option {other}")) }
+    }
+    // A crash of compiled code ends the process, so the seed must be on disk before it runs.
+    let current = std::env::temp_dir().join(format!("jitc-fuzz-{}.seed", std::process::id()));
+    eprintln!("the current seed is in {}", current.display());
+    let (mut last, start) = (Instant::now(), Instant::now());
+    let summary = fuzz::run(seed, Duration::from_secs(seconds), &mut |seed, s| {
+        let _ = std::fs::write(&current, seed.to_string());
+        if last.elapsed() > Duration::from_secs(5) {
+            last = Instant::now();
+            eprintln!("{:>6.0?}  seed {seed}: {} modules, {} instructions, {} calls compared", start.elapsed(), s.modules, s.instructions, s.calls);
+        }
+    });
+    let _ = std::fs::remove_file(&current);
+    let s = summary?;
+    Ok(format!("no mismatch in {} modules of {} instructions, {} calls compared\n", s.modules, s.instructions, s.calls))
+}
+
+fn generate(args: &[String]) -> Result<String, String> {
+    let seed = one(args)?.parse().map_err(|_| String::new())?;
+    let module = fuzz::generate::module(seed);
+    let calls: Vec<String> = fuzz::calls(&module, seed).iter().map(|c| fuzz::run_line(&module, c)).collect();
+    Ok(format!("; test interp\n; test run tier0\n{module}{}\n", calls.join("\n")))
+}
+
+fn test(args: &[String]) -> Result<String, String> {
+    if args.is_empty() { return Err(String::new()); }
+    let mut out = String::new();
+    for file in args {
+        let n = filetests::run_file(std::path::Path::new(file), crate::bless()).map_err(|f| f.join("\n"))?;
+        out.push_str(&format!("{file}: {n} checks\n"));
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::main;
+
+    fn jitc(args: &[&str]) -> Result<String, String> { main(&args.iter().map(|a| a.to_string()).collect::<Vec<_>>()) }
+    fn file(name: &str) -> String { crate::root().join("tests/filetests/lir").join(name).display().to_string() }
+
+    #[test]
+    fn commands_answer() {
+        let calls = file("calls.lir");
+        assert!(jitc(&["cat", &calls]).is_ok_and(|t| t.contains("func @fib(i64) -> i64 {")));
+        assert_eq!(jitc(&["verify", &calls]), Ok(String::new()));
+        for target in ["interp", "run"] {
+            assert!(jitc(&[target, &calls, "fib(20)"]).is_ok_and(|t| t.contains("6765")));
+            assert!(jitc(&[target, &calls]).is_ok_and(|t| t.contains("fib(15) == 610\n    610 ")));
+        }
+        assert!(jitc(&["opt", "legalise", &calls]).is_ok_and(|t| t.contains("stack_addr")));
+        assert!(jitc(&["clif", &calls]).is_ok_and(|t| t.contains("iadd")));
+        assert!(jitc(&["asm", &calls]).is_ok_and(|t| !t.is_empty()));
+        assert!(jitc(&["generate", "5"]).is_ok_and(|t| t.contains("; run: f0(buf")));
+        assert!(jitc(&["test", &calls]).is_ok_and(|t| t.contains("checks")));
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        assert!(jitc(&[]).is_err_and(|t| t.starts_with("usage: jitc COMMAND")));
+        assert!(jitc(&["frobnicate"]).is_err_and(|t| t.contains("verify FILE")));
+        assert_eq!(jitc(&["cat"]), Err("usage: jitc cat FILE".into()));
+        assert!(jitc(&["cat", "/nonexistent.lir"]).is_err_and(|t| t.contains("/nonexistent.lir")));
+        assert!(jitc(&["opt", "fuse", &file("calls.lir")]).is_err_and(|t| t == "unknown pass `fuse`"));
+    }
+}
