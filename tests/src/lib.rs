@@ -1,6 +1,7 @@
 //! Tests that need more than one crate, and `jitc`, the developer's tool for every level of the compiler.
 //!
-//! [`filetests`] runs `tests/filetests/**`, [`fuzz`] compares interpreter and back ends on random LIR, [`docs`] keeps generated documentation current.
+//! [`filetests`] runs `tests/filetests/**`, [`fuzz`] compares interpreter and back ends on random LIR, [`docs`] keeps generated documentation
+//! current, [`rules`] checks the repository itself.
 //! All run under `cargo test -p tierup-tests`; `TIERUP_BLESS=1` rewrites expected output and generated files.
 
 pub mod docs;
@@ -10,6 +11,7 @@ pub mod fuzz;
 pub mod helpers;
 pub mod jitc;
 pub mod passes;
+pub mod rules;
 
 use std::path::{Path, PathBuf};
 

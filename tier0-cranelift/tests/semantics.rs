@@ -152,7 +152,10 @@ fn constant_operands() {
 /// The guard that the user's own check makes superfluous must go, and no other.
 #[test]
 fn divisions_behind_checks() {
-    let sides = [(Op::IcmpEq, 0i64, false), (Op::IcmpNe, 0, true), (Op::IcmpSgt, 0, true), (Op::IcmpSge, 1, true), (Op::IcmpSlt, 0, false), (Op::IcmpEq, -1, false), (Op::IcmpUlt, 5, true), (Op::IcmpSle, -1, true)];
+    let sides = [
+        (Op::IcmpEq, 0i64, false), (Op::IcmpNe, 0, true), (Op::IcmpSgt, 0, true), (Op::IcmpSge, 1, true), (Op::IcmpSlt, 0, false),
+        (Op::IcmpEq, -1, false), (Op::IcmpUlt, 5, true), (Op::IcmpSle, -1, true),
+    ];
     for ty in [Ty::I8, Ty::I16, Ty::I32, Ty::I64] {
         for op in [Op::Sdiv, Op::Udiv, Op::Srem, Op::Urem] {
             for (check, constant, taken) in sides {

@@ -205,6 +205,7 @@ impl Gen<'_> {
                 let bits = constant(ty, self.rng);
                 self.emit(InstData::Const { ty, bits });
             }
+            35 if self.weight < 50 => self.observe(),
             35.. => self.pure(),
         }
     }
@@ -265,7 +266,31 @@ impl Gen<'_> {
         depth == 0 && self.left > 0 && self.statements(depth)
     }
 
+    /// Mixes recent values into a word of the buffer, so that a wrong one is seen although no result depends on it.
+    fn observe(&mut self) {
+        let mut sum = self.b.i64(17);
+        for ty in Ty::ALL {
+            for back in 1..=3 {
+                let all = &self.pool[*ty as usize];
+                let Some(&v) = all.len().checked_sub(back).and_then(|i| all.get(i)) else { continue };
+                let v = self.canonical(v);
+                let word = match ty {
+                    Ty::I8 | Ty::I16 | Ty::I32 => self.op(Op::Zext, Ty::I64, vec![v]),
+                    Ty::I64 => v,
+                    Ty::F64 | Ty::Ptr => self.op(Op::Bitcast, Ty::I64, vec![v]),
+                    Ty::F32 => { let bits = self.op(Op::Bitcast, Ty::I32, vec![v]); self.op(Op::Sext, Ty::I64, vec![bits]) }
+                };
+                let factor = self.b.i64(0x100_0193);
+                let mixed = self.op(Op::Bxor, Ty::I64, vec![sum, word]);
+                sum = self.op(Op::Imul, Ty::I64, vec![mixed, factor]);
+            }
+        }
+        let at = (MEMORY / 2 - 8 * (1 + self.rng.below(4))) as i32;
+        self.b.store(sum, self.buf, at, Alias::Array);
+    }
+
     fn ret(&mut self) {
+        if self.rng.chance(60) { self.observe(); }
         let types = self.b.func.sig.results.clone();
         let values = self.picks(&types);
         self.b.ret(values);

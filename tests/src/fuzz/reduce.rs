@@ -27,12 +27,13 @@ pub fn reduce<F>(module: Module, failure: F, fails: &dyn Fn(&Module) -> Option<F
 }
 
 #[derive(Clone, Copy)]
-enum Step { Function, Branch, Half, Inst, Param }
-const STEPS: &[Step] = &[Step::Function, Step::Branch, Step::Half, Step::Inst, Step::Param];
+enum Step { Function, Branch, Half, Inst, Param, Merge }
+const STEPS: &[Step] = &[Step::Function, Step::Branch, Step::Half, Step::Inst, Step::Param, Step::Merge];
 
 /// What reduction makes smaller.
 fn size(m: &Module) -> usize {
-    m.funcs.iter().map(|f| 10 + f.layout.iter().map(|b| 2 + f.blocks[b.index()].insts.iter().map(|i| weight(&f.insts[i.index()].data)).sum::<usize>() + f.blocks[b.index()].params.len()).sum::<usize>()).sum()
+    let block = |f: &Func, b: &BlockData| 2 + b.params.len() + b.insts.iter().map(|i| weight(&f.insts[i.index()].data)).sum::<usize>();
+    m.funcs.iter().map(|f| 10 + f.layout.iter().map(|b| block(f, &f.blocks[b.index()])).sum::<usize>()).sum()
 }
 fn weight(data: &InstData) -> usize {
     match data {
@@ -66,6 +67,7 @@ fn count(m: &Module, step: Step) -> usize {
         Step::Half => 16,
         Step::Inst => places(m).len(),
         Step::Param => params(m).len(),
+        Step::Merge => m.funcs.iter().map(|f| f.layout.len()).sum(),
     }
 }
 
@@ -82,6 +84,10 @@ fn apply(m: &mut Module, step: Step, at: usize) -> bool {
         }
         Step::Inst => { let (f, b, i) = places(m)[at]; drop_inst(&mut m.funcs[f], b, i) }
         Step::Param => { let (f, b, i) = params(m)[at]; drop_param(&mut m.funcs[f], b, i) }
+        Step::Merge => {
+            let (f, b) = m.funcs.iter().enumerate().flat_map(|(i, f)| f.layout.iter().map(move |b| (i, *b))).nth(at).expect("counted");
+            merge(&mut m.funcs[f], b)
+        }
     };
     if done { m.funcs.iter_mut().for_each(drop_unreachable); }
     done
@@ -139,6 +145,20 @@ fn drop_param(f: &mut Func, b: Block, at: usize) -> bool {
     true
 }
 
+/// Joins a block with the one that it alone jumps to.
+fn merge(f: &mut Func, b: Block) -> bool {
+    let Some(t) = f.terminator(b) else { return false };
+    let InstData::Jump(to) = f.insts[t.index()].data.clone() else { return false };
+    if to.block == b || cfg::Cfg::new(f).preds(to.block).len() != 1 { return false; }
+    let params = std::mem::take(&mut f.blocks[to.block.index()].params);
+    let rest = std::mem::take(&mut f.blocks[to.block.index()].insts);
+    f.layout.retain(|x| *x != to.block);
+    f.blocks[b.index()].insts.pop();
+    f.blocks[b.index()].insts.extend(rest);
+    for node in &mut f.insts { node.data.map_uses(|v| params.iter().position(|p| *p == v).map_or(v, |i| to.args[i])); }
+    true
+}
+
 fn drop_unreachable(f: &mut Func) {
     let cfg = cfg::Cfg::new(f);
     f.layout.retain(|b| cfg.is_reachable(*b));
@@ -159,6 +179,6 @@ mod tests {
         let module = (0..).map(super::super::generate::module).find(|m| size(m) > 300 && fails(m).is_some()).expect("some seed");
         let (small, ()) = reduce(module, (), &fails);
         assert_eq!(ops(&small), [Op::Fmul], "{small}");
-        assert!(size(&small) < 60, "{small}");
+        assert!(size(&small) < 30, "{small}");
     }
 }

@@ -1,0 +1,110 @@
+//! Rules of the repository, checked on its own files. Each test names the files that break its rule.
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    /// Files that may have more than [`MAX_LINES`] lines, each with the reason.
+    const LONG_FILES: &[(&str, &str)] = &[];
+    const MAX_LINES: usize = 900;
+
+    /// Enums that a `_ =>` arm must not stand for: a new member has to be looked at wherever one is matched.
+    const EXHAUSTIVE: &[&str] = &["InstData::", "Op::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
+
+    fn sources() -> Vec<(String, String)> {
+        let root = crate::root();
+        let files: Vec<PathBuf> = ["core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches"].iter().flat_map(|d| crate::files_below(&root.join(d), ".rs")).collect();
+        assert!(files.len() > 20, "the sources were not found");
+        files.into_iter().filter(|p| !p.components().any(|c| c.as_os_str() == "target" || c.as_os_str() == ".venv"))
+            .map(|p| (p.strip_prefix(&root).unwrap_or(&p).display().to_string(), std::fs::read_to_string(&p).unwrap_or_else(|e| panic!("{}: {e}", p.display())))).collect()
+    }
+
+    fn assert_none(rule: &str, broken: Vec<String>) { assert!(broken.is_empty(), "{rule}:\n  {}", broken.join("\n  ")); }
+
+    /// Lines without comments; string contents stay.
+    fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+        text.lines().enumerate().map(|(i, l)| (i + 1, if l.trim_start().starts_with("//") { "" } else { l }))
+    }
+
+    #[test]
+    fn every_file_says_what_it_is_for() {
+        assert_none("files must start with a module comment (`//!`)", sources().into_iter().filter(|(_, t)| !t.starts_with("//! ")).map(|f| f.0).collect());
+    }
+
+    #[test]
+    fn no_file_grows_without_a_reason() {
+        let long = sources().into_iter().map(|(p, t)| (p, t.lines().count())).filter(|(_, n)| *n > MAX_LINES);
+        let broken: Vec<String> = long.filter(|(p, _)| !LONG_FILES.iter().any(|(f, _)| f == p)).map(|(p, n)| format!("{p}: {n} lines")).collect();
+        assert_none("files over 900 lines need a reason in LONG_FILES, or a split", broken);
+        let sources = sources();
+        for (file, _) in LONG_FILES {
+            let lines = sources.iter().find(|(p, _)| p == file).map_or(0, |(_, t)| t.lines().count());
+            assert!(lines > MAX_LINES, "{file} has {lines} lines: it needs no reason any more");
+        }
+    }
+
+    /// Whether the line's arm is `_` alone, with or without a guard.
+    fn wildcard_at(line: &str) -> bool {
+        let Some(at) = line.find("_ =>").or_else(|| line.find("_ if ")) else { return false };
+        !line[..at].trim_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | '|'))
+    }
+
+    /// Lines with a wildcard arm whose sibling arms are members of the enums above. An arm's siblings are the lines above it of the same
+    /// indentation, up to the line of the `match`, and what stands on its own line.
+    fn hiding_arms(text: &str) -> Vec<(usize, String)> {
+        let lines: Vec<(usize, &str)> = code_lines(text).collect();
+        let indent = |l: &str| l.len() - l.trim_start().len();
+        let names = |l: &str| l.split("=>").next().is_some_and(|pattern| {
+            EXHAUSTIVE.iter().any(|e| pattern.match_indices(e).any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')))
+        });
+        let mut found = vec![];
+        for (i, (no, line)) in lines.iter().enumerate().filter(|(_, (_, l))| wildcard_at(l)) {
+            let siblings = lines[..i].iter().rev().filter(|(_, l)| !l.trim().is_empty()).take_while(|(_, l)| indent(l) >= indent(line));
+            let above = siblings.filter(|(_, l)| indent(l) == indent(line) && l.contains("=>")).any(|(_, l)| names(l));
+            let beside = line.split("match ").nth(1).and_then(|l| l.split_once('{')).is_some_and(|(_, arms)| names(arms));
+            if above && !line.contains("match ") || beside { found.push((*no, line.trim().to_string())); }
+        }
+        found
+    }
+
+    #[test]
+    fn matches_over_instructions_list_all_of_them() {
+        // This file has such arms in its strings.
+        let others = sources().into_iter().filter(|(path, _)| path != "tests/src/rules.rs");
+        let broken = others.flat_map(|(path, text)| hiding_arms(&text).into_iter().map(move |(no, line)| format!("{path}:{no}: {line}"))).collect();
+        assert_none("a `_ =>` arm hides which instructions, helpers or bodies are missing", broken);
+        let hidden = "//! x\nfn f() {\n    match d {\n        InstData::Jump(_) => {\n            1\n        }\n        _ => 2,\n    }\n}\n";
+        assert_eq!(hiding_arms(hidden), [(7, "_ => 2,".to_string())]);
+        assert_eq!(hiding_arms("    let x = match op { Op::Iadd => 1, _ => 2 };").len(), 1);
+        let fine = "    match text {\n        \"a\" => Some(Op::Iadd),\n        _ => None,\n    }\n    match d {\n        InstData::Jump(_) => 1,\n    }\n";
+        assert_eq!(hiding_arms(fine), []);
+    }
+
+    #[test]
+    fn nothing_is_left_to_do() {
+        let words = [concat!("to", "do!("), concat!("unimpl", "emented!("), concat!("dbg", "!(")];
+        let mut broken = vec![];
+        for (path, text) in &sources() {
+            for (no, line) in code_lines(text).filter(|(_, l)| words.iter().any(|w| l.contains(w))) { broken.push(format!("{path}:{no}: {}", line.trim())); }
+        }
+        assert_none("no stubs", broken);
+    }
+
+    #[test]
+    fn the_compiler_core_depends_on_nobody() {
+        let manifest = std::fs::read_to_string(crate::root().join("core/Cargo.toml")).expect("core has a manifest");
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or("").split('[').next().unwrap_or("");
+        for forbidden in ["pyo3", "cranelift", "inkwell", "llvm", "rayon", "cuda", "tierup"] {
+            assert!(!dependencies.contains(forbidden), "core must not depend on {forbidden}");
+        }
+    }
+
+    #[test]
+    fn lines_fit() {
+        let mut broken = vec![];
+        for (path, text) in &sources() {
+            for (i, line) in text.lines().enumerate().filter(|(_, l)| l.chars().count() > 200) { broken.push(format!("{path}:{}: {} characters", i + 1, line.chars().count())); }
+        }
+        assert_none("lines over 200 characters", broken);
+    }
+}
