@@ -7,9 +7,10 @@ use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::Diagnostic;
 use tierup_core::interp::{Interp, Stop};
 use tierup_core::layout::ThreadCtx;
-use tierup_core::lir::legalise::{legalise, word_wrapper};
+use tierup_core::lir::builder::Builder;
+use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::text::{Constant, parse_constant};
-use tierup_core::lir::{Module, Signature, Ty, verify_module};
+use tierup_core::lir::{Alias, Func, Module, Op, Signature, Ty, Value, verify_module};
 use tierup_tier0::{Cranelift, Effort};
 
 use crate::helpers;
@@ -175,6 +176,27 @@ fn offset(text: &str, name: &str) -> Option<u64> {
 }
 
 fn wrapper(name: &str) -> String { format!("words:{name}") }
+
+/// A function `name(args: ptr, results: ptr) -> i64` that loads the arguments of `target` from 8-byte words, calls it, stores all its
+/// results (the first one too) in 8-byte words, and returns 0. One native signature for any function.
+fn word_wrapper(name: &str, target: &str, sig: &Signature) -> Func {
+    let mut func = Func::new(name, Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] });
+    let mut b = Builder::start(&mut func);
+    let words = b.params(b.block);
+    let args: Vec<Value> = sig.params.iter().enumerate().map(|(i, t)| b.load(*t, words[0], 8 * i as i32, Alias::Frame)).collect();
+    for (i, v) in b.call(target, sig, &args).into_iter().enumerate() {
+        // Whole words, so that the upper bytes are what they are in the interpreter.
+        let wide = match b.ty(v) {
+            Ty::I8 | Ty::I16 | Ty::I32 => b.conv(Op::Sext, Ty::I64, v),
+            Ty::F32 => { let bits = b.conv(Op::Bitcast, Ty::I32, v); b.conv(Op::Zext, Ty::I64, bits) }
+            Ty::I64 | Ty::F64 | Ty::Ptr => v,
+        };
+        b.store(wide, words[1], 8 * i as i32, Alias::Frame);
+    }
+    let zero = b.i64(0);
+    b.ret(vec![zero]);
+    func
+}
 
 /// Calls with the out-pointer that legalisation may have added.
 fn call_interpreted(interp: &Interp<'_>, name: &str, sig: &Signature, args: &[u64]) -> Result<Vec<u64>, Stop> {

@@ -6,7 +6,6 @@
 //! every call and reads it right after.
 
 use super::func::*;
-use super::inst::Op;
 
 /// The signature that back ends see, and the size of what the extra pointer points to (results 1, 2 …, 8 bytes each) where there is one.
 pub fn legal_signature(sig: &Signature) -> (Signature, Option<u32>) {
@@ -86,25 +85,4 @@ fn load_results(func: &mut Func, call: Inst, slot: Slot, block: &mut Vec<Inst>) 
         func.insts.push(InstNode { data, results: vec![value], loc });
         block.push(Inst::new(func.insts.len() - 1));
     }
-}
-
-/// A function `name(args: ptr, results: ptr) -> i64` that loads the arguments of `target` from 8-byte words, calls it, stores all its
-/// results (the first one too) in 8-byte words, and returns 0. One native signature for any function: for tests and generic callers.
-pub fn word_wrapper(name: &str, target: &str, sig: &Signature) -> Func {
-    let mut func = Func::new(name, Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] });
-    let mut b = super::builder::Builder::start(&mut func);
-    let words = b.params(b.block);
-    let args: Vec<Value> = sig.params.iter().enumerate().map(|(i, t)| b.load(*t, words[0], 8 * i as i32, Alias::Frame)).collect();
-    for (i, v) in b.call(target, sig, &args).into_iter().enumerate() {
-        // Whole words, so that the upper bytes are what they are in the interpreter.
-        let wide = match b.ty(v) {
-            Ty::I8 | Ty::I16 | Ty::I32 => b.conv(Op::Sext, Ty::I64, v),
-            Ty::F32 => { let bits = b.conv(Op::Bitcast, Ty::I32, v); b.conv(Op::Zext, Ty::I64, bits) }
-            Ty::I64 | Ty::F64 | Ty::Ptr => v,
-        };
-        b.store(wide, words[1], 8 * i as i32, Alias::Frame);
-    }
-    let zero = b.i64(0);
-    b.ret(vec![zero]);
-    func
 }

@@ -244,3 +244,39 @@ impl<'a> Verifier<'a> {
         self.expect(i, &format!("arguments of {b}"), &self.types(args), &want);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! What no text can say; everything else is in `tests/filetests/lir/verify.lir`.
+    use super::*;
+    use crate::lir::parse_module;
+
+    fn broken(change: impl FnOnce(&mut Func)) -> String {
+        let text = "func @f(i8) -> i64 {\nblock0(v0: i8):\n v1 = const.i64 1\n jump block1\nblock1:\n return v1\n}";
+        let mut f = parse_module(text, &[]).expect("parses").funcs.remove(0);
+        assert_eq!(verify_func(&f), Ok(()));
+        change(&mut f);
+        verify_func(&f).expect_err("must be refused").message
+    }
+
+    #[test]
+    fn refuses_what_no_text_can_say() {
+        assert!(broken(|f| f.insts[0].data = InstData::Const { ty: Ty::I8, bits: 255 }).contains("results have types (i64) instead of (i8)"));
+        assert!(broken(|f| { f.insts[0].data = InstData::Const { ty: Ty::I8, bits: 255 }; f.value_types[1] = Ty::I8 }).contains("not in the form of i8"));
+        assert!(broken(|f| f.blocks[1].insts.insert(0, Inst(0))).contains("in two places"));
+        assert!(broken(|f| f.blocks[1].insts.insert(0, Inst(9))).contains("inst9 does not exist"));
+        assert!(broken(|f| f.layout.push(Block(1))).contains("in the layout twice"));
+        assert!(broken(|f| f.layout.push(Block(7))).contains("does not exist"));
+        assert!(broken(|f| { f.layout.pop(); }).contains("block1 is not in the layout"));
+        assert!(broken(|f| f.insts[2].data = InstData::Return(vec![Value(8)])).contains("v8 is not defined"));
+        assert!(broken(|f| f.insts[0].results = vec![Value(0)]).contains("v0 is defined twice"));
+        assert!(broken(|f| f.insts[0].data = InstData::Call { func: FuncRef(0), args: vec![] }).contains("not declared"));
+        assert!(broken(|f| f.insts[0].loc = Loc(1)).contains("location does not exist"));
+    }
+
+    #[test]
+    fn shows_the_line() {
+        let text = broken(|f| f.insts[2].data = InstData::Return(vec![Value(0)]));
+        assert!(text.contains("returned values: expected (i64), got (i8)\n    in f: return v0"), "{text}");
+    }
+}

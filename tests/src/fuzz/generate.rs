@@ -259,6 +259,7 @@ impl Gen<'_> {
                 0..=7 if depth < 4 => self.branch(depth),
                 8..=13 if depth < 3 => self.counted_loop(depth),
                 14..=16 if depth < 3 => self.switch(depth),
+                18..=20 => self.guarded_division(),
                 17 if depth > 0 => { self.ret(); return true }
                 0.. => self.simple(),
             }
@@ -325,6 +326,24 @@ impl Gen<'_> {
         // Where both arms return, what follows is unreachable code, which must do no harm either.
         let _ = reached;
         self.open(merge);
+    }
+
+    /// A check of a divisor and a division behind it, as programs have them: back ends leave out guards that such checks make superfluous.
+    fn guarded_division(&mut self) {
+        let ty = *self.rng.choose(&[Ty::I8, Ty::I16, Ty::I32, Ty::I64]);
+        let (a, b) = (self.pick(ty), self.pick(ty));
+        let limit = self.b.iconst(ty, self.rng.below(4) as i64 - 2);
+        let compares = [Op::IcmpEq, Op::IcmpNe, Op::IcmpSlt, Op::IcmpSle, Op::IcmpSgt, Op::IcmpSge, Op::IcmpUlt, Op::IcmpUle];
+        let compare = *self.rng.choose(&compares);
+        let args = if self.rng.chance(80) { vec![b, limit] } else { vec![limit, b] };
+        let cond = self.op(compare, ty, args);
+        let (checked, join) = (self.block(&[]), self.block(&[ty]));
+        if self.rng.chance(50) { self.b.brif(cond, checked, &[], join, &[a]) } else { self.b.brif(cond, join, &[a], checked, &[]) }
+        self.b.switch_to(checked);
+        let divide = *self.rng.choose(&[Op::Sdiv, Op::Udiv, Op::Srem, Op::Urem]);
+        let result = self.op(divide, ty, vec![a, b]);
+        self.b.jump(join, &[result]);
+        self.open(join);
     }
 
     fn switch(&mut self, depth: usize) {

@@ -27,8 +27,8 @@ pub fn reduce<F>(module: Module, failure: F, fails: &dyn Fn(&Module) -> Option<F
 }
 
 #[derive(Clone, Copy)]
-enum Step { Function, Branch, Half, Inst, Param, Merge }
-const STEPS: &[Step] = &[Step::Function, Step::Branch, Step::Half, Step::Inst, Step::Param, Step::Merge];
+enum Step { Function, Branch, Chunk, Inst, Param, Merge }
+const STEPS: &[Step] = &[Step::Function, Step::Branch, Step::Chunk, Step::Inst, Step::Param, Step::Merge];
 
 /// What reduction makes smaller.
 fn size(m: &Module) -> usize {
@@ -64,7 +64,7 @@ fn count(m: &Module, step: Step) -> usize {
     match step {
         Step::Function => m.funcs.len(),
         Step::Branch => 2 * places(m).len(),
-        Step::Half => 16,
+        Step::Chunk => 16,
         Step::Inst => places(m).len(),
         Step::Param => params(m).len(),
         Step::Merge => m.funcs.iter().map(|f| f.layout.len()).sum(),
@@ -76,7 +76,7 @@ fn apply(m: &mut Module, step: Step, at: usize) -> bool {
     let done = match step {
         Step::Function => m.funcs.len() > 1 && { m.funcs.remove(at); true },
         Step::Branch => { let (f, b, i) = places(m)[at / 2]; straighten(&mut m.funcs[f], b, i, at % 2 == 0) }
-        Step::Half => {
+        Step::Chunk => {
             // A sixteenth of all instructions at once, for a quick start.
             let all = places(m);
             let chunk = all.len().div_ceil(16).max(1);
