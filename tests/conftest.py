@@ -29,18 +29,17 @@ class Worker:
 
     process = None
 
-    def ask(self, block, index, tier):
+    def ask(self, request, timeout):
         if self.process is None or self.process.poll() is not None:
             self.start()
-        request = {"file": str(block.file), "index": index, "tier": tier}
         self.process.stdin.write((json.dumps(request) + "\n").encode())
         self.process.stdin.flush()
         selector = selectors.DefaultSelector()
         selector.register(self.process.stdout, selectors.EVENT_READ)
-        if not selector.select(block.timeout):
+        if not selector.select(timeout):
             self.process.kill()
             self.process.wait()
-            return {"failures": [f"took longer than {block.timeout:.0f} s"], "blessed": {}}
+            return {"failures": [f"took longer than {timeout:.0f} s"], "blessed": {}}
         line = self.process.stdout.readline()
         if not line:
             code = self.process.wait()
@@ -78,7 +77,7 @@ class MdItem(pytest.Item):
 
     def runtest(self):
         compiled = None if self.tier == "cpython" else self.tier
-        answer = WORKER.ask(self.block, self.index, compiled)
+        answer = WORKER.ask({"suite": "mdtest", "file": str(self.block.file), "index": self.index, "tier": compiled}, self.block.timeout)
         if os.environ.get("TIERUP_BLESS") == "1" and answer["blessed"]:
             BLESSED.setdefault(self.block.file, {}).update({int(line): text for line, text in answer["blessed"].items()})
             return
@@ -93,6 +92,17 @@ class MdItem(pytest.Item):
 
     def reportinfo(self):
         return self.block.file, self.block.start - 1, self.name
+
+
+@pytest.fixture
+def ask():
+    """Sends a job to the worker and gives what failed, a list of texts."""
+    return lambda request, timeout: WORKER.ask(request, timeout)["failures"]
+
+
+def pytest_generate_tests(metafunc):
+    if "tier" in metafunc.fixturenames:
+        metafunc.parametrize("tier", TIERS or ["cpython"])
 
 
 def pytest_collect_file(parent, file_path):

@@ -1,29 +1,45 @@
-"""Runs mdtest blocks in a process that may die: reads one JSON request a line, answers with one JSON line.
+"""Runs mdtest blocks and generated cases in a process that may die: reads one JSON request a line, answers with one JSON line.
 
 The parent (`conftest.py`) starts it again when compiled code crashed or hung, so one bad block is one failed test.
 """
 
+import faulthandler
 import json
 import os
 import sys
 from pathlib import Path
 
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "python")]
+
+from harness import generated, mdtest  # noqa: E402
+
+
+def run_mdtest(job, capture, cache):
+    path = Path(job["file"])
+    if path not in cache:
+        cache[path] = mdtest.parse(path)
+    return mdtest.run_block(cache[path][job["index"]], job["tier"], capture)
+
+
+def run_numpy(job):
+    from numpy_cases import CASES
+    if job["tier"] == "cpython":
+        return generated.run(CASES[job["index"]], lambda f: f, job["count"]), {}
+    import tierup
+    mdtest.set_tier(job["tier"])
+    return generated.run(CASES[job["index"]], tierup.njit, job["count"]), {}
+
 
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-    import faulthandler
     faulthandler.enable()
-    from harness import mdtest
     capture = mdtest.Capture()
     cache = {}
     for request in sys.stdin:
         job = json.loads(request)
-        path = Path(job["file"])
-        if path not in cache:
-            cache[path] = mdtest.parse(path)
         try:
-            failures, blessed = mdtest.run_block(cache[path][job["index"]], job["tier"], capture)
+            failures, blessed = run_mdtest(job, capture, cache) if job["suite"] == "mdtest" else run_numpy(job)
         except mdtest.Failure as e:
             failures, blessed = [str(e)], {}
         capture.take()

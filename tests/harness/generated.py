@@ -1,0 +1,87 @@
+"""Runs one generated case over its inputs and compares with NumPy: value, dtype, shape, arguments afterwards, type of the exception."""
+
+import linecache
+import random
+import warnings
+
+import numpy as np
+
+from . import values
+from .inputs import Value
+
+
+class Case:
+    """One expression over named arguments. `inputs` lists tuples of specs; `rtol` is for float64, `rtol32` for float32."""
+
+    def __init__(self, name, parameters, expression, inputs, rtol=0.0, rtol32=None, body=None):
+        self.name, self.parameters, self.inputs = name, parameters, inputs
+        self.rtol, self.rtol32 = rtol, rtol * 5e8 if rtol32 is None else rtol32
+        self.source = f"def case({parameters}):\n" + "".join(f"    {line}\n" for line in (body or [])) + f"    return {expression}\n"
+
+    def function(self):
+        file = f"<case {self.name}>"
+        linecache.cache[file] = (len(self.source), None, self.source.splitlines(True), file)
+        namespace = {"np": np}
+        exec(compile(self.source, file, "exec"), namespace)
+        return namespace["case"]
+
+    def sample(self, count):
+        """A choice of inputs that is the same in every run and differs between cases."""
+        every = list(self.inputs())
+        if count is None or count >= len(every):
+            return every
+        return random.Random(self.name).sample(every, count)
+
+
+def outcome(f, args):
+    """(snapshot of the result, name of the exception, its text, snapshot of the arguments)."""
+    args = [values.clone(a) for a in args]
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result, kind, text = values.freeze(f(*args)), None, ""
+        except Exception as e:  # noqa: BLE001
+            result, kind, text = None, type(e), f"{type(e).__name__}: {e}"
+    return result, kind, text, [values.freeze(a) for a in args]
+
+
+def same_kind_of_error(want, got):
+    """The same class, or both of the family that says "these types do not go together"."""
+    families = [TypeError, IndexError, ValueError, ZeroDivisionError, MemoryError, OverflowError]
+    return want is got or any(issubclass(want, f) and issubclass(got, f) for f in families)
+
+
+def single(frozen):
+    """Whether a result, or a part of it, is of single precision."""
+    if frozen is None:
+        return False
+    if frozen[0] == "array":
+        return frozen[1][1:] in ("f4", "c8")
+    return isinstance(frozen[1] if len(frozen) > 1 else None, tuple) and any(single(m) for m in frozen[1] if isinstance(m, tuple))
+
+
+def run(case, decorate, count):
+    """The first few disagreements of a case, as texts."""
+    plain, compiled = case.function(), decorate(case.function())
+    failures, answers = [], 0
+    for specs in case.sample(count):
+        args = [s.build() for s in specs]
+        want, want_error, want_text, want_after = outcome(plain, args)
+        got, got_error, got_text, got_after = outcome(compiled, args)
+        of_single = single(want) or any(getattr(a, "dtype", None) in (np.float32, np.complex64) for a in args)
+        rtol = case.rtol32 if of_single else case.rtol
+        problem = None
+        answers += want_error is None
+        if want_error or got_error:
+            if not (want_error and got_error and same_kind_of_error(want_error, got_error)):
+                problem = f"expected {want_text or values.show(want)}, got {got_text[:600] or values.show(got)}"
+        else:
+            problem = values.difference(want, got, rtol)
+            for i, (a, b) in enumerate(zip(want_after, got_after)):
+                problem = problem or values.difference(a, b, rtol, f"argument {i} afterwards")
+        if problem:
+            shown = ", ".join(repr(s.value) if isinstance(s, Value) else repr(s) for s in specs)
+            failures.append(f"{case.source.strip()}\n  with {shown}\n  {problem}")
+            if len(failures) >= 3:
+                break
+    return failures or ([] if answers else [f"{case.source.strip()}\n  raises in NumPy for every input: the last said {want_text}"])

@@ -1,0 +1,231 @@
+"""The table of generated NumPy tests: one row per expression, with the arguments it is tried on.
+
+To cover a new function add a row to the table it belongs to; `inputs.py` holds the dtypes, shapes, layouts and values that rows choose from.
+"""
+
+from itertools import product
+
+from harness.generated import Case
+from harness.inputs import (DTYPES, FLOAT_DTYPES, INT_DTYPES, LAYOUTS, REAL_DTYPES, Array, Scalar, Value, arrays, scalars)
+
+SOME_SHAPES = [(), (0,), (1,), (5,), (2, 3), (3, 0), (2, 3, 2)]
+NONEMPTY = [(1,), (5,), (33,), (2, 3), (1, 4), (2, 3, 2)]
+BROADCAST = [((5,), (5,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((), (4,)), ((0,), (1,)), ((2, 3), ()), ((3,), (4,)), ((2, 3, 2), (3, 1)), ((), ())]
+CLOSE, LOOSE = 4e-15, 1e-12
+CASES = []
+
+
+def add(name, parameters, expression, inputs, rtol=0.0, rtol32=None, body=None):
+    CASES.append(Case(name, parameters, expression, inputs, rtol, rtol32, body))
+
+
+def one(specs):
+    """Inputs of a function of one argument."""
+    return lambda: [(s,) for s in specs()]
+
+
+def edge(dtypes=DTYPES, shapes=SOME_SHAPES):
+    return one(lambda: arrays(dtypes, shapes, LAYOUTS, "edge"))
+
+
+def mild(dtypes=DTYPES, shapes=SOME_SHAPES):
+    return one(lambda: arrays(dtypes, shapes, LAYOUTS, "mild"))
+
+
+def pairs(dtypes=DTYPES, values="edge", layouts=("C", "strided", "reversed", "F")):
+    """Two arrays of every two dtypes, in shapes that broadcast and one that does not."""
+    def inputs():
+        for s, t in product(dtypes, dtypes):
+            for (left, right), layout in product(BROADCAST, layouts):
+                if layout == "C" or (left and right and (layout != "F" or len(left) > 1)):
+                    yield Array(s, left, layout, values), Array(t, right, "C", "mild" if values == "mild" else values)
+    return inputs
+
+
+def with_scalars(dtypes=DTYPES, kinds=("int", "float", "complex", "bool", *DTYPES)):
+    """An array and a scalar: the weak Python numbers and NumPy's own."""
+    def inputs():
+        for t in dtypes:
+            for s in scalars(kinds):
+                if not (s.kind == "int" and t != "?" and int(s.build()) < 0 and t[0] == "u"):
+                    yield Array(t, (5,), "C", "mild"), s
+    return inputs
+
+
+def two_scalars():
+    for s, t in product(scalars(), scalars()):
+        # NumPy raises for a Python int that a NumPy scalar's type cannot hold; compiled code cannot know the value.
+        if not (s.kind == "int" and t.kind[0] == "u" or t.kind == "int" and s.kind[0] == "u"):
+            if not (s.kind in ("int", "bool", "float") and t.kind in ("int", "bool", "float")):
+                yield s, t
+
+
+# -- ufuncs ------------------------------------------------------------------------------------------------------------------------------------
+
+EXACT_UNARY = ("absolute ceil conjugate fabs floor invert isfinite isinf isnan logical_not negative positive reciprocal rint sign signbit spacing sqrt "
+               "square trunc").split()
+CLOSE_UNARY = ("arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad degrees exp exp2 expm1 log log10 log1p log2 rad2deg radians sin sinh "
+               "tan tanh").split()
+EXACT_BINARY = ("add bitwise_and bitwise_or bitwise_xor copysign equal floor_divide fmax fmin fmod greater greater_equal less less_equal "
+                "logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal remainder subtract").split()
+CLOSE_BINARY = "arctan2 divide float_power hypot logaddexp logaddexp2".split()
+INT_BINARY = "gcd lcm left_shift right_shift".split()
+
+for name in EXACT_UNARY:
+    add(f"np.{name}", "a", f"np.{name}(a)", edge())
+for name in CLOSE_UNARY:
+    add(f"np.{name}", "a", f"np.{name}(a)", mild(), CLOSE, 1e-6)
+    add(f"np.{name} edge", "a", f"np.{name}(a)", edge(REAL_DTYPES, [(), (11,), (22,)]), CLOSE, 1e-6)
+for name in EXACT_BINARY:
+    add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs())
+for name in CLOSE_BINARY:
+    add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(values="mild"), CLOSE, 1e-6)
+for name in INT_BINARY:
+    add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(["?", *INT_DTYPES, "f8"], "mild"))
+add("np.divmod", "a, b", "np.divmod(a, b)", pairs(REAL_DTYPES))
+add("np.power", "a, b", "np.power(a, abs(b))", pairs(["?", *INT_DTYPES, *FLOAT_DTYPES], "mild"), CLOSE, 1e-6)
+add("np.ldexp", "a, b", "np.ldexp(a, b)", lambda: [(Array(t, (5,), "C", "mild"), Array(i, (5,), "C", "mild")) for t in REAL_DTYPES for i in INT_DTYPES])
+
+for symbol in "+ - * / // % < <= == != > >= & | ^".split():
+    rtol = CLOSE if symbol == "/" else 0.0
+    add(f"a {symbol} b", "a, b", f"a {symbol} b", pairs(), rtol, 1e-6 if rtol else None)
+    add(f"a {symbol} scalar", "a, b", f"a {symbol} b", with_scalars(), rtol, 1e-6 if rtol else None)
+    add(f"scalar {symbol} a", "a, b", f"b {symbol} a", with_scalars(), rtol, 1e-6 if rtol else None)
+for symbol in "+ - * < == >=".split():
+    add(f"scalar {symbol} scalar", "a, b", f"a {symbol} b", lambda: two_scalars())
+for symbol in "<< >>".split():
+    add(f"a {symbol} b", "a, b", f"a {symbol} b", pairs(["?", *INT_DTYPES], "mild"))
+for symbol in "- + ~ abs".split():
+    add(f"{symbol} a", "a", f"{symbol}(a)", edge())
+for symbol in "+ - * / // %".split():
+    add(f"a {symbol}= b", "a, b", "a", pairs(REAL_DTYPES, "mild"), CLOSE, 1e-6, body=[f"a {symbol}= b"])
+add("a ** scalar", "a, b", "a ** b", lambda: [(Array(t, (5,)), Scalar("int", i)) for t in FLOAT_DTYPES for i in range(4)], CLOSE, 1e-6)
+add("fused", "a, b", "(a + b) * a - b / 2", pairs(REAL_DTYPES, "mild"), CLOSE, 1e-6)
+
+for name in ("add", "multiply", "maximum"):
+    add(f"np.{name} out", "a, out", f"np.{name}(a, a, out=out)",
+        lambda: [(a, Array(t, a.shape, "strided" if a.shape else "C", "mild")) for a in arrays(["i4", "f4", "f8"], NONEMPTY, ["C", "reversed"]) for t in ("f4", "f8", "c16")])
+
+# -- reductions --------------------------------------------------------------------------------------------------------------------------------
+
+EXACT_REDUCTIONS = "min max any all argmin argmax ptp count_nonzero".split()
+SUMS = "sum prod mean var std nansum nanprod nanmean nanvar nanstd median nanmedian".split()
+ACCUMULATIONS = "cumsum cumprod nancumsum nancumprod".split()
+NAN_EXTREMES = "nanmin nanmax nanargmin nanargmax".split()
+AXES = {"": None, ", axis=0": 1, ", axis=-1": 1, ", axis=1": 2, ", axis=(0, 1)": 2}
+METHODS = "sum prod mean var std min max any all argmin argmax cumsum cumprod".split()
+
+for name, (axis, rank) in product(EXACT_REDUCTIONS + SUMS + ACCUMULATIONS + NAN_EXTREMES, AXES.items()):
+    if axis == ", axis=(0, 1)" and (name.startswith(("arg", "nanarg", "cum", "nancum")) or name in ("ptp",)):
+        continue
+    shapes = [s for s in SOME_SHAPES if rank is None or len(s) >= rank]
+    exact = name in EXACT_REDUCTIONS + NAN_EXTREMES
+    dtypes = REAL_DTYPES if name in ("ptp", "median", "nanmedian", *NAN_EXTREMES) else DTYPES
+    add(f"np.{name}{axis}", "a", f"np.{name}(a{axis})", (edge if exact else mild)(dtypes, shapes), 0.0 if exact else LOOSE, None if exact else 1e-5)
+for name, axis in product(METHODS, ["", "axis=0"]):
+    exact = name in EXACT_REDUCTIONS
+    shapes = [s for s in SOME_SHAPES if not axis or s]
+    add(f".{name}({axis})", "a", f"a.{name}({axis})", (edge if exact else mild)(DTYPES, shapes), 0.0 if exact else LOOSE, None if exact else 1e-5)
+for name in "sum prod mean var std min max any all".split():
+    exact = name in EXACT_REDUCTIONS
+    for options in ("keepdims=True", "axis=0, keepdims=True", "axis=-1, keepdims=True"):
+        add(f"np.{name} {options}", "a", f"np.{name}(a, {options})", mild(REAL_DTYPES, [s for s in NONEMPTY if len(s) > 1]), 0.0 if exact else LOOSE, 1e-5)
+for name, t in product(("sum", "prod", "cumsum", "mean"), ("float64", "int64", "float32", "complex128")):
+    dtypes = REAL_DTYPES if t != "complex128" else DTYPES
+    add(f"np.{name} dtype={t}", "a", f"np.{name}(a, dtype=np.{t})", mild([d for d in dtypes if not (t == "int64" and d[0] == "f")], NONEMPTY), LOOSE, 1e-5)
+for name in ("var", "std", "nanvar", "nanstd"):
+    add(f"np.{name} ddof", "a", f"np.{name}(a, ddof=1), np.{name}(a, axis=0, ddof=1)", mild(REAL_DTYPES, [(5,), (2, 3), (33,)]), LOOSE, 1e-5)
+add("pairwise sum", "a", "a.sum(), np.mean(a)", one(lambda: [Array(t, (n,), "C", "distinct") for t in FLOAT_DTYPES for n in (1, 7, 8, 9, 127, 128, 129, 1000, 8193)]))
+
+# -- shape -------------------------------------------------------------------------------------------------------------------------------------
+
+for expression in ("a.reshape(-1)", "a.reshape((-1, 1))", "np.ravel(a)", "a.flatten()", "a.ravel()", "a.T", "a.transpose()", "np.transpose(a)", "np.expand_dims(a, 0)", "np.expand_dims(a, -1)",
+                   "np.squeeze(a)", "a.copy()", "np.copy(a)", "np.atleast_1d(a)", "np.atleast_2d(a)", "np.ascontiguousarray(a)", "np.asfortranarray(a)",
+                   "a.shape, a.ndim, a.size, a.itemsize, a.nbytes, len(a.shape)", "np.shape(a), np.size(a)", "a[...]", "a[None]", "a[..., None]", "a.real, a.imag", "np.real(a), np.imag(a)",
+                   "np.zeros_like(a), np.ones_like(a), np.full_like(a, 2)", "np.array(a), np.asarray(a)", "np.flip(a)", "np.roll(a, 1)", "np.roll(a, -3)", "np.tile(a, 2)", "np.repeat(a, 2)",
+                   "np.nonzero(a)", "np.argwhere(a)", "np.flatnonzero(a)", "a.tolist()"):
+    add(expression, "a", expression, mild())
+for expression in ("np.swapaxes(a, 0, 1)", "a.swapaxes(0, -1)", "np.moveaxis(a, 0, -1)", "np.flip(a, 0)", "np.flip(a, axis=1)", "np.roll(a, 1, axis=0)", "np.repeat(a, 2, axis=1)", "np.tile(a, (2, 1))",
+                   "np.split(a, [1], axis=1)", "np.concatenate((a, a), axis=1)", "np.stack((a, a), axis=1)", "np.hstack((a, a))", "a[:, 0]", "a[0]", "a[-1, ::-1]", "a[::2, 1:]", "a[1:, :-1]", "a.sum(0), a[0].max()",
+                   "np.diff(a, axis=0)", "np.take(a, np.array([1, 0]), axis=0)", "np.sort(a, axis=0)", "np.fliplr(a), np.flipud(a)"):
+    add(f"{expression} 2-d", "a", expression, mild(DTYPES, [(2, 3), (3, 2), (4, 1), (1, 2), (2, 3, 2)]))
+for expression in ("np.tril(a)", "np.triu(a, 1)", "np.diag(a)", "np.diag(a, -1)", "np.trace(a)"):
+    add(f"{expression} matrix", "a", expression, mild(DTYPES, [(3, 3), (2, 4), (4, 2), (1, 1)]), LOOSE)
+for expression in ("np.concatenate((a, b))", "np.vstack((a, b))", "np.hstack((a, b))", "np.stack((a, b))", "np.append(a, b)", "np.outer(a, b)", "np.where(a, a, b)", "np.array_equal(a, b)"):
+    add(expression, "a, b", expression, lambda: [(Array(s, shape, k), Array(t, shape)) for s, t in product(DTYPES, DTYPES) for shape in [(5,), (2, 3), (0,)] for k in ("C", "strided")])
+for expression in ("np.allclose(a, b)", "np.isclose(a, b)", "np.isclose(a, b, equal_nan=True)", "np.allclose(a, b, rtol=0.5, atol=1.0)"):
+    add(expression, "a, b", expression, pairs(["i4", "u1", "f4", "f8", "c16"]))
+add("np.broadcast_to", "a, shape", "np.broadcast_to(a, shape)",
+    lambda: [(Array(t, s), Value(g)) for t in ("i1", "f8") for s in [(), (3,), (1,), (2, 1), (1, 3)] for g in [(2, 3), (3,), (4, 2, 3), (2, 2)]])
+add("reshape to", "a, shape", "a.reshape(shape)",
+    lambda: [(a, Value(g)) for a in arrays(["i4", "f8"], [(6,), (2, 3), (3, 2), (0, 6)]) for g in [(6,), (3, 2), (1, 6), (2, -1), (-1, 1), (4, 2), (2, 3, 1)]])
+
+# -- indexing ----------------------------------------------------------------------------------------------------------------------------------
+
+INDICES = [0, 1, -1, 4, 5, -5, -6, 100]
+SLICES = ["a[1:]", "a[:2]", "a[::2]", "a[::-1]", "a[3:0:-1]", "a[-2:]", "a[10:]", "a[:-10]", "a[2:2]", "a[1:4:3]", "a[::-3]"]
+add("a[i]", "a, i", "a[i]", lambda: [(a, Value(i)) for a in arrays(DTYPES, [(5,), (5, 2), (5, 2, 2), (0,)], values="edge") for i in INDICES])
+add("a[i, j]", "a, i, j", "a[i, j]", lambda: [(a, Value(i), Value(j)) for a in arrays(DTYPES, [(5, 3), (2, 5, 2)]) for i in INDICES for j in (0, -1, 2, 3, -4)])
+for expression in SLICES:
+    add(expression, "a", expression, mild(DTYPES, [(5,), (0,), (1,), (5, 2), (2, 3, 2)]))
+add("a[i:j:k]", "a, i, j, k", "a[i:j:k]", lambda: [(Array(t, s, lay), Value(i), Value(j), Value(k)) for t in ("i4", "f8") for s in [(5,), (4, 2)] for lay in ("C", "reversed")
+                                                   for i in (0, -2, 9, -9) for j in (3, -1, 9, -9) for k in (1, 2, -1, -2, 7, 0)])
+add("a[mask]", "a, m", "a[m]", lambda: [(a, Array("?", m)) for a in arrays(DTYPES, [(5,), (2, 3), (2, 3, 2), (0,)]) for m in {a.shape, a.shape[:1], (3,)}])
+add("a[index array]", "a, i", "a[i]", lambda: [(a, Array(t, s)) for a in arrays(["i2", "f8", "c16"], [(11,), (11, 2)]) for t in ("i1", "i4", "i8", "u1", "u8") for s in [(4,), (2, 2), (0,)]])
+add("a[list]", "a", "a[[1, 0, -1]]", mild(DTYPES, [(5,), (2, 3), (2, 3, 2)]))
+add("a[i] = scalar", "a, i, v", "a", lambda: [(a, Value(i), Scalar(k, 0)) for a in arrays(DTYPES, [(5,), (5, 2), (0,)], ["C", "strided", "reversed", "readonly", "misaligned"]) for i in INDICES
+                                             for k in ("int", "float", "bool", "i8", "f4") if not (a.layout == "readonly" and i)], body=["a[i] = v"])
+add("a[1:4] = b", "a, b", "a", lambda: [(a, Array(t, s)) for a in arrays(REAL_DTYPES, [(5,), (5, 3)], ["C", "strided", "reversed", "misaligned"]) for t in ("i1", "i8", "f8") for s in [(3,), (1,), (3, 1), (3, 3), (2,), ()]], body=["a[1:4] = b"])
+add("a[::-2] = v", "a, v", "a", lambda: [(a, Scalar(k, 0)) for a in arrays(DTYPES, [(5,), (4, 2)], ["C", "strided", "reversed", "misaligned"]) for k in ("int", "bool", "f4")], body=["a[::-2] = v"])
+add("a[mask] = v", "a, m, v", "a", lambda: [(a, Array("?", m), Scalar(k, 0)) for a in arrays(REAL_DTYPES, [(5,), (2, 3)], ["C", "strided", "reversed"]) for m in {a.shape, a.shape[:1]} for k in ("int", "float")], body=["a[m] = v"])
+add("a[index array] = b", "a, i, b", "a", lambda: [(a, Array(t, (4,)), Array(u, s)) for a in arrays(REAL_DTYPES, [(11,)], ["C", "strided"]) for t in ("i1", "i8") for u in ("i4", "f8") for s in [(4,), (1,), ()]], body=["a[i] = b"])
+add("a[...] = b", "a, b", "a", lambda: [(a, Array(t, s)) for a in arrays(DTYPES, [(2, 3), (5,), ()], ["C", "F", "strided"]) for t in ("i4", "f8") for s in [(), (3,), (2, 1), (2, 3), (4,)]], body=["a[...] = b"])
+add("a[:, ::-1] = a", "a", "a", mild(DTYPES, [(2, 3), (3, 3)]), body=["a = a.copy()", "a[:, ::-1] = a"])
+
+# -- sorting, searching, selecting -------------------------------------------------------------------------------------------------------------
+
+add("np.sort", "a", "np.sort(a)", edge(DTYPES, [(0,), (1,), (5,), (33,), (2, 3), (300,)]))
+add(".sort()", "a", "a", edge(REAL_DTYPES, [(5,), (33,), (2, 3)]), body=["a = a.copy()", "a.sort()"])
+add("np.argsort", "a", "np.argsort(a)", one(lambda: arrays(REAL_DTYPES[1:], [(0,), (1,), (5,), (33,), (300,)], values="distinct")))
+add("np.argsort stable", "a", "np.argsort(a, kind='stable')", edge(REAL_DTYPES, [(0,), (5,), (33,), (300,)]))
+add("np.searchsorted", "a, v", "np.searchsorted(a, v), np.searchsorted(a, v, side='right')",
+    lambda: [(a, v) for a in arrays(REAL_DTYPES, [(5,), (33,)], values="mild") for v in (Array("f8", (4,)), Array("i4", (2, 2)), Scalar("int", 0), Scalar("float", 0))], body=["a = np.sort(a)"])
+add("np.unique", "a", "np.unique(a)", edge(REAL_DTYPES, [(0,), (1,), (5,), (33,), (2, 3)]))
+add("np.take", "a, i", "np.take(a, i)", lambda: [(a, Array(t, s)) for a in arrays(DTYPES, [(11,), (4, 3)]) for t in ("i1", "i8") for s in [(4,), (2, 2)]])
+add("np.clip", "a, lo, hi", "np.clip(a, lo, hi)", lambda: [(a, Value(1), Value(4)) for a in arrays([t for t in REAL_DTYPES if t != "?"], NONEMPTY)])
+add("np.clip float", "a, lo, hi", "np.clip(a, lo, hi)", lambda: [(a, Value(-0.5), Value(1.25)) for a in arrays(["f4", "f8"], NONEMPTY, values="edge")])
+add("np.diff", "a", "np.diff(a), np.diff(a, 2)", mild(REAL_DTYPES[1:], [(0,), (1,), (5,), (2, 3)]))
+add("np.where(mask)", "a", "np.where(a > 1)", mild(REAL_DTYPES))
+add("np.round", "a", "np.round(a), np.round(a, 1)", mild(FLOAT_DTYPES, NONEMPTY), 0.0)
+
+# -- creation and conversion -------------------------------------------------------------------------------------------------------------------
+
+TYPES = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128".split()
+for t in TYPES:
+    real = REAL_DTYPES if not t.startswith("complex") else DTYPES
+    add(f"astype {t}", "a", f"a.astype(np.{t})", mild([d for d in real if not (t.startswith("u") and d[0] in "if")]))
+    add(f"np.{t}(x)", "x", f"np.{t}(x)", one(lambda: [Scalar(k, 0) for k in ("int", "float", "bool", "i1", "u4", "f4", "f8")]))
+    add(f"zeros {t}", "n", f"np.zeros(n, np.{t}), np.ones((2, n), dtype=np.{t}), np.full(n, 1, np.{t}), np.empty((0, n), np.{t})", one(lambda: [Value(n) for n in (0, 1, 5, -1)]))
+    if t != "bool_":
+        add(f"arange {t}", "n", f"np.arange(n, dtype=np.{t})", one(lambda: [Value(n) for n in (0, 1, 5, -2)]))
+add("np.arange", "a, b, c", "np.arange(a, b, c)", lambda: [(Value(a), Value(b), Value(c)) for a in (0, 1.5, -3) for b in (0, 5, 2.25) for c in (1, -1, 0.5, 2, 0)])
+add("np.linspace", "a, b, n", "np.linspace(a, b, n), np.linspace(a, b, n, endpoint=False)", lambda: [(Value(a), Value(b), Value(n)) for a in (0, -1.5, 3) for b in (1, 10.5) for n in (0, 1, 2, 7, 50)])
+add("np.eye", "n, m, k", "np.eye(n, m, k), np.tri(n, m, k)", lambda: [(Value(n), Value(m), Value(k)) for n in (0, 1, 3) for m in (1, 3, 4) for k in (-1, 0, 1, 5)])
+add("np.identity", "n", "np.identity(n), np.indices((n, 2)), np.tril_indices(n), np.triu_indices(n)", one(lambda: [Value(n) for n in (0, 1, 4)]))
+add("np.meshgrid", "a, b", "np.meshgrid(a, b)[0], np.meshgrid(a, b, indexing='ij')[1]", lambda: [(Array(s, (3,)), Array(t, (2,))) for s, t in product(DTYPES, DTYPES)])
+add("view", "a", "a.view(np.uint8)", mild(["i1", "i4", "f8"], [(5,), (2, 3)]))
+
+# -- linear algebra ----------------------------------------------------------------------------------------------------------------------------
+
+MATRICES = [((3,), (3,)), ((2, 3), (3, 2)), ((2, 3), (3,)), ((3,), (3, 2)), ((1, 1), (1, 1)), ((0, 3), (3, 2)), ((2, 3), (2, 3)), ((4, 5), (5, 3))]
+for expression in ("np.dot(a, b)", "a @ b"):
+    add(expression, "a, b", expression, lambda: [(Array(s, m, lay), Array(t, n, lay)) for s, t in product(DTYPES, DTYPES) for m, n in MATRICES for lay in ("C", "F", "strided") if lay != "F" or len(m) == 2 == len(n)], LOOSE, 1e-5)
+for expression in ("np.inner(a, b)", "np.vdot(a, b)"):
+    add(expression, "a, b", expression, lambda: [(Array(s, (n,)), Array(t, (n,))) for s, t in product(DTYPES, DTYPES) for n in (0, 1, 5)], LOOSE, 1e-5)
+
+# -- iterating ---------------------------------------------------------------------------------------------------------------------------------
+
+add("for x in a", "a", "out", mild(DTYPES, [(5,), (0,)]), body=["out = []", "for x in a:", "    out.append(x)"])
+add("ndenumerate", "a", "out", mild(DTYPES, [(2, 3), (3, 0)]), body=["out = []", "for (i, j), x in np.ndenumerate(a):", "    out.append((i, j, x))"])
+add("ndindex", "a", "out", mild(["i4"], [(2, 3), (3, 0)]), body=["out = []", "for i, j in np.ndindex(a.shape):", "    out.append((i * 10 + j, a[i, j]))"])
+add("flat", "a", "out", mild(DTYPES, [(), (5,), (2, 3), (2, 3, 2)]), body=["out = []", "for x in a.flat:", "    out.append(x)"])
