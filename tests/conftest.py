@@ -4,12 +4,8 @@ Where `tierup` is not built the mdtests still run under CPython, which checks th
 """
 
 import importlib.util
-import json
 import os
-import selectors
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,45 +14,11 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from harness import expect, mdtest  # noqa: E402
+from harness.parent import Worker  # noqa: E402
 
 BUILT = importlib.util.find_spec("tierup") is not None and importlib.util.find_spec("tierup._tierup") is not None
 TIERS = os.environ.get("TIERUP_TEST_TIERS", "interp tier0").split() if BUILT else []
 BLESSED = {}
-
-
-class Worker:
-    """The process that runs blocks; replaced when it dies."""
-
-    process = None
-
-    def ask(self, request, timeout):
-        if self.process is None or self.process.poll() is not None:
-            self.start()
-        self.process.stdin.write((json.dumps(request) + "\n").encode())
-        self.process.stdin.flush()
-        selector = selectors.DefaultSelector()
-        selector.register(self.process.stdout, selectors.EVENT_READ)
-        if not selector.select(timeout):
-            self.process.kill()
-            self.process.wait()
-            return {"failures": [f"took longer than {timeout:.0f} s"], "blessed": {}}
-        line = self.process.stdout.readline()
-        if not line:
-            code = self.process.wait()
-            self.errors.seek(0)
-            tail = self.errors.read()[-1500:].decode("utf-8", "replace")
-            return {"failures": [f"the process died ({f'signal {-code}' if code < 0 else f'exit {code}'})\n{tail}"], "blessed": {}}
-        return json.loads(line)
-
-    def start(self):
-        self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([sys.executable, str(HERE / "harness" / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors)
-
-    def stop(self):
-        if self.process is not None:
-            self.process.stdin.close()
-            self.process.wait(10)
 
 
 WORKER = Worker()

@@ -1,6 +1,6 @@
-"""Runs mdtest blocks and generated cases in a process that may die: reads one JSON request a line, answers with one JSON line.
+"""Runs mdtest blocks, generated cases and whole programs in a process that may die: reads one JSON request a line, answers with one JSON line.
 
-The parent (`conftest.py`) starts it again when compiled code crashed or hung, so one bad block is one failed test.
+The parent (`parent.py`) starts it again when compiled code crashed or hung, so one bad block is one failed test.
 """
 
 import faulthandler
@@ -12,7 +12,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "python")]
 
-from harness import generated, mdtest  # noqa: E402
+from harness import generated, mdtest, programs  # noqa: E402
 
 
 def run_mdtest(job, capture, cache):
@@ -31,6 +31,10 @@ def run_numpy(job):
     return generated.run(CASES[job["index"]], tierup.njit, job["count"]), {}
 
 
+def run_program(job, capture):
+    return programs.run(job["source"], job["name"], job["tier"], capture), {}
+
+
 def main():
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     faulthandler.enable()
@@ -39,7 +43,12 @@ def main():
     for request in sys.stdin:
         job = json.loads(request)
         try:
-            failures, blessed = run_mdtest(job, capture, cache) if job["suite"] == "mdtest" else run_numpy(job)
+            if job["suite"] == "mdtest":
+                failures, blessed = run_mdtest(job, capture, cache)
+            elif job["suite"] == "numpy":
+                failures, blessed = run_numpy(job)
+            else:
+                failures, blessed = run_program(job, capture)
         except mdtest.Failure as e:
             failures, blessed = [str(e)], {}
         capture.take()

@@ -1,0 +1,117 @@
+"""Differential fuzzing: random Python programs under CPython and on every tier.
+
+    python tests/fuzz/python_fuzz.py --seconds 3600 --seed 1
+
+Every mismatch is reduced and written to `tests/fuzz/corpus/`, which pytest replays. A seed gives the same program everywhere.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE)]
+
+from generator import Generator  # noqa: E402
+from harness.parent import Worker  # noqa: E402
+
+TIMEOUT = 20
+
+
+class Fuzzer:
+    def __init__(self, tiers):
+        self.tiers, self.worker = tiers, Worker()
+
+    def sound(self, source):
+        return not self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": None}, TIMEOUT)["failures"]
+
+    def failures(self, source, tier):
+        return self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": tier}, TIMEOUT)["failures"]
+
+    def reduce(self, source, tier, kind):
+        """The smallest program found that still fails in the same way: statements, then argument tuples, are left out while it does."""
+        lines, size = source.splitlines(), None
+        while size != len(lines):
+            size = len(lines)
+            for start in range(len(lines) - 1, -1, -1):
+                if start >= len(lines) or not lines[start].strip():
+                    continue
+                end = block_end(lines, start)
+                for candidate in (lines[:start] + lines[end:], dedented(lines, start, end)):
+                    text = "\n".join(candidate) + "\n"
+                    if candidate != lines and self.sound(text) and kind_of(self.failures(text, tier)) == kind:
+                        lines = candidate
+                        break
+        return "\n".join(lines) + "\n"
+
+
+def block_end(lines, start):
+    """One past the last line of the statement that starts here, with its body."""
+    depth = len(lines[start]) - len(lines[start].lstrip())
+    end = start + 1
+    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > depth):
+        end += 1
+    return end
+
+
+def dedented(lines, start, end):
+    """The body of a compound statement in place of the statement."""
+    body = lines[start + 1:end]
+    return lines[:start] + [line[4:] for line in body] + lines[end:] if body and lines[start].rstrip().endswith(":") else lines
+
+
+def kind_of(failures):
+    """What sort of failure, so that a reduction does not wander to another one."""
+    if not failures:
+        return None
+    text = failures[0]
+    for mark in ("the process died", "took longer", "not a program", "[internal-error]", "[verifier-error]", "[backend-error]", "TypingError", "UnsupportedError"):
+        if mark in text:
+            return mark
+    return "mismatch"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, help="stop after this many programs")
+    parser.add_argument("--tiers", default="interp tier0")
+    parser.add_argument("--show", action="store_true", help="print the program of --seed and stop")
+    parser.add_argument("--keep-going", action="store_true", help="go on after ten mismatches")
+    options = parser.parse_args()
+    if options.show:
+        print(Generator(options.seed).program())
+        return 0
+    fuzzer = Fuzzer(options.tiers.split())
+    begin, seed, unsound, kept = time.monotonic(), options.seed, 0, 0
+    while time.monotonic() - begin < options.seconds and (options.count is None or seed - options.seed < options.count):
+        source = Generator(seed).program()
+        if not fuzzer.sound(source):
+            unsound += 1
+            seed += 1
+            continue
+        for tier in fuzzer.tiers:
+            failures = fuzzer.failures(source, tier)
+            if failures:
+                kind = kind_of(failures)
+                reduced = fuzzer.reduce(source, tier, kind)
+                says = (fuzzer.failures(reduced, tier) or failures)[0]
+                path = HERE / "corpus" / f"seed_{seed}.py"
+                path.write_text(f"# Seed {seed}, {tier}, {kind}.\n{reduced}")
+                print(f"seed {seed} on {tier}: {says[:1500]}\n{reduced}-> {path.relative_to(HERE.parent.parent)}", flush=True)
+                kept += 1
+                break
+        seed += 1
+        if (seed - options.seed) % 200 == 0:
+            print(f"{seed - options.seed} programs, {kept} mismatches, {time.monotonic() - begin:.0f} s", flush=True)
+        if kept >= 10 and not options.keep_going:
+            break
+    print(f"{seed - options.seed} programs ({unsound} left out), tiers {options.tiers}: {kept} mismatches")
+    fuzzer.worker.stop()
+    return 1 if kept else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
