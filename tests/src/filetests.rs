@@ -10,7 +10,8 @@
 //!
 //! `; run: f(1, -2.5, buf) == 3, nan` calls a function and compares all results; see [`crate::exec`] for pointers. `; run: f(0) stops: text`
 //! expects the interpreter to stop, and is for it alone. A line `; ---` starts an independent module. `TIERUP_BLESS=1` rewrites what
-//! stands after `==` (with the interpreter's answer) and output blocks. Every module is also printed and parsed back.
+//! stands after `==` (with the interpreter's answer) and output blocks. Every module is also printed and parsed back, and every module
+//! that the interpreter runs is run again after each optimisation.
 
 use std::path::Path;
 
@@ -133,7 +134,10 @@ fn run_case(out: &mut Outcome, tests: &[Test], case: &Case) {
     if let Err(d) = verify_module(&module) { return out.fail(case.last_line, d); }
     for test in tests {
         match test {
-            Test::Exec(targets) => for t in *targets { run_lines(out, case, &module, *t); },
+            Test::Exec(targets) => {
+                for t in *targets { run_lines(out, case, &module, *t); }
+                if targets.contains(&Target::Interp) && !out.bless { survives_passes(out, case, &module); }
+            }
             Test::Verify => {}
             Test::Print => compare_output(out, case, &module.to_string()),
             Test::Opt(passes) => optimise(out, case, &module, passes),
@@ -193,12 +197,26 @@ fn replace_output(lines: &mut Vec<String>, end: u32, block: Vec<String>) {
 fn optimise(out: &mut Outcome, case: &Case, module: &Module, passes: &[&Pass]) {
     let mut m = module.clone();
     for p in passes {
-        (p.run)(&mut m);
+        p.apply(&mut m);
         if let Err(d) = verify_module(&m) { return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name)); }
     }
     compare_output(out, case, &m.renumbered().to_string());
     let same_signatures = m.funcs.iter().all(|f| module.func(&f.name).is_none_or(|g| g.sig == f.sig));
     if same_signatures { for t in [Target::Interp, Target::Tier0] { run_lines(out, case, &m, t); } }
+}
+
+/// What a module computes stays the same after each pass alone and after the pipeline.
+fn survives_passes(out: &mut Outcome, case: &Case, module: &Module) {
+    let case = Case { runs: case.runs.iter().filter(|r| matches!(r.expect, Expect::Results(_))).cloned().collect(), text: String::new(), errors: vec![], output: None, ..*case };
+    for p in passes::passes() {
+        let mut m = module.clone();
+        p.apply(&mut m);
+        if let Err(d) = verify_module(&m) { return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name)); }
+        if !m.funcs.iter().all(|f| module.func(&f.name).is_none_or(|g| g.sig == f.sig)) { continue; }
+        let before = out.failures.len();
+        run_lines(out, &case, &m, Target::Interp);
+        if out.failures.len() > before { return out.fail(case.last_line, format!("this was after pass {}:\n{m}", p.name)); }
+    }
 }
 
 fn run_lines(out: &mut Outcome, case: &Case, module: &Module, target: Target) {
@@ -299,6 +317,14 @@ mod tests {
     #[test]
     fn lir_files() {
         match super::run_all("lir") {
+            Ok(n) => println!("{n} checks"),
+            Err(failures) => panic!("{} failures\n{}", failures.len(), failures.join("\n")),
+        }
+    }
+
+    #[test]
+    fn optimisations() {
+        match super::run_all("opt") {
             Ok(n) => println!("{n} checks"),
             Err(failures) => panic!("{} failures\n{}", failures.len(), failures.join("\n")),
         }

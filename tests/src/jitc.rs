@@ -63,13 +63,13 @@ fn verify(args: &[String]) -> Result<String, String> {
 
 fn opt(args: &[String]) -> Result<String, String> {
     let Some((file, names)) = args.split_last() else {
-        return Ok(passes::PASSES.iter().map(|p| format!("{}\n", p.name)).collect());
+        return Ok(passes::passes().map(|p| format!("{:10} {}\n", p.name, p.doc)).collect());
     };
     let mut module = read(file)?;
     for name in names {
         let pass = passes::lookup(name).ok_or_else(|| format!("unknown pass `{name}`"))?;
         let start = Instant::now();
-        (pass.run)(&mut module);
+        pass.apply(&mut module);
         eprintln!("{name}: {:.0?}", start.elapsed());
         verify_module(&module).map_err(|d| format!("after {name}: {d}"))?;
     }

@@ -1,20 +1,17 @@
-//! Passes over LIR by name, for `; test opt NAME` and `jitc opt`. A pass is tested by adding a row.
+//! Passes over LIR by name, for `; test opt NAME` and `jitc opt`. A row of `core/src/lir/opt` is found by itself.
 
+pub use tierup_core::lir::opt::{self, Pass, Run};
 use tierup_core::lir::{Module, legalise};
 
-pub struct Pass { pub name: &'static str, pub run: fn(&mut Module) }
-
-pub const PASSES: &[Pass] = &[
-    Pass { name: "legalise", run: legalise::legalise },
-    Pass { name: "renumber", run: |m| *m = m.renumbered() },
+/// Passes that are no optimisations.
+const OTHERS: &[Pass] = &[
+    Pass { name: "legalise", doc: "At most one result scalar beside the status.", run: Run::Module(legalise::legalise) },
+    Pass { name: "renumber", doc: "Everything numbered in layout order.", run: Run::Module(|m| *m = m.renumbered()) },
+    Pass { name: "all", doc: "The pipeline of tier 0.", run: Run::Module(optimise) },
 ];
 
-/// What the fuzzer calls "optimised": passes in order.
-pub const OPTIMISE: &[&str] = &[];
+pub fn passes() -> impl Iterator<Item = &'static Pass> { OTHERS.iter().chain(opt::PASSES) }
+pub fn lookup(name: &str) -> Option<&'static Pass> { passes().find(|p| p.name == name) }
 
-pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
-
-/// Runs [`OPTIMISE`].
-pub fn optimise(module: &mut Module) {
-    for pass in OPTIMISE.iter().filter_map(|n| lookup(n)) { (pass.run)(module); }
-}
+/// What the fuzzer calls "optimised".
+pub fn optimise(module: &mut Module) { opt::optimise(module, &opt::Options::default()); }

@@ -7,6 +7,7 @@ pub mod cfg;
 pub mod func;
 pub mod inst;
 pub mod legalise;
+pub mod opt;
 pub mod text;
 pub mod verify;
 

@@ -1,0 +1,109 @@
+//! What passes share: replacing values, finding definitions, rebuilding parameter lists.
+
+use crate::lir::{BlockCall, Func, Inst, InstData, Value};
+
+/// Values to be replaced by others. Chains are followed, so the order of registration is free; cycles are the caller's bug.
+pub struct Subst { to: Vec<u32>, any: bool }
+
+impl Subst {
+    pub fn new(func: &Func) -> Subst { Subst { to: (0..func.value_types.len() as u32).collect(), any: false } }
+
+    /// Replaces `from` by `to`, both values of the same type.
+    pub fn set(&mut self, from: Value, to: Value) {
+        let len = self.to.len().max(from.index().max(to.index()) + 1);
+        self.to.extend(self.to.len() as u32..len as u32);
+        debug_assert_ne!(self.get(to), from, "a value cannot stand for itself");
+        self.to[from.index()] = to.0;
+        self.any = true;
+    }
+
+    pub fn get(&mut self, v: Value) -> Value {
+        let mut at = v.0;
+        while let Some(&next) = self.to.get(at as usize) {
+            if next == at { break; }
+            // Path halving keeps long chains cheap.
+            if let Some(&after) = self.to.get(next as usize) { self.to[at as usize] = after; }
+            at = next;
+        }
+        Value(at)
+    }
+
+    /// Rewrites every use in the function.
+    pub fn apply(&mut self, func: &mut Func) {
+        if !self.any { return; }
+        for b in &func.layout {
+            for i in &func.blocks[b.index()].insts { func.insts[i.index()].data.map_uses(|v| self.get(v)); }
+        }
+    }
+}
+
+/// Which instruction defines a value, where that is an instruction and no block parameter.
+pub struct Defs { inst: Vec<u32> }
+
+const NONE: u32 = u32::MAX;
+
+impl Defs {
+    pub fn new(func: &Func) -> Defs {
+        let mut defs = Defs { inst: vec![NONE; func.value_types.len()] };
+        for b in &func.layout {
+            for i in &func.blocks[b.index()].insts { defs.add(func, *i); }
+        }
+        defs
+    }
+    /// Records the results of an instruction made since.
+    pub fn add(&mut self, func: &Func, i: Inst) {
+        for r in &func.insts[i.index()].results {
+            if r.index() >= self.inst.len() { self.inst.resize(r.index() + 1, NONE); }
+            self.inst[r.index()] = i.0;
+        }
+    }
+    pub fn inst(&self, v: Value) -> Option<Inst> { self.inst.get(v.index()).copied().filter(|i| *i != NONE).map(Inst) }
+    pub fn data<'f>(&self, func: &'f Func, v: Value) -> Option<&'f InstData> { self.inst(v).map(|i| &func.insts[i.index()].data) }
+    /// Bits of a constant.
+    pub fn constant(&self, func: &Func, v: Value) -> Option<u64> {
+        let InstData::Const { bits, .. } = self.data(func, v)? else { return None };
+        Some(*bits)
+    }
+}
+
+/// Removes block parameters for which `drop` says so, and the arguments passed for them on every edge.
+pub fn remove_params(func: &mut Func, mut drop: impl FnMut(&Func, Value) -> bool) -> bool {
+    let mut dropped: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];
+    let mut any = false;
+    for &b in func.layout.iter().skip(1) {
+        let flags: Vec<bool> = func.blocks[b.index()].params.iter().map(|p| drop(func, *p)).collect();
+        if !flags.contains(&true) { continue; }
+        any = true;
+        keep_unflagged(&mut func.blocks[b.index()].params, &flags);
+        dropped[b.index()] = Some(flags);
+    }
+    if !any { return false; }
+    let edit = |to: &mut BlockCall| if let Some(flags) = &dropped[to.block.index()] { keep_unflagged(&mut to.args, flags); };
+    for b in &func.layout {
+        let Some(&t) = func.blocks[b.index()].insts.last() else { continue };
+        for_each_call_mut(&mut func.insts[t.index()].data, edit);
+    }
+    true
+}
+
+fn keep_unflagged(list: &mut Vec<Value>, flags: &[bool]) {
+    let mut flags = flags.iter();
+    list.retain(|_| !flags.next().is_some_and(|f| *f));
+}
+
+/// Jump targets that carry arguments.
+pub fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall)) {
+    match data {
+        InstData::Jump(to) => f(to),
+        InstData::Brif { then_to, else_to, .. } => { f(then_to); f(else_to) }
+        InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
+        | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => {}
+    }
+}
+
+/// Drops unreachable blocks from the layout.
+pub fn remove_unreachable(func: &mut Func, cfg: &crate::lir::cfg::Cfg) -> bool {
+    let before = func.layout.len();
+    func.layout.retain(|b| cfg.is_reachable(*b));
+    func.layout.len() != before
+}

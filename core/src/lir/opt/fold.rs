@@ -1,0 +1,318 @@
+//! Sparse conditional constant propagation, copies among block parameters, algebraic identities.
+//!
+//! The first part finds which values are constant along the edges that can be taken, optimistically around loops; the second
+//! which block parameters always equal one other value; the third rewrites the function in one walk over reachable blocks.
+//! `assume` branches (one side unreachable) are kept: `range` learns from them and removes them.
+
+use super::edit::{Defs, Subst, remove_params, remove_unreachable};
+use super::simplify::{Better, Operand, View, simplify};
+use crate::lir::cfg::Cfg;
+use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value, eval};
+
+/// What a value is known to be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Known { Nothing, Constant(u64), Anything }
+
+pub fn fold(func: &mut Func) {
+    if func.layout.is_empty() { return; }
+    let cfg = Cfg::new(func);
+    let facts = Facts::find(func, &cfg);
+    let mut subst = Subst::new(func);
+    find_copies(func, &cfg, &facts, &mut subst);
+    rewrite(func, &cfg, &facts, subst);
+    // Branches that were decided have left blocks without a way in.
+    let cfg = Cfg::new(func);
+    remove_unreachable(func, &cfg);
+}
+
+struct Facts { known: Vec<Known>, reached: Vec<bool> }
+
+impl Facts {
+    /// Sweeps in reverse post-order until nothing changes: twice for most functions, once more for each level of loop nesting
+    /// at worst.
+    fn find(func: &Func, cfg: &Cfg) -> Facts {
+        let mut facts = Facts { known: vec![Known::Nothing; func.value_types.len()], reached: vec![false; func.blocks.len()] };
+        facts.reached[func.entry().index()] = true;
+        for p in &func.blocks[func.entry().index()].params { facts.known[p.index()] = Known::Anything; }
+        loop {
+            let mut changed = false;
+            for &b in cfg.rpo() {
+                if facts.reached[b.index()] {
+                    for i in &func.blocks[b.index()].insts { changed |= facts.visit(func, *i); }
+                }
+            }
+            if !changed { return facts; }
+        }
+    }
+
+    fn visit(&mut self, func: &Func, i: Inst) -> bool {
+        let node = &func.insts[i.index()];
+        match &node.data {
+            InstData::Const { bits, .. } => self.raise(node.results[0], Known::Constant(*bits)),
+            InstData::Op { op, ty, args } => {
+                let now = self.evaluate(func, *op, *ty, args);
+                self.raise(node.results[0], now)
+            }
+            InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. }
+            | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c),
+            InstData::Jump(to) => self.edge(func, to.block, &to.args),
+            InstData::Brif { cond, then_to, else_to, .. } => match self.known[cond.index()] {
+                Known::Nothing => false,
+                Known::Constant(c) => { let to = if c as i8 != 0 { then_to } else { else_to }; self.edge(func, to.block, &to.args) }
+                Known::Anything => self.edge(func, then_to.block, &then_to.args) | self.edge(func, else_to.block, &else_to.args),
+            },
+            InstData::Switch { index, cases, default } => match self.known[index.index()] {
+                Known::Nothing => false,
+                Known::Constant(c) => self.edge(func, switch_target(c, cases, *default), &[]),
+                Known::Anything => cases.iter().chain([default]).fold(false, |c, b| self.edge(func, *b, &[]) | c),
+            },
+            InstData::Return(_) | InstData::Unreachable => false,
+        }
+    }
+
+    fn evaluate(&self, func: &Func, op: Op, ty: Ty, args: &[Value]) -> Known {
+        let mut operands = [0u64; 3];
+        let mut all = true;
+        for (o, a) in operands.iter_mut().zip(args) {
+            match self.known[a.index()] {
+                Known::Nothing => return Known::Nothing,
+                Known::Constant(c) => *o = c,
+                Known::Anything => all = false,
+            }
+        }
+        if all { return Known::Constant(eval(op, from_type(func, op, ty, args), ty, &operands[..args.len()])); }
+        if op == Op::Select && let Known::Constant(c) = self.known[args[0].index()] {
+            let chosen = args[if c as i8 != 0 { 1 } else { 2 }];
+            if let Known::Constant(k) = self.known[chosen.index()] { return Known::Constant(k); }
+        }
+        Known::Anything
+    }
+
+    /// The edge can be taken: its arguments meet the parameters.
+    fn edge(&mut self, func: &Func, to: Block, args: &[Value]) -> bool {
+        let mut changed = !std::mem::replace(&mut self.reached[to.index()], true);
+        for (p, a) in func.blocks[to.index()].params.iter().zip(args) { changed |= self.raise(*p, self.known[a.index()]); }
+        changed
+    }
+
+    /// Values only ever move up: nothing, one constant, anything. That is what ends the sweeps.
+    fn raise(&mut self, v: Value, now: Known) -> bool {
+        let old = self.known[v.index()];
+        let now = match (old, now) {
+            (Known::Anything, _) | (_, Known::Nothing) => return false,
+            (Known::Nothing, new) => new,
+            (Known::Constant(a), Known::Constant(b)) if a == b => return false,
+            (Known::Constant(_), Known::Constant(_) | Known::Anything) => Known::Anything,
+        };
+        self.known[v.index()] = now;
+        true
+    }
+
+    /// Edges out of `b` that can be taken.
+    fn edges<'f>(&self, func: &'f Func, b: Block, mut f: impl FnMut(Block, &'f [Value])) {
+        let Some(t) = func.terminator(b) else { return };
+        match &func.insts[t.index()].data {
+            InstData::Brif { cond, then_to, else_to, .. } => {
+                let known = self.known[cond.index()];
+                if !matches!(known, Known::Constant(c) if c as i8 == 0) { f(then_to.block, &then_to.args); }
+                if !matches!(known, Known::Constant(c) if c as i8 != 0) { f(else_to.block, &else_to.args); }
+            }
+            InstData::Jump(to) => f(to.block, &to.args),
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
+            | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => {}
+        }
+    }
+}
+
+/// Parameters to which every edge passes one same value, or the parameter itself. One sweep for each level of loop nesting.
+fn find_copies(func: &Func, cfg: &Cfg, facts: &Facts, subst: &mut Subst) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Arrives { Nothing, One(Value), Many }
+    loop {
+        let mut arrives = vec![Arrives::Nothing; func.value_types.len()];
+        for &b in cfg.rpo() {
+            if !facts.reached[b.index()] { continue; }
+            facts.edges(func, b, |to, args| {
+                for (p, a) in func.blocks[to.index()].params.iter().zip(args) {
+                    let a = subst.get(*a);
+                    if a == *p { continue; }
+                    let old = arrives[p.index()];
+                    arrives[p.index()] = if old == Arrives::Nothing { Arrives::One(a) } else if old == Arrives::One(a) { old } else { Arrives::Many };
+                }
+            });
+        }
+        let mut changed = false;
+        for &b in cfg.rpo().iter().skip(1) {
+            for p in &func.blocks[b.index()].params {
+                let Arrives::One(v) = arrives[p.index()] else { continue };
+                if facts.known[p.index()] != Known::Anything || subst.get(*p) != *p || subst.get(v) == *p { continue; }
+                subst.set(*p, v);
+                changed = true;
+            }
+        }
+        if !changed { return; }
+    }
+}
+
+fn switch_target(index: u64, cases: &[Block], default: Block) -> Block {
+    usize::try_from(index).ok().and_then(|i| cases.get(i)).copied().unwrap_or(default)
+}
+
+/// The operand type that `eval` wants.
+pub fn from_type(func: &Func, op: Op, ty: Ty, args: &[Value]) -> Ty {
+    if op.shape().suffix_is_result() { func.value_type(args[0]) } else { ty }
+}
+
+fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) {
+    let mut defs = Defs::new(func);
+    let known = |v: Value| facts.known.get(v.index()).copied().unwrap_or(Known::Anything);
+    let mut constants = vec![];
+    for &b in cfg.rpo().iter().skip(1) {
+        for p in &func.blocks[b.index()].params {
+            if let Known::Constant(bits) = known(*p) { constants.push((b, *p, bits)); }
+        }
+    }
+    remove_params(func, |_, p| matches!(known(p), Known::Constant(_)) || subst.get(p) != p);
+    for (b, p, bits) in constants {
+        // The parameter's own number becomes the constant's, so its uses stay as they are.
+        let i = func.make_inst(InstData::Unreachable, Loc(0));
+        func.insts[i.index()].data = InstData::Const { ty: func.value_type(p), bits };
+        func.insts[i.index()].results = vec![p];
+        func.blocks[b.index()].insts.insert(0, i);
+        defs.add(func, i);
+    }
+    for &b in cfg.rpo() {
+        if !facts.reached[b.index()] { continue; }
+        let old = std::mem::take(&mut func.blocks[b.index()].insts);
+        let mut rewriter = Rewriter { func, defs: &mut defs, subst: &mut subst, out: Vec::with_capacity(old.len()) };
+        for i in old { rewriter.inst(i, &facts.known); }
+        let out = rewriter.out;
+        func.blocks[b.index()].insts = out;
+    }
+    subst.apply(func);
+}
+
+struct Rewriter<'a> { func: &'a mut Func, defs: &'a mut Defs, subst: &'a mut Subst, out: Vec<Inst> }
+
+impl Rewriter<'_> {
+    fn inst(&mut self, i: Inst, known: &[Known]) {
+        let subst = &mut *self.subst;
+        let node = &mut self.func.insts[i.index()];
+        node.data.map_uses(|v| subst.get(v));
+        match &node.data {
+            InstData::Op { .. } => {
+                let result = node.results[0];
+                if let Some(Known::Constant(bits)) = known.get(result.index()) {
+                    node.data = InstData::Const { ty: self.func.value_types[result.index()], bits: *bits };
+                } else if !self.op(i) {
+                    return;
+                }
+            }
+            InstData::Load { .. } | InstData::Store { .. } => self.address(i),
+            InstData::Brif { .. } => self.branch(i),
+            InstData::Switch { .. } => self.switch(i),
+            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::Unreachable => {}
+        }
+        self.defs.add(self.func, i);
+        self.out.push(i);
+    }
+
+    /// Simplifies until nothing applies. False if the result is another value and the instruction goes.
+    fn op(&mut self, i: Inst) -> bool {
+        let result = self.func.insts[i.index()].results[0];
+        // The limit guards against two rules that undo each other.
+        for _ in 0..8 {
+            let InstData::Op { op, ty, args } = &self.func.insts[i.index()].data else { return true };
+            let view = View { func: self.func, defs: self.defs };
+            if let Some(bits) = self.evaluated(*op, *ty, args) {
+                let ty = self.func.value_type(result);
+                self.func.insts[i.index()].data = InstData::Const { ty, bits };
+                return true;
+            }
+            match simplify(&view, *op, *ty, args) {
+                None => return true,
+                Some(Better::Same(v)) => {
+                    self.subst.set(result, v);
+                    return false;
+                }
+                Some(Better::Const(bits)) => {
+                    let ty = self.func.value_type(result);
+                    self.func.insts[i.index()].data = InstData::Const { ty, bits: ty.canonical(bits) };
+                }
+                Some(Better::Op(op, ty, operands)) => {
+                    let loc = self.func.insts[i.index()].loc;
+                    let args = operands.into_iter().map(|o| self.operand(o, loc)).collect();
+                    self.func.insts[i.index()].data = InstData::Op { op, ty, args };
+                }
+            }
+        }
+        true
+    }
+
+    /// The answer, if all operands have become constants on the way.
+    fn evaluated(&self, op: Op, ty: Ty, args: &[Value]) -> Option<u64> {
+        let mut operands = [0; 3];
+        for (o, a) in operands.iter_mut().zip(args) { *o = self.defs.constant(self.func, *a)?; }
+        Some(eval(op, from_type(self.func, op, ty, args), ty, &operands[..args.len()]))
+    }
+
+    fn operand(&mut self, o: Operand, loc: Loc) -> Value {
+        match o {
+            Operand::Old(v) => v,
+            Operand::Const(ty, bits) => {
+                let i = self.func.make_inst(InstData::Const { ty, bits: ty.canonical(bits) }, loc);
+                self.defs.add(self.func, i);
+                self.out.push(i);
+                self.func.insts[i.index()].results[0]
+            }
+        }
+    }
+
+    /// A constant byte offset goes into the access.
+    fn address(&mut self, i: Inst) {
+        let (InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. }) = &self.func.insts[i.index()].data else { return };
+        let Some(InstData::Op { op: Op::PtrAdd, args, .. }) = self.defs.data(self.func, *addr) else { return };
+        let Some(c) = self.defs.constant(self.func, args[1]) else { return };
+        let Some(sum) = (c as i64).checked_add(*offset as i64).and_then(|s| i32::try_from(s).ok()) else { return };
+        let base = args[0];
+        if let InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. } = &mut self.func.insts[i.index()].data { (*addr, *offset) = (base, sum); }
+    }
+
+    fn branch(&mut self, i: Inst) {
+        loop {
+            let InstData::Brif { cond, then_to, else_to, cold } = &self.func.insts[i.index()].data else { return };
+            let data = if let Some(c) = self.defs.constant(self.func, *cond) {
+                InstData::Jump(if c as i8 != 0 { then_to.clone() } else { else_to.clone() })
+            } else if then_to == else_to {
+                InstData::Jump(then_to.clone())
+            } else if let Some(x) = (View { func: self.func, defs: self.defs }).negated(*cond) {
+                let cold = match cold { Cold::Then => Cold::Else, Cold::Else => Cold::Then, Cold::Neither => Cold::Neither };
+                InstData::Brif { cond: x, then_to: else_to.clone(), else_to: then_to.clone(), cold }
+            } else if let Some(x) = self.not_zero(*cond) {
+                InstData::Brif { cond: x, then_to: then_to.clone(), else_to: else_to.clone(), cold: *cold }
+            } else {
+                return;
+            };
+            self.func.insts[i.index()].data = data;
+        }
+    }
+    /// `x`, if `v` is `x != 0` for an i8.
+    fn not_zero(&self, v: Value) -> Option<Value> {
+        let InstData::Op { op: Op::IcmpNe, ty: Ty::I8, args } = self.defs.data(self.func, v)? else { return None };
+        (self.defs.constant(self.func, args[1])? == 0).then_some(args[0])
+    }
+
+    fn switch(&mut self, i: Inst) {
+        let InstData::Switch { index, cases, default } = &self.func.insts[i.index()].data else { return };
+        let jump = |block: Block| InstData::Jump(BlockCall { block, args: vec![] });
+        let data = if let Some(c) = self.defs.constant(self.func, *index) {
+            jump(switch_target(c, cases, *default))
+        } else if cases.iter().all(|c| c == default) {
+            jump(*default)
+        } else {
+            return;
+        };
+        self.func.insts[i.index()].data = data;
+    }
+}

@@ -1,0 +1,75 @@
+//! Optimisations of LIR, shared by all back ends: a table of passes and the pipeline that runs them.
+//!
+//! Every pass takes verified LIR and gives verified LIR that means the same (NaN payloads aside), in near linear time. Passes
+//! run before `legalise`. Start at [`PASSES`]; each pass is one file, `edit.rs` holds what they share.
+
+mod edit;
+mod blocks;
+mod dce;
+mod fold;
+mod simplify;
+
+use crate::lir::{Func, Module};
+use std::time::{Duration, Instant};
+
+/// What a pass works on.
+#[derive(Clone, Copy)]
+pub enum Run { Func(fn(&mut Func)), Module(fn(&mut Module)) }
+
+/// One row of the table.
+pub struct Pass { pub name: &'static str, pub doc: &'static str, pub run: Run }
+
+/// Every pass, by name. The order here means nothing; see [`PIPELINE`].
+pub const PASSES: &[Pass] = &[
+    Pass { name: "fold", doc: "Constants propagated along possible edges only, algebraic identities, decided branches.", run: Run::Func(fold::fold) },
+    Pass { name: "blocks", doc: "Jumps threaded through blocks that decide nothing, straight-line blocks merged, unreachable ones dropped.", run: Run::Func(blocks::simplify_blocks) },
+    Pass { name: "dce", doc: "Instructions, block parameters and blocks without effect dropped.", run: Run::Func(dce::drop_dead_code) },
+];
+
+/// What tier 0 runs, in order.
+pub const PIPELINE: &[&str] = &["fold", "blocks", "dce"];
+
+pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
+
+impl Pass {
+    pub fn apply(&self, module: &mut Module) {
+        match self.run {
+            Run::Func(run) => module.funcs.iter_mut().for_each(run),
+            Run::Module(run) => run(module),
+        }
+    }
+}
+
+/// How to run the pipeline.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// Stop after this many passes: bisecting a miscompilation.
+    pub fuel: Option<usize>,
+    /// Called after every pass: dumps, verification.
+    pub after: Option<&'a dyn Fn(&'static Pass, &Module)>,
+}
+
+/// Time that each pass of [`PIPELINE`] took.
+pub type Timers = Vec<(&'static str, Duration)>;
+
+/// Runs the pipeline.
+pub fn optimise(module: &mut Module, options: &Options<'_>) -> Timers {
+    let mut timers = vec![];
+    for pass in PIPELINE.iter().filter_map(|name| lookup(name)).take(options.fuel.unwrap_or(usize::MAX)) {
+        let start = Instant::now();
+        pass.apply(module);
+        timers.push((pass.name, start.elapsed()));
+        if let Some(after) = options.after { after(pass, module); }
+    }
+    timers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pipeline_names_passes() {
+        for name in PIPELINE { assert!(lookup(name).is_some(), "{name}"); }
+    }
+}
