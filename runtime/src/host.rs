@@ -15,6 +15,10 @@ pub struct Callbacks {
     pub exc_is_a: fn(&Exc, handle: i64) -> bool,
     /// Whether the host's class `handle` derives from built-in `class`.
     pub class_is_a: fn(handle: i64, class: Class) -> bool,
+    /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python; None where the native text will do.
+    pub exc_text: fn(&Exc, repr: bool) -> Option<String>,
+    /// `str` or `repr` of a Python object.
+    pub show_object: fn(*mut u8, repr: bool) -> String,
     /// Runs pending signal handlers; an error is what they raised (KeyboardInterrupt).
     pub poll: fn() -> Res<()>,
     /// Writes to `sys.stdout`; lone surrogates arrive as U+FFFD.
@@ -39,6 +43,8 @@ fn native_flush() -> Res<()> {
 const NATIVE: Callbacks = Callbacks {
     exc_is_a: |e, handle| matches!(e.class, crate::exc::ExcClass::Host(h) if h == handle),
     class_is_a: |_, class| matches!(class, Class::Exception | Class::BaseException),
+    exc_text: |_, _| None,
+    show_object: |p, _| format!("<object at {p:p}>"),
     // Whoever sets `ThreadCtx::interrupt` without a host means Ctrl-C.
     poll: || Err(Error::bare(Class::KeyboardInterrupt)),
     write: native_write,

@@ -5,7 +5,9 @@
 
 pub mod exc;
 pub mod host;
+pub mod list;
 pub mod object;
+pub mod string;
 #[cfg(test)]
 mod testing;
 

@@ -127,7 +127,7 @@ macro_rules! families {
     };
 }
 
-families!(object ; helpers: object);
+families!(object, string, list ; helpers: object, string, list);
 
 static BY_PATH: LazyLock<HashMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| FAMILIES.iter().flat_map(|f| f.iter()).flat_map(|op| op.paths.iter().map(move |p| (*p, op))).collect());

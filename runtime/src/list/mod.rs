@@ -1,0 +1,359 @@
+//! List objects: contiguous elements of a fixed size in memory from `malloc`, described by `elem_bytes` and `ref_mask`.
+//!
+//! Every change of length checks the borrow word first, so that whoever iterates or sorts never sees freed memory.
+//! [`order`] compares elements, [`sort`] sorts them.
+
+pub mod order;
+pub mod sort;
+mod timsort;
+#[cfg(test)]
+mod tests;
+
+use crate::Native;
+use crate::exc::{Error, Res, or_raise};
+use crate::object::{count as count_object, release, retain};
+use order::{Compare, Order};
+use std::sync::atomic::AtomicI64;
+use tierup_core::exc::Class;
+use tierup_core::layout::{List, Obj, Str};
+use tierup_core::ops::list::Helpers;
+use tierup_core::rt::{Ctx, P};
+
+type L = *mut List;
+
+unsafe extern "C" fn drop_list(o: *mut Obj) {
+    count_object(-1);
+    // SAFETY: called once, with a list that `new` made; its elements and memory are its own.
+    unsafe {
+        let l = o.cast::<List>();
+        release_range(l, 0, (*l).len);
+        libc::free((*l).data.cast());
+        if !(*l).py.is_null() { (crate::host::callbacks().release)((*l).py); }
+        drop(Box::from_raw(l));
+    }
+}
+
+/// An empty list with room for `cap` elements.
+pub fn new(elem_bytes: i64, ref_mask: i64, cap: i64) -> Res<L> {
+    count_object(1);
+    let l = Box::into_raw(Box::new(List {
+        obj: Obj { refs: AtomicI64::new(1), drop: drop_list },
+        len: 0, cap: 0, data: std::ptr::null_mut(), elem_bytes: elem_bytes.max(0), ref_mask, borrow: 0, py: std::ptr::null_mut(),
+    }));
+    // SAFETY: `l` is a fresh list.
+    if let Err(e) = unsafe { set_capacity(l, cap) } {
+        unsafe { release(l.cast()) };
+        return Err(e);
+    }
+    Ok(l)
+}
+
+/// A list of owned strings; frees what was made when one of them fails.
+pub fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res<L> {
+    let l = new(8, 1, n as i64)?;
+    for s in strings {
+        match s {
+            // SAFETY: `l` has room for `n` pointers.
+            Ok(s) => unsafe {
+                (*l).data.cast::<*mut Str>().add((*l).len as usize).write(s);
+                (*l).len += 1;
+            },
+            Err(e) => {
+                unsafe { release(l.cast()) };
+                return Err(e);
+            }
+        }
+    }
+    Ok(l)
+}
+
+/// # Safety
+/// Of all functions below: lists are live, and nobody else changes them during the call.
+unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
+    unsafe {
+        if cap <= (*l).cap { return Ok(()); }
+        // Elements without leaves (`None`) take no memory, but a list of them has a length.
+        let bytes = cap.checked_mul((*l).elem_bytes).filter(|b| *b <= isize::MAX as i64).ok_or_else(|| Error::bare(Class::MemoryError))?;
+        let data = libc::realloc((*l).data.cast(), (bytes as usize).max(1));
+        if data.is_null() { return Err(Error::bare(Class::MemoryError)); }
+        (*l).data = data.cast();
+        (*l).cap = cap;
+        Ok(())
+    }
+}
+
+unsafe fn check_borrow(l: L) -> Res<()> {
+    if unsafe { (*l).borrow } != 0 { return Err(Error::new(Class::RuntimeError, "list changed size while it was in use")); }
+    Ok(())
+}
+
+/// Makes room for `extra` more elements, growing by half.
+unsafe fn reserve(l: L, extra: i64) -> Res<()> {
+    unsafe {
+        check_borrow(l)?;
+        let need = (*l).len.checked_add(extra).ok_or_else(|| Error::bare(Class::MemoryError))?;
+        if need <= (*l).cap { return Ok(()); }
+        set_capacity(l, need.max((*l).cap.saturating_add((*l).cap / 2).saturating_add(4)).min(i64::MAX / (*l).elem_bytes.max(1))).or_else(|_| set_capacity(l, need))
+    }
+}
+
+unsafe fn at(l: L, i: i64) -> *mut u8 { unsafe { (*l).data.wrapping_offset((i * (*l).elem_bytes) as isize) } }
+
+/// Calls `f` on every reference of elements `from..to`.
+unsafe fn each_reference(l: L, from: i64, to: i64, f: impl Fn(*mut Obj)) {
+    unsafe {
+        let mask = (*l).ref_mask;
+        if mask == 0 { return; }
+        for i in from..to {
+            let mut rest = mask;
+            while rest != 0 {
+                f(at(l, i).cast::<*mut Obj>().add(rest.trailing_zeros() as usize).read_unaligned());
+                rest &= rest - 1;
+            }
+        }
+    }
+}
+unsafe fn release_range(l: L, from: i64, to: i64) { unsafe { each_reference(l, from, to, |o| release(o)) } }
+unsafe fn retain_range(l: L, from: i64, to: i64) { unsafe { each_reference(l, from, to, |o| retain(o)) } }
+
+/// Copies `count` elements to position `to` of a list that has the room, without touching references.
+unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
+    unsafe { if count > 0 && (*from).elem_bytes > 0 { std::ptr::copy(at(from, start), at(dst, to), (count * (*from).elem_bytes) as usize) } }
+}
+
+/// A new list with copies of the elements at `positions`.
+unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
+    unsafe {
+        let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        for i in 0..count { move_elements(l, position(i), new, i, 1); }
+        (*new).len = count;
+        retain_range(new, 0, count);
+        Ok(new)
+    }
+}
+unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
+    let count = count.max(0);
+    if step != 1 { return unsafe { gather(l, count, |i| start + i * step) }; }
+    unsafe {
+        let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        move_elements(l, start, new, 0, count);
+        (*new).len = count;
+        retain_range(new, 0, count);
+        Ok(new)
+    }
+}
+
+/// Clamps a Python index for `insert`.
+fn clamp(i: i64, len: i64) -> i64 { if i < 0 { (i + len).max(0) } else { i.min(len) } }
+
+unsafe fn insert_gap(l: L, i: i64) -> Res<P> {
+    unsafe {
+        reserve(l, 1)?;
+        let i = clamp(i, (*l).len);
+        move_elements(l, i, l, i + 1, (*l).len - i);
+        (*l).len += 1;
+        Ok(at(l, i))
+    }
+}
+
+unsafe fn pop_index(l: L, i: i64) -> Res<i64> {
+    let len = unsafe { (*l).len };
+    if len == 0 { return Err(Error::index("pop from empty list")); }
+    let at = if i < 0 { i + len } else { i };
+    if at < 0 || at >= len { return Err(Error::index("pop index out of range")); }
+    Ok(at)
+}
+
+/// Removes positions without releasing what they held.
+unsafe fn close_gap(l: L, i: i64, count: i64) -> Res<()> {
+    unsafe {
+        check_borrow(l)?;
+        move_elements(l, i + count, l, i, (*l).len - i - count);
+        (*l).len -= count;
+        Ok(())
+    }
+}
+
+unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
+    if count <= 0 { return Ok(()); }
+    unsafe {
+        check_borrow(l)?;
+        // Going up, whatever the direction of the slice.
+        let (first, step) = if step < 0 { (start + (count - 1) * step, -step) } else { (start, step) };
+        // The list is consistent again before anything is released: a release may run code that looks at it.
+        let doomed = new((*l).elem_bytes, (*l).ref_mask, count)?;
+        for k in 0..count { move_elements(l, first + k * step, doomed, k, 1); }
+        (*doomed).len = count;
+        for k in 0..count {
+            let from = first + k * step + 1;
+            let to = if k + 1 < count { from + step - 1 } else { (*l).len };
+            move_elements(l, from, l, from - 1 - k, to - from);
+        }
+        (*l).len -= count;
+        release(doomed.cast());
+        Ok(())
+    }
+}
+
+unsafe fn assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> Res<()> {
+    unsafe {
+        let (count, n) = (count.max(0), (*other).len);
+        if step != 1 && n != count {
+            return Err(Error::value(format!("attempt to assign sequence of size {n} to extended slice of size {count}")));
+        }
+        // A copy first: `other` may be `l`, and holds the references that the list is to get.
+        let copy = slice(other, 0, 1, n)?;
+        let replaced = slice(l, start, step, count);
+        let finish = |replaced: L| -> Res<()> {
+            if step == 1 {
+                let grow = n - count;
+                if grow != 0 { check_borrow(l)?; }
+                if grow > 0 { reserve(l, grow)?; }
+                move_elements(l, start + count, l, start + n, (*l).len - start - count);
+                (*l).len += grow;
+            }
+            for k in 0..n { move_elements(copy, k, l, start + k * step, 1); }
+            // The references moved: those of `copy` into the list, the list's own old ones stay with `replaced`'s once more.
+            (*copy).len = 0;
+            release_range(replaced, 0, count);
+            Ok(())
+        };
+        let result = replaced.and_then(|r| {
+            let done = finish(r);
+            release(r.cast());
+            done
+        });
+        release(copy.cast());
+        result
+    }
+}
+
+unsafe fn append_all(l: L, other: L) -> Res<()> {
+    unsafe {
+        let (old, n) = ((*l).len, (*other).len);
+        reserve(l, n)?;
+        move_elements(other, 0, l, old, n);
+        (*l).len = old + n;
+        retain_range(l, old, old + n);
+        Ok(())
+    }
+}
+
+unsafe fn clear(l: L) -> Res<()> { unsafe { delete(l, 0, 1, (*l).len) } }
+
+unsafe fn concat(a: L, b: L) -> Res<L> {
+    unsafe {
+        let cap = (*a).len.checked_add((*b).len).ok_or_else(|| Error::bare(Class::MemoryError))?;
+        let l = new((*a).elem_bytes, (*a).ref_mask, cap)?;
+        // Room was made above, so appending cannot fail.
+        append_all(l, a).and_then(|()| append_all(l, b))?;
+        Ok(l)
+    }
+}
+
+unsafe fn repeat_in_place(l: L, n: i64) -> Res<()> {
+    unsafe {
+        if n <= 0 { return clear(l); }
+        let old = (*l).len;
+        if n == 1 || old == 0 { return Ok(()); }
+        let total = old.checked_mul(n).ok_or_else(|| Error::bare(Class::MemoryError))?;
+        check_borrow(l)?;
+        set_capacity(l, total)?;
+        for k in 1..n { move_elements(l, 0, l, k * old, old); }
+        (*l).len = total;
+        retain_range(l, old, total);
+        Ok(())
+    }
+}
+unsafe fn repeat(l: L, n: i64) -> Res<L> {
+    unsafe {
+        let copy = slice(l, 0, 1, if n <= 0 { 0 } else { (*l).len })?;
+        match repeat_in_place(copy, n) {
+            Ok(()) => Ok(copy),
+            Err(e) => {
+                release(copy.cast());
+                Err(e)
+            }
+        }
+    }
+}
+
+unsafe fn reverse(l: L) {
+    unsafe {
+        let (n, size) = ((*l).len, (*l).elem_bytes as usize);
+        if size == 0 { return; }
+        let bytes = std::slice::from_raw_parts_mut(if n == 0 { std::ptr::dangling_mut() } else { (*l).data }, n as usize * size);
+        match size {
+            8 => words(bytes).reverse(),
+            1 => bytes.reverse(),
+            _any => {
+                let (mut i, mut j) = (0, n as usize);
+                while i + 1 < j {
+                    j -= 1;
+                    let (left, right) = bytes.split_at_mut(j * size);
+                    left[i * size..(i + 1) * size].swap_with_slice(&mut right[..size]);
+                    i += 1;
+                }
+            }
+        }
+    }
+}
+/// List memory as 8-byte words; it comes from `malloc`, so it is aligned.
+fn words(bytes: &mut [u8]) -> &mut [u64] {
+    // SAFETY: any bits are a u64; the prefix and suffix are empty for memory from `malloc`.
+    unsafe { bytes.align_to_mut::<u64>().1 }
+}
+
+unsafe fn compare_lists(a: L, b: L, compare: &Compare, only_equality: bool) -> Order {
+    unsafe {
+        if only_equality && (*a).len != (*b).len { return Order::Unordered; }
+        for i in 0..(*a).len.min((*b).len) {
+            let order = compare.order(at(a, i), at(b, i));
+            if order != Order::Equal { return order; }
+        }
+        Order::of((*a).len.cmp(&(*b).len))
+    }
+}
+
+impl Helpers for Native {
+    unsafe fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> L { unsafe { or_raise(ctx, new(elem_bytes, ref_mask, cap)) } }
+    unsafe fn list_reserve(ctx: Ctx, l: L, extra: i64) { unsafe { or_raise(ctx, reserve(l, extra)) } }
+    unsafe fn list_insert_gap(ctx: Ctx, l: L, i: i64) -> P { unsafe { or_raise(ctx, insert_gap(l, i)) } }
+    unsafe fn list_pop_index(ctx: Ctx, l: L, i: i64) -> i64 { unsafe { or_raise(ctx, pop_index(l, i)) } }
+    unsafe fn list_close_gap(ctx: Ctx, l: L, i: i64) { unsafe { or_raise(ctx, close_gap(l, i, 1)) } }
+    unsafe fn list_delete(ctx: Ctx, l: L, start: i64, step: i64, count: i64) { unsafe { or_raise(ctx, delete(l, start, step, count)) } }
+    unsafe fn list_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64) -> L { unsafe { or_raise(ctx, slice(l, start, step, count)) } }
+    unsafe fn list_assign_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64, other: L) {
+        unsafe { or_raise(ctx, assign_slice(l, start, step, count, other)) }
+    }
+    unsafe fn list_extend(ctx: Ctx, l: L, other: L) { unsafe { or_raise(ctx, append_all(l, other)) } }
+    unsafe fn list_clear(ctx: Ctx, l: L) { unsafe { or_raise(ctx, clear(l)) } }
+    unsafe fn list_reverse(l: L) { unsafe { reverse(l) } }
+    unsafe fn list_concat(ctx: Ctx, a: L, b: L) -> L { unsafe { or_raise(ctx, concat(a, b)) } }
+    unsafe fn list_repeat(ctx: Ctx, l: L, n: i64) -> L { unsafe { or_raise(ctx, repeat(l, n)) } }
+    unsafe fn list_repeat_in_place(ctx: Ctx, l: L, n: i64) { unsafe { or_raise(ctx, repeat_in_place(l, n)) } }
+    unsafe fn list_eq(a: L, b: L, elems: *const u8, n: i64) -> i8 {
+        unsafe { (compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), true) == Order::Equal) as i8 }
+    }
+    unsafe fn list_compare(a: L, b: L, elems: *const u8, n: i64) -> i64 { unsafe { compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), false) as i64 } }
+    unsafe fn list_find(l: L, value: P, elems: *const u8, n: i64, start: i64, stop: i64) -> i64 {
+        unsafe {
+            let compare = Compare::new(crate::raw_slice(elems, n));
+            let len = (*l).len;
+            let (from, to) = (clamp(start, len), clamp(stop, len));
+            (from..to).find(|i| compare.order(at(l, *i), value) == Order::Equal).unwrap_or(-1)
+        }
+    }
+    unsafe fn list_count(l: L, value: P, elems: *const u8, n: i64) -> i64 {
+        unsafe {
+            let compare = Compare::new(crate::raw_slice(elems, n));
+            (0..(*l).len).filter(|i| compare.order(at(l, *i), value) == Order::Equal).count() as i64
+        }
+    }
+    unsafe fn list_sort(ctx: Ctx, l: L, elems: *const u8, n: i64, reverse: i8) {
+        unsafe { or_raise(ctx, sort::sort(l, None, &Compare::new(crate::raw_slice(elems, n)), reverse != 0)) }
+    }
+    unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, elems: *const u8, n: i64, reverse: i8) {
+        unsafe { or_raise(ctx, sort::sort(l, Some(keys), &Compare::new(crate::raw_slice(elems, n)), reverse != 0)) }
+    }
+}

@@ -1,0 +1,95 @@
+//! Sorting lists: stable, and with CPython's answer where NaN makes the order none.
+
+use super::order::{Compare, Order};
+use super::timsort::timsort;
+use super::{L, at};
+use crate::exc::{Error, Res};
+use crate::string::Chars;
+use tierup_core::elem::Elem;
+use tierup_core::layout::Str;
+
+/// Sorts `l`, by the list of its keys if there is one (which is sorted along).
+///
+/// # Safety
+/// The lists are live, nobody else changes them, and `compare` describes the elements (or keys).
+pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool) -> Res<()> {
+    unsafe {
+        if (*l).borrow != 0 { return Err(Error::value("list modified during sort")); }
+        if let Some(k) = keys {
+            if (*k).len != (*l).len { return Err(Error::value("list modified during sort")); }
+        } else if let Some(elem) = compare.scalar() && sort_scalars(l, elem, reverse) {
+            return Ok(());
+        }
+        let by = keys.unwrap_or(l);
+        let order = permutation(by, compare, reverse);
+        permute(l, &order);
+        if let Some(k) = keys { permute(k, &order); }
+        Ok(())
+    }
+}
+
+/// Sorts as CPython's `reverse` does: equal elements keep their order because the list is reversed before and after.
+fn with_reverse<T>(v: &mut [T], reverse: bool, sort: impl FnOnce(&mut [T])) {
+    if reverse { v.reverse(); }
+    sort(v);
+    if reverse { v.reverse(); }
+}
+
+/// Sorts elements in place as what they are; false for kinds that have no such way.
+unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool) -> bool {
+    macro_rules! slice { ($T:ty) => { unsafe { std::slice::from_raw_parts_mut((*l).data.cast::<$T>(), (*l).len as usize) } }; }
+    // Equal integers cannot be told apart, so these need not be stable.
+    macro_rules! ints { ($T:ty) => { with_reverse(slice!($T), reverse, |v| v.sort_unstable()) }; }
+    macro_rules! floats {
+        ($T:ty) => { with_reverse(slice!($T), reverse, |v| {
+            if v.iter().any(|x| x.is_nan()) { timsort(v, |a, b| a < b) } else { v.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)) }
+        }) };
+    }
+    if unsafe { (*l).len } < 2 { return true; }
+    match elem {
+        Elem::Bool | Elem::U8 => ints!(u8),
+        Elem::I8 => ints!(i8),
+        Elem::I16 => ints!(i16),
+        Elem::I32 => ints!(i32),
+        Elem::I64 => ints!(i64),
+        Elem::U16 => ints!(u16),
+        Elem::U32 => ints!(u32),
+        Elem::U64 => ints!(u64),
+        Elem::F32 => floats!(f32),
+        Elem::F64 => floats!(f64),
+        // SAFETY: elements hold live strings.
+        Elem::Str => with_reverse(slice!(*const Str), reverse, |v| v.sort_by(|a, b| unsafe { Chars::of(*a).compare(Chars::of(*b)) })),
+        Elem::C64 | Elem::C128 => return false,
+    }
+    true
+}
+
+/// The sorted order of the elements, as positions.
+unsafe fn permutation(l: L, compare: &Compare, reverse: bool) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
+    // SAFETY: positions are within the list.
+    let of = |a: &usize, b: &usize| unsafe { compare.order(at(l, *a as i64), at(l, *b as i64)) };
+    with_reverse(&mut order, reverse, |v| {
+        if compare.has_floats() {
+            timsort(v, |a, b| of(a, b) == Order::Less);
+        } else {
+            v.sort_by(|a, b| match of(a, b) {
+                Order::Less => std::cmp::Ordering::Less,
+                Order::Equal | Order::Unordered => std::cmp::Ordering::Equal,
+                Order::Greater => std::cmp::Ordering::Greater,
+            });
+        }
+    });
+    order
+}
+
+/// Element `i` becomes the one that was at `order[i]`; references move along.
+unsafe fn permute(l: L, order: &[usize]) {
+    unsafe {
+        let size = (*l).elem_bytes as usize;
+        if size == 0 || order.is_empty() { return; }
+        let elements = std::slice::from_raw_parts_mut((*l).data, order.len() * size);
+        let old = elements.to_vec();
+        for (new, from) in elements.chunks_exact_mut(size).zip(order) { new.copy_from_slice(&old[from * size..(from + 1) * size]); }
+    }
+}
