@@ -1,11 +1,27 @@
-//! What a typing rule sees and answers.
+//! What a typing rule sees and answers, and the rules' common vocabulary.
 
-use crate::diag::{Code, Diagnostic};
-use crate::types::{Const, Type};
+use super::session::Session;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::ssa::Inst;
+use crate::types::{Const, Kind, Type, promote};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
 pub struct Arg { pub ty: Type, pub konst: Option<Const> }
+
+impl Arg {
+    pub fn of(ty: Type) -> Arg { Arg { ty, konst: None } }
+    pub fn constant(c: Const) -> Arg { Arg { ty: c.ty(), konst: Some(c) } }
+    pub fn is_none(&self) -> bool { *self.ty == Kind::None }
+    pub fn int(&self) -> Option<i64> { self.konst.as_ref().and_then(Const::as_int) }
+    pub fn text(&self) -> Option<&str> { self.konst.as_ref().and_then(Const::as_str) }
+    /// The constant truth of a flag such as `keepdims`; anything else is an error.
+    pub fn flag(&self, what: &str) -> Result<bool> {
+        self.konst.as_ref().map(Const::truth).ok_or_else(|| {
+            Diagnostic::new(Code::RequiresConstant, format!("{what} must be a constant True or False")).help(format!("write {what}=True or {what}=False"))
+        })
+    }
+}
 
 /// What a typing rule decides.
 #[derive(Clone, Debug)]
@@ -21,13 +37,72 @@ impl Answer {
     pub fn of(ret: Type) -> Answer { Answer { ret, args: vec![], konst: None } }
     pub fn coerced(ret: Type, args: Vec<Type>) -> Answer { Answer { ret, args, konst: None } }
     pub fn constant(c: Const) -> Answer { Answer { ret: c.ty(), args: vec![], konst: Some(c) } }
+    pub fn known(mut self, c: Option<Const>) -> Answer { self.konst = c; self }
 }
 
-/// The inference session as a rule sees it.
-pub struct TyCx<'a> { pub session: std::marker::PhantomData<&'a ()> }
+/// The inference session as a rule sees it, at one instruction.
+pub struct TyCx<'a, 'h> { pub session: &'a mut Session<'h>, pub site: (u32, Inst) }
+
+impl TyCx<'_, '_> {
+    /// The type that holds both, list variables included.
+    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> { self.session.unify(a, b) }
+
+    /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).
+    pub fn new_list(&mut self, elem: Type) -> Result<Type> {
+        let list = self.session.list_var(self.site);
+        self.push_elem(list, elem)?;
+        Ok(list)
+    }
+
+    /// Element type of a list as known so far.
+    pub fn elem(&mut self, list: Type) -> Option<Type> { self.session.elem(list) }
+
+    /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold them.
+    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> { self.session.push_elem(list, elem) }
+}
 
 /// "No version takes these types", without a place; inference adds it.
 pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
     let types: Vec<String> = args.iter().map(|a| a.ty.to_string()).collect();
     Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", types.join(", ")))
+}
+
+/// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or constant string.
+pub fn dtype_arg(arg: &Arg) -> Option<Type> {
+    match *arg.ty {
+        Kind::DType(t) => Some(t),
+        Kind::Builtin("builtins.int") => Some(Type::i64()),
+        Kind::Builtin("builtins.float") => Some(Type::f64()),
+        Kind::Builtin("builtins.bool") => Some(Type::bool()),
+        Kind::Builtin("builtins.complex") => Some(Type::complex().strong()),
+        _ => dtype_name(arg.text()?),
+    }
+}
+
+/// The scalar type of a NumPy dtype string (`f8`, `float64`, `<i4`, `?`).
+pub fn dtype_name(name: &str) -> Option<Type> {
+    use crate::types::{Float, Int};
+    let int = |i: Int| Some(Type::int_of(i));
+    match name.trim_start_matches(['<', '=', '|']) {
+        "bool" | "bool_" | "?" | "b1" => Some(Type::bool()),
+        "int8" | "i1" | "b" | "byte" => int(Int::I8),
+        "int16" | "i2" | "h" | "short" => int(Int::I16),
+        "int32" | "i4" | "i" | "intc" => int(Int::I32),
+        "int64" | "i8" | "l" | "q" | "int" | "intp" | "int_" | "p" | "longlong" => int(Int::I64),
+        "uint8" | "u1" | "B" | "ubyte" => int(Int::U8),
+        "uint16" | "u2" | "H" | "ushort" => int(Int::U16),
+        "uint32" | "u4" | "I" | "uintc" => int(Int::U32),
+        "uint64" | "u8" | "L" | "Q" | "uint" | "uintp" | "P" | "ulonglong" => int(Int::U64),
+        "float32" | "f4" | "f" | "single" => Some(Type::float_of(Float::F32)),
+        "float64" | "f8" | "d" | "float" | "double" => Some(Type::f64()),
+        "complex64" | "c8" | "F" | "csingle" => Some(Type::new(Kind::Complex(Float::F32))),
+        "complex128" | "c16" | "D" | "complex" | "cdouble" => Some(Type::new(Kind::Complex(Float::F64))),
+        _ => None,
+    }
+}
+
+/// Both operands become the type of Python arithmetic on them, which is also the result's.
+pub fn arith_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = promote::arith(args[0].ty, args[1].ty).ok_or_else(|| no_match("arithmetic", args))?;
+    Ok(Answer::coerced(t, vec![t, t]))
 }

@@ -1,5 +1,10 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
-//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances, [`solve`] one function, [`finish`] the typed result.
+//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables, [`solve`] types one function,
+//! [`call`] resolves what is called and binds arguments, [`finish`] writes the typed function down.
 
+pub mod call;
 pub mod cx;
+pub mod finish;
+pub mod session;
+pub mod solve;

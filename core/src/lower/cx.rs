@@ -1,13 +1,299 @@
-//! What an operation's emitter sees.
+//! What an operation's emitter sees: a LIR builder, checks that raise, helper calls, references, loops.
 
-use crate::lir;
+use crate::diag::Result;
+use crate::exc::Class;
+use crate::lir::builder::Builder;
+use crate::lir::{self, Alias, Block, Op, Signature, Ty, Value};
+use crate::offset;
+use crate::ops::object;
+use crate::rt::{Raises, RtFn};
 use crate::types::{Const, Type};
 
-/// The exploded machine values of one Python value.
-pub type Val = Vec<lir::Value>;
+/// The exploded machine values of one Python value, in the order of [`Type::leaves`].
+pub type Val = Vec<Value>;
 
 /// One typed call of an operation.
 pub struct OpCall<'a> { pub args: &'a [Val], pub types: &'a [Type], pub consts: &'a [Option<Const>], pub ret: Type }
 
 /// The function being lowered.
-pub struct LowerCx<'a> { pub b: lir::builder::Builder<'a> }
+pub struct LowerCx<'a> {
+    pub b: Builder<'a>,
+    /// The `ThreadCtx` parameter.
+    pub ctx: Value,
+    /// What the current instruction does with an exception.
+    pub on_error: OnError,
+    /// Cold block of the current instruction that takes an exception; made when first needed.
+    landing: Option<Block>,
+    /// Types of the function's results after the status.
+    pub results: Vec<Ty>,
+    pub options: Options,
+}
+
+/// Where an exception goes: to a handler block with these arguments after the exception, or out of the function.
+#[derive(Clone, Debug, Default)]
+pub struct OnError { pub handler: Option<(Block, Vec<Value>)>, pub line: u32 }
+
+/// Options of a compilation that change code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options { pub boundscheck: bool, pub numpy_errors: bool, pub overflow_checks: bool }
+impl Default for Options {
+    fn default() -> Self { Options { boundscheck: true, numpy_errors: false, overflow_checks: false } }
+}
+
+impl<'a> LowerCx<'a> {
+    pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options) -> LowerCx<'a> {
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, results, options }
+    }
+
+    /// Begins an instruction: its errors go to `on_error`.
+    pub fn begin(&mut self, on_error: OnError) {
+        self.on_error = on_error;
+        self.landing = None;
+    }
+
+    // ---- exceptions
+
+    /// The cold block that takes an owned exception (`ptr`), adds this place to its trail and leaves.
+    pub fn landing(&mut self) -> Block {
+        if let Some(b) = self.landing { return b; }
+        let block = self.b.new_cold_block(&[Ty::Ptr]);
+        let back = self.b.block;
+        self.b.switch_to(block);
+        let exc = self.b.params(block)[0];
+        self.add_site(exc);
+        match self.on_error.handler.clone() {
+            Some((handler, args)) => {
+                let all: Vec<Value> = std::iter::once(exc).chain(args).collect();
+                self.b.jump(handler, &all);
+            }
+            None => self.return_error(exc),
+        }
+        self.b.switch_to(back);
+        self.landing = Some(block);
+        block
+    }
+
+    fn add_site(&mut self, exc: Value) {
+        let (file, func) = match self.b.func.loc(self.b.loc) {
+            Some(l) => (l.file.clone(), l.func.clone()),
+            None => return,
+        };
+        let file = super::constants::text_pair(&mut self.b, &file);
+        let func = super::constants::text_pair(&mut self.b, &func);
+        let line = self.b.i64(self.on_error.line as i64);
+        self.b.helper(&object::exc_add_site, &[exc, file, func, line]);
+    }
+
+    /// Leaves the function with an owned exception.
+    pub fn return_error(&mut self, exc: Value) {
+        let status = self.b.conv(Op::Bitcast, Ty::I64, exc);
+        let mut all = vec![status];
+        for t in self.results.clone() { all.push(self.zero(t)); }
+        self.b.ret(all);
+    }
+
+    pub fn zero(&mut self, ty: Ty) -> Value { self.b.constant(ty, 0) }
+
+    /// A new exception with a constant message.
+    pub fn exception(&mut self, class: Class, message: &str) -> Value {
+        let text = super::constants::bytes(&mut self.b, message);
+        let class = self.b.i64(class as i64);
+        let len = self.b.i64(message.len() as i64);
+        self.helper_value(&object::exc_new, &[class, text, len])
+    }
+
+    /// Raises where `cond` (i8) is zero; goes on where it is not.
+    pub fn check(&mut self, cond: Value, class: Class, message: &str) {
+        let ok = self.b.new_block(&[]);
+        let bad = self.b.new_cold_block(&[]);
+        self.b.brif(cond, ok, &[], bad, &[]);
+        self.b.switch_to(bad);
+        self.raise(class, message);
+        self.b.switch_to(ok);
+    }
+
+    /// Raises; the current block ends.
+    pub fn raise(&mut self, class: Class, message: &str) {
+        let exc = self.exception(class, message);
+        let landing = self.landing();
+        self.b.jump(landing, &[exc]);
+    }
+
+    /// Raises and goes on in a block that is never reached, for emitters that must give a value.
+    pub fn raise_and_continue(&mut self, class: Class, message: &str) {
+        self.raise(class, message);
+        let dead = self.b.new_cold_block(&[]);
+        self.b.switch_to(dead);
+    }
+
+    /// Leaves for the landing place when `status` (i64) is not zero.
+    pub fn check_status(&mut self, status: Value) {
+        let zero = self.b.i64(0);
+        let bad = self.b.bin(Op::IcmpNe, status, zero);
+        let (ok, cold) = (self.b.new_block(&[]), self.b.new_cold_block(&[]));
+        self.b.brif(bad, cold, &[], ok, &[]);
+        self.b.switch_to(cold);
+        let exc = self.b.conv(Op::Bitcast, Ty::Ptr, status);
+        let landing = self.landing();
+        self.b.jump(landing, &[exc]);
+        self.b.switch_to(ok);
+    }
+
+    // ---- helpers
+
+    /// Calls a helper; one that may raise gets the context as its first argument and is checked.
+    pub fn helper(&mut self, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
+        match helper.raises {
+            Raises::Never => self.b.helper(helper, args),
+            Raises::Pending => {
+                let all: Vec<Value> = std::iter::once(self.ctx).chain(args.iter().copied()).collect();
+                let r = self.b.helper(helper, &all);
+                let pending = self.b.load(Ty::Ptr, self.ctx, offset!(ThreadCtx.pending), Alias::Ctx);
+                let null = self.b.null();
+                let bad = self.b.bin(Op::IcmpNe, pending, null);
+                let (ok, cold) = (self.b.new_block(&[]), self.b.new_cold_block(&[]));
+                self.b.brif(bad, cold, &[], ok, &[]);
+                self.b.switch_to(cold);
+                let null = self.b.null();
+                self.b.store(null, self.ctx, offset!(ThreadCtx.pending), Alias::Ctx);
+                let landing = self.landing();
+                self.b.jump(landing, &[pending]);
+                self.b.switch_to(ok);
+                r
+            }
+        }
+    }
+
+    /// [`LowerCx::helper`] of one that returns something.
+    pub fn helper_value(&mut self, helper: &'static RtFn, args: &[Value]) -> Value {
+        debug_assert!(helper.ret.ty().is_some(), "{} returns nothing", helper.name);
+        match self.helper(helper, args) {
+            Some(v) => v,
+            None => self.b.i64(0),
+        }
+    }
+
+    /// Direct call of a LIR function with status; gives the results after it.
+    pub fn call(&mut self, name: &str, sig: &Signature, args: &[Value]) -> Vec<Value> {
+        let r = self.b.call(name, sig, args);
+        self.check_status(r[0]);
+        r[1..].to_vec()
+    }
+
+    // ---- references
+
+    pub fn retain(&mut self, val: &[Value], ty: Type) { self.each_ref(val, ty, &object::obj_retain); }
+    pub fn release(&mut self, val: &[Value], ty: Type) { self.each_ref(val, ty, &object::obj_release); }
+    fn each_ref(&mut self, val: &[Value], ty: Type, helper: &'static RtFn) {
+        for (v, leaf) in val.iter().zip(ty.leaves()) {
+            if leaf.is_ref { self.b.helper(helper, &[*v]); }
+        }
+    }
+
+    // ---- control flow
+
+    /// `cond ? then() : other()`, both giving values of the same machine types.
+    pub fn if_else(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Result<Val>, other: impl FnOnce(&mut Self) -> Result<Val>) -> Result<Val> {
+        let (t, e) = (self.b.new_block(&[]), self.b.new_block(&[]));
+        self.b.brif(cond, t, &[], e, &[]);
+        self.b.switch_to(t);
+        let a = then(self)?;
+        let tys: Vec<Ty> = a.iter().map(|v| self.b.ty(*v)).collect();
+        let join = self.b.new_block(&tys);
+        self.b.jump(join, &a);
+        self.b.switch_to(e);
+        let b = other(self)?;
+        self.b.jump(join, &b);
+        self.b.switch_to(join);
+        Ok(self.b.params(join))
+    }
+
+    /// Runs `then` where `cond` holds.
+    pub fn if_then(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.if_else(cond, |cx| then(cx).map(|()| vec![]), |_| Ok(vec![]))?;
+        Ok(())
+    }
+
+    /// `for i in 0..n`, with values carried from round to round; gives their last state. `n` is i64; a negative one runs no round.
+    pub fn for_range(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+        let zero = self.b.i64(0);
+        let tys: Vec<Ty> = std::iter::once(Ty::I64).chain(carried.iter().map(|v| self.b.ty(*v))).collect();
+        let (head, inside, exit) = (self.b.new_block(&tys), self.b.new_block(&[]), self.b.new_block(&[]));
+        let start: Vec<Value> = std::iter::once(zero).chain(carried.iter().copied()).collect();
+        self.b.jump(head, &start);
+        self.b.switch_to(head);
+        let params = self.b.params(head);
+        let more = self.b.bin(Op::IcmpSlt, params[0], n);
+        self.b.brif(more, inside, &[], exit, &[]);
+        self.b.switch_to(inside);
+        let next = body(self, params[0], &params[1..])?;
+        let i = self.b.bin_imm(Op::Iadd, params[0], 1);
+        let again: Vec<Value> = std::iter::once(i).chain(next).collect();
+        self.b.jump(head, &again);
+        self.b.switch_to(exit);
+        Ok(params[1..].to_vec())
+    }
+
+    /// Loop with values carried until `test` says no: `while test(state): state = body(state)`.
+    pub fn while_loop(
+        &mut self, start: &[Value], test: impl FnOnce(&mut Self, &[Value]) -> Result<Value>, body: impl FnOnce(&mut Self, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
+        let tys: Vec<Ty> = start.iter().map(|v| self.b.ty(*v)).collect();
+        let (head, inside, exit) = (self.b.new_block(&tys), self.b.new_block(&[]), self.b.new_block(&[]));
+        self.b.jump(head, start);
+        self.b.switch_to(head);
+        let params = self.b.params(head);
+        let more = test(self, &params)?;
+        self.b.brif(more, inside, &[], exit, &[]);
+        self.b.switch_to(inside);
+        let next = body(self, &params)?;
+        self.b.jump(head, &next);
+        self.b.switch_to(exit);
+        Ok(params)
+    }
+
+    // ---- integers
+
+    pub fn and(&mut self, a: Value, b: Value) -> Value { self.b.bin(Op::Band, a, b) }
+    pub fn or(&mut self, a: Value, b: Value) -> Value { self.b.bin(Op::Bor, a, b) }
+    pub fn not(&mut self, a: Value) -> Value { self.b.bin_imm(Op::Bxor, a, 1) }
+
+    /// `i + n` where `i` is negative, else `i`.
+    pub fn wrap_index(&mut self, i: Value, n: Value) -> Value {
+        let zero = self.b.i64(0);
+        let negative = self.b.bin(Op::IcmpSlt, i, zero);
+        let wrapped = self.b.bin(Op::Iadd, i, n);
+        self.b.select(negative, wrapped, i)
+    }
+
+    /// A wrapped index inside `0..n`, or IndexError.
+    pub fn checked_index(&mut self, i: Value, n: Value, message: &str) -> Value {
+        let at = self.wrap_index(i, n);
+        if self.options.boundscheck {
+            let ok = self.b.bin(Op::IcmpUlt, at, n);
+            self.check(ok, Class::IndexError, message);
+        }
+        at
+    }
+
+    /// Values spilled to consecutive 8-byte words of a stack slot; gives its address.
+    pub fn spill(&mut self, values: &[Value]) -> Value {
+        let slot = self.b.slot_addr(8 * values.len().max(1) as u32);
+        for (i, v) in values.iter().enumerate() { self.b.store(*v, slot, 8 * i as i32, Alias::Stack); }
+        slot
+    }
+}
+
+/// The LIR signature of a function with these Python parameter and result types.
+pub fn signature(params: &[Type], ret: Type) -> Signature {
+    let mut sig = Signature { params: vec![Ty::Ptr], results: vec![Ty::I64] };
+    for p in params { sig.params.extend(p.leaves().iter().map(|l| l.ty)); }
+    sig.results.extend(ret.leaves().iter().map(|l| l.ty));
+    sig
+}
+
+/// Splits machine values into Python values of these types.
+pub fn split_leaves(values: &[lir::Value], types: &[Type]) -> Vec<Val> {
+    let mut at = 0;
+    types.iter().map(|t| { let n = t.leaf_count(); at += n; values[at - n..at].to_vec() }).collect()
+}

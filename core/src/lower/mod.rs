@@ -1,4 +1,55 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
+//!
+//! [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`generator`] turns a
+//! generator into a frame and a resume function.
 
+pub mod arrays;
+pub mod cast;
+pub mod constants;
 pub mod cx;
+pub mod func;
+pub mod generator;
+pub mod ownership;
 pub mod wrapper;
+
+use crate::diag::{Diagnostic, Result};
+use crate::infer::session::Session;
+use crate::lir::{Module, Signature};
+use crate::ssa::{Func, InstanceId, Op};
+use crate::types::Type;
+use std::collections::HashSet;
+
+/// Name and signature of the LIR function of an instance.
+#[derive(Clone, Debug)]
+pub struct Target { pub name: String, pub sig: Signature, pub params: Vec<Type>, pub ret: Type }
+
+pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
+    let i = session.at(id);
+    let sig = cx::signature(&i.key.args, i.ret);
+    Target { name: format!("{}.{}", i.func.name, id.0), sig, params: i.key.args.clone(), ret: i.ret }
+}
+
+/// Lowers an instance and everything it calls.
+pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
+    let mut module = Module::default();
+    let mut seen = HashSet::from([root]);
+    let mut todo = vec![root];
+    while let Some(id) = todo.pop() {
+        let inst = session.at(id);
+        let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
+        let mut func = Func::clone(&typed.func);
+        ownership::insert_references(&mut func);
+        for callee in callees(&func) { if seen.insert(callee) { todo.push(callee); } }
+        if inst.func.is_generator {
+            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options)?);
+        } else {
+            module.funcs.push(func::lower_function(session, id, &func, &typed.globals, options)?);
+        }
+    }
+    Ok((module, target(session, root)))
+}
+
+/// Instances that a typed function calls.
+pub fn callees(func: &Func) -> Vec<InstanceId> {
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CallInstance(id) = func.inst(*i).op { Some(id) } else { None }).collect()
+}

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and coercions.
-pub type Rule = fn(&mut TyCx<'_>, &[Arg]) -> Result<Answer>;
+pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
 /// Emits LIR for one typed call.
 pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
 
@@ -36,6 +36,17 @@ pub enum Effect {
     Writes,
 }
 
+/// Who holds the references of an operation's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// The emitter gives the result references of its own; operands are only borrowed.
+    Fresh,
+    /// The result consists of the operands, whose references move into it: tuples, iterator states.
+    Consumes,
+    /// The result borrows from the first operand, which lives as long as it does: views, members.
+    Aliases,
+}
+
 /// One row.
 pub struct OpDef {
     /// Python paths that mean this operation; the first names it in texts.
@@ -48,19 +59,26 @@ pub struct OpDef {
     pub raises: bool,
     /// Read without a call: `a.shape`.
     pub property: bool,
+    /// Who holds the result's references, for operand types and result type.
+    pub own: fn(&[crate::types::Type], crate::types::Type) -> Own,
     pub doc: &'static str,
     parsed: OnceLock<ParamSpec>,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, doc: "", parsed: OnceLock::new() }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, doc: "", parsed: OnceLock::new() }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
     pub const fn reads(mut self) -> OpDef { self.effect = Effect::Reads; self }
     pub const fn writes(mut self) -> OpDef { self.effect = Effect::Writes; self }
     pub const fn property(mut self) -> OpDef { self.property = true; self }
+    /// The references of all operands move into the result.
+    pub const fn consumes(mut self) -> OpDef { self.own = |_, _| Own::Consumes; self }
+    /// The result borrows from the first operand.
+    pub const fn aliases(mut self) -> OpDef { self.own = |_, _| Own::Aliases; self }
+    pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef { self.own = own; self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
     pub fn spec(&self) -> &ParamSpec { self.parsed.get_or_init(|| ParamSpec::parse(self.params)) }

@@ -139,6 +139,8 @@ pub struct Func {
     pub values: u32,
     pub types: Vec<Type>,
     pub inlined: Vec<InlinedFrom>,
+    /// Composite results that are only taken apart: their members hold the references (set by the ownership pass).
+    pub destructured: std::collections::HashSet<Value>,
     /// A fingerprint of the code and its constants, stable between processes.
     pub hash: u64,
     /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without a Python function.

@@ -70,6 +70,8 @@ pub struct FuncType {
     pub defaults: Vec<Type>,
     /// Captured variables; empty when the host knows them.
     pub captures: Vec<Type>,
+    /// How many of `defaults` belong to positional parameters; the rest belong to these keyword-only ones.
+    pub kwdefaults: Vec<String>,
 }
 
 /// Iterator states. Each is a value: `next` gives the next state.
@@ -138,6 +140,8 @@ pub enum Kind {
     ExcClass(&'static ClassInfo),
     /// A native exception object; which class is known at run time.
     Exception,
+    /// A variable that holds one of two types that no type holds; an error when it is read.
+    Conflict(Type, Type),
     /// A generator object: key of its instance, and what it yields.
     Generator(u32, Type),
 }

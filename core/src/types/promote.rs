@@ -1,1 +1,168 @@
-//! Rules between types.
+//! Rules between types: what holds two values that meet ([`unify`]), what arithmetic on two numbers gives ([`arith`], [`result_type`]).
+
+use super::{ArrayType, Float, Int, IterType, Kind, Layout, Type};
+
+/// The type that holds values of both, or none. List variables are the inference session's business and only unify when equal here.
+pub fn unify(a: Type, b: Type) -> Option<Type> {
+    if a == b { return Some(a); }
+    Some(match (a.kind(), b.kind()) {
+        (Kind::Never, _) => b,
+        (_, Kind::Never) => a,
+        (Kind::Undef, Kind::MaybeUndef(_)) => b,
+        (Kind::MaybeUndef(_), Kind::Undef) => a,
+        (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(unify(*x, *y)?)),
+        (Kind::Undef, _) => Type::new(Kind::MaybeUndef(b)),
+        (_, Kind::Undef) => Type::new(Kind::MaybeUndef(a)),
+        (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(unify(*x, b)?)),
+        (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(unify(a, *y)?)),
+        (Kind::Optional(x), Kind::Optional(y)) => Type::optional(unify(*x, *y)?),
+        (Kind::None, _) => Type::optional(b),
+        (_, Kind::None) => Type::optional(a),
+        (Kind::Optional(x), _) => Type::optional(unify(*x, b)?),
+        (_, Kind::Optional(y)) => Type::optional(unify(a, *y)?),
+        (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => Type::tuple(unify_all(x, y)?),
+        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => Type::new(Kind::NamedTuple(c, unify_all(x, y)?)),
+        (Kind::Slice(x), Kind::Slice(y)) => Type::new(Kind::Slice([unify(x[0], y[0])?, unify(x[1], y[1])?, unify(x[2], y[2])?])),
+        (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
+        (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(_))) => Type::iter(IterType::Range(None)),
+        (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => {
+            let layout = if x.layout == y.layout { x.layout } else { Layout::A };
+            Type::new(Kind::Array(ArrayType { layout, readonly: x.readonly || y.readonly, ..*x }))
+        }
+        _ if a.is_number() && b.is_number() => merge_numbers(a, b),
+        _ => return None,
+    })
+}
+
+fn unify_all(x: &[Type], y: &[Type]) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| unify(*a, *b)).collect() }
+
+/// One variable holds both numbers: the NumPy promotion of the two, weak only when both are.
+fn merge_numbers(a: Type, b: Type) -> Type {
+    match (*a, *b) {
+        (Kind::Bool, Kind::Int(_)) => b,
+        (Kind::Int(_), Kind::Bool) => a,
+        // A counter that starts at a literal 0 and is then given narrow integers holds a Python int as well.
+        (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => if i == Int::U64 { Type::int_of(i) } else { Type::i64() },
+        _ => result_type(a, b),
+    }
+}
+
+/// Kind of a number, for "weak takes the width of what it meets when it is of the same or a lower kind".
+fn rank(t: Type) -> u8 {
+    match *t { Kind::Bool => 0, Kind::Int(_) => 1, Kind::Float(_) => 2, _ => 3 }
+}
+
+/// NumPy 2's `result_type` of two scalar types, weak Python numbers by NEP 50. Both weak gives weak.
+pub fn result_type(a: Type, b: Type) -> Type {
+    if a == b { return a; }
+    if a.is_weak() && b.is_weak() { return if rank(a) >= rank(b) { a } else { b }; }
+    if a.is_weak() && *b == Kind::Bool || b.is_weak() && *a == Kind::Bool { return if a.is_weak() { a } else { b }; }
+    match (a.is_weak(), b.is_weak()) {
+        (true, false) => weak_with(a, b),
+        (false, true) => weak_with(b, a),
+        _ => promote_strong(a, b),
+    }
+}
+
+fn weak_with(weak: Type, strong: Type) -> Type {
+    if rank(weak) <= rank(strong) { return strong; }
+    match (*weak, *strong) {
+        // float with an integer array is float64; complex with float32 is complex64.
+        (Kind::Complex(_), Kind::Float(Float::F32)) => Type::new(Kind::Complex(Float::F32)),
+        (Kind::Complex(_), _) => Type::new(Kind::Complex(Float::F64)),
+        (Kind::Float(_), _) => Type::f64(),
+        _ => Type::i64(),
+    }
+}
+
+fn promote_strong(a: Type, b: Type) -> Type {
+    let float_bits_for = |t: Type| match *t {
+        Kind::Int(i) if i.bits() >= 32 => 64,
+        Kind::Float(f) | Kind::Complex(f) => f.bits(),
+        _ => 32,
+    };
+    let (lo, hi) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
+    let wide = |bits: u32| if bits == 32 { Float::F32 } else { Float::F64 };
+    match (*lo, *hi) {
+        (Kind::Bool, _) => hi,
+        (Kind::Int(x), Kind::Int(y)) => {
+            if x.signed() == y.signed() { return Type::int_of(Int::of(x.bits().max(y.bits()), x.signed())); }
+            let (s, u) = if x.signed() { (x, y) } else { (y, x) };
+            if u.bits() == 64 { return Type::f64(); }
+            Type::int_of(Int::of(s.bits().max(u.bits() * 2), true))
+        }
+        (_, Kind::Float(_)) => Type::float_of(wide(float_bits_for(a).max(float_bits_for(b)))),
+        (_, _) => Type::new(Kind::Complex(wide(float_bits_for(a).max(float_bits_for(b))))),
+    }
+}
+
+/// Type of Python-level arithmetic (`+ - * // % ** & | ^`) on two scalars: integers widen to at least 64 bits as in Numba; floats and complex
+/// numbers follow NumPy 2.
+pub fn arith(a: Type, b: Type) -> Option<Type> {
+    match (*a, *b) {
+        (Kind::Bool | Kind::Int(_), Kind::Bool | Kind::Int(_)) => Some(int_arith(a, b)),
+        _ if a.is_number() && b.is_number() => Some(result_type(a, b)),
+        _ => None,
+    }
+}
+
+fn int_arith(a: Type, b: Type) -> Type {
+    let unsigned = |t: Type| matches!(*t, Kind::Int(i) if !i.signed());
+    let plain = |t: Type| matches!(*t, Kind::Bool | Kind::Int(Int::Py));
+    let u64_with_weak = |x: Type, y: Type| *x == Kind::Int(Int::U64) && plain(y);
+    if plain(a) && plain(b) { return Type::int(); }
+    if (unsigned(a) && unsigned(b)) || u64_with_weak(a, b) || u64_with_weak(b, a) { return Type::int_of(Int::U64); }
+    Type::i64()
+}
+
+/// Type of true division on two scalars.
+pub fn true_div(a: Type, b: Type) -> Option<Type> {
+    let t = arith(a, b)?;
+    Some(match *t {
+        Kind::Int(Int::Py) => Type::float(),
+        Kind::Int(_) | Kind::Bool => Type::f64(),
+        _ => t,
+    })
+}
+
+/// The float type in which a float-only function of a scalar is computed: integers and bool become float64 (NumPy: small integers would become
+/// narrower floats, which only arrays of them show).
+pub fn as_float(t: Type) -> Type {
+    match *t {
+        Kind::Float(_) | Kind::Complex(_) => t,
+        Kind::Int(Int::Py) => Type::float(),
+        _ => Type::f64(),
+    }
+}
+
+/// Rebuilds a type with each child replaced.
+pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
+    let all = |m: &[Type], f: &mut dyn FnMut(Type) -> Type| m.iter().map(|t| f(*t)).collect::<Vec<_>>();
+    match t.kind() {
+        Kind::MaybeUndef(x) => Type::new(Kind::MaybeUndef(f(*x))),
+        Kind::Optional(x) => Type::optional(f(*x)),
+        Kind::Tuple(m) => Type::tuple(all(m, f)),
+        Kind::NamedTuple(c, m) => Type::new(Kind::NamedTuple(c, all(m, f))),
+        Kind::List(x) => Type::list(f(*x)),
+        Kind::Slice(m) => Type::new(Kind::Slice([f(m[0]), f(m[1]), f(m[2])])),
+        Kind::Method(p, x) => Type::new(Kind::Method(p, f(*x))),
+        Kind::Function(x) => {
+            let (defaults, captures) = (all(&x.defaults, f), all(&x.captures, f));
+            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone() }))
+        }
+        Kind::Iter(i) => Type::iter(match i {
+            IterType::Array(x) => IterType::Array(f(*x)),
+            IterType::List(x) => IterType::List(f(*x)),
+            IterType::Tuple(x) => IterType::Tuple(f(*x)),
+            IterType::Enumerate(x) => IterType::Enumerate(f(*x)),
+            IterType::Zip(m) => IterType::Zip(all(m, f)),
+            IterType::Reversed(x) => IterType::Reversed(f(*x)),
+            IterType::NdEnumerate(x) => IterType::NdEnumerate(f(*x)),
+            IterType::Flat(x) => IterType::Flat(f(*x)),
+            IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => return t,
+        }),
+        Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str
+        | Kind::Array(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => t,
+    }
+}

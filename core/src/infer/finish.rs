@@ -1,0 +1,276 @@
+//! Writes the solved function down as typed SSA: reached blocks only, calls resolved, promotions explicit, constants in place.
+
+use super::call::{Resolved, Source};
+use super::session::{Key, Session, Typed};
+use super::solve::{Solved, member_type, reverse_post_order};
+use crate::diag::{Diagnostic, Result};
+use crate::host::GlobalValue;
+use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
+use crate::types::{Const, Kind, Type};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+struct Finisher<'a, 'h> {
+    session: &'a Session<'h>,
+    old: &'a Func,
+    solved: Solved,
+    ret: Type,
+    new: Func,
+    values: HashMap<Value, Value>,
+    blocks: HashMap<Block, Block>,
+    globals: HashMap<Value, GlobalValue>,
+    captures: Vec<Value>,
+    at: Block,
+    loc: Loc,
+    unwind: Option<BlockCall>,
+}
+
+pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved) -> Result<Typed> {
+    for f in &mut solved.facts { f.ty = session.resolve(f.ty); }
+    let ret = session.resolve(solved.ret);
+    let new = Func {
+        id: old.id, name: old.name.clone(), qualname: old.qualname.clone(), file: old.file.clone(), first_line: old.first_line, params: old.params.clone(),
+        free: old.free.clone(), is_generator: old.is_generator, inlined: old.inlined.clone(), hash: old.hash, host: old.host, ..Func::default()
+    };
+    let mut f = Finisher {
+        session, old, solved, ret, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
+        loc: Loc::default(), unwind: None,
+    };
+    let order: Vec<Block> = reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
+    for b in &order { f.make_block(*b, key); }
+    for b in &order { f.write_block(*b)?; }
+    Ok(Typed { func: Arc::new(f.new), globals: f.globals })
+}
+
+impl Finisher<'_, '_> {
+    fn ty(&self, old: Value) -> Type { self.solved.facts[old.index()].ty }
+
+    fn typed_value(&mut self, ty: Type) -> Value {
+        let v = self.new.make_value();
+        self.new.types.push(ty);
+        v
+    }
+
+    fn make_block(&mut self, b: Block, key: &Key) {
+        let n = self.new.make_block();
+        self.blocks.insert(b, n);
+        for p in &self.old.block(b).params {
+            let v = self.typed_value(self.ty(*p));
+            self.new.blocks[n.index()].params.push(v);
+            self.values.insert(*p, v);
+        }
+        if b == Block(0) {
+            for t in &key.args[self.old.blocks[0].params.len()..] {
+                let v = self.typed_value(*t);
+                self.new.blocks[0].params.push(v);
+                self.captures.push(v);
+            }
+        }
+    }
+
+    fn push(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
+        let unwind = match op {
+            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) => None,
+            _ => self.unwind.clone(),
+        };
+        let v = self.new.push(self.at, op, args, self.loc, unwind);
+        self.new.types.push(ty);
+        v
+    }
+
+    fn constant(&mut self, c: Const, ty: Type) -> Value { self.push(Op::Const(c), vec![], ty) }
+
+    fn cast(&mut self, v: Value, to: Type) -> Value {
+        let from = self.new.types[v.index()];
+        if from == to { v } else { self.push(Op::Cast, vec![v], to) }
+    }
+
+    fn value(&mut self, old: Value) -> Result<Value> {
+        self.values.get(&old).copied().ok_or_else(|| Diagnostic::internal(format!("{old} has no typed value")))
+    }
+
+    fn source(&mut self, s: &Source) -> Result<Value> {
+        Ok(match s {
+            Source::Value(v) => self.value(*v)?,
+            Source::Member(v, k) => self.member(*v, *k)?,
+            Source::Const(c) => self.constant(c.clone(), c.ty()),
+            Source::Global(g) => self.global(g.clone())?,
+            Source::Pack(m) => {
+                let parts = m.iter().map(|s| self.source(s)).collect::<Result<Vec<_>>>()?;
+                self.build(parts)
+            }
+        })
+    }
+
+    fn build(&mut self, parts: Vec<Value>) -> Value {
+        let ty = Type::tuple(parts.iter().map(|v| self.new.types[v.index()]).collect());
+        let op = crate::ops::tuple::build();
+        self.push(Op::Apply(op), parts, ty)
+    }
+
+    fn member(&mut self, old: Value, k: u32) -> Result<Value> {
+        let ty = member_type(self.ty(old), k).ok_or_else(|| Diagnostic::internal("missing member"))?;
+        let konst = match &self.solved.facts[old.index()].konst { Some(Const::Tuple(m)) => m.get(k as usize).cloned(), _ => None };
+        if let Some(c) = konst { return Ok(self.constant(c, ty)); }
+        let v = self.value(old)?;
+        Ok(self.push(Op::Member(k), vec![v], ty))
+    }
+
+    fn global(&mut self, g: GlobalValue) -> Result<Value> {
+        let (ty, konst) = super::call::type_of_global(&g).map_err(Diagnostic::internal)?;
+        if let Some(c) = konst { return Ok(self.constant(c, ty)); }
+        let v = self.push(Op::Global("".into()), vec![], ty);
+        self.globals.insert(v, g);
+        Ok(v)
+    }
+
+    fn edge(&mut self, to: &BlockCall, skip: usize) -> Result<BlockCall> {
+        let block = self.blocks.get(&to.block).copied().ok_or_else(|| Diagnostic::internal("edge to a block that is not reached"))?;
+        let mut args = vec![];
+        for (a, p) in to.args.iter().zip(self.new.blocks[block.index()].params.clone().iter().skip(skip)) {
+            let want = self.new.types[p.index()];
+            let v = if matches!(*want, Kind::Conflict(..)) || *self.ty(*a) == Kind::Never { self.push(Op::Undef, vec![], want) } else { self.value(*a)? };
+            args.push(self.cast(v, want));
+        }
+        Ok(BlockCall { block, args })
+    }
+
+    fn handler(&mut self, to: &Option<BlockCall>) -> Result<Option<BlockCall>> {
+        match to {
+            Some(u) if self.solved.reached[u.block.index()] => Ok(Some(self.edge(u, 1)?)),
+            _ => Ok(None),
+        }
+    }
+
+    fn write_block(&mut self, b: Block) -> Result<()> {
+        let old = self.old;
+        self.at = self.blocks[&b];
+        for i in &old.block(b).insts {
+            self.loc = old.inst(*i).loc;
+            self.unwind = None;
+            self.unwind = self.handler(&old.inst(*i).unwind)?;
+            if self.write_inst(*i)? {
+                self.new.blocks[self.at.index()].term = Term::Unreachable;
+                return Ok(());
+            }
+        }
+        self.unwind = None;
+        self.loc = old.block(b).term_loc;
+        let term = match &old.block(b).term {
+            Term::Jump(to) => Term::Jump(self.edge(to, 0)?),
+            Term::Branch { cond, then_to, else_to } => match self.solved.facts[cond.index()].konst.clone() {
+                Some(c) => Term::Jump(self.edge(if c.truth() { then_to } else { else_to }, 0)?),
+                None if *self.ty(*cond) == Kind::Never => Term::Unreachable,
+                None => {
+                    let cond = self.value(*cond)?;
+                    Term::Branch { cond, then_to: self.edge(then_to, 0)?, else_to: self.edge(else_to, 0)? }
+                }
+            },
+            Term::Return(_) if self.old.is_generator => {
+                let v = self.constant(Const::None, Type::none());
+                Term::Return(v)
+            }
+            Term::Return(v) if *self.ty(*v) != Kind::Never => {
+                let v = self.value(*v)?;
+                Term::Return(self.cast(v, self.ret))
+            }
+            Term::Raise { exc, unwind } if *self.ty(*exc) != Kind::Never => {
+                let exc = self.value(*exc)?;
+                match self.handler(unwind)? {
+                    Some(mut to) => {
+                        to.args.insert(0, exc);
+                        Term::Jump(to)
+                    }
+                    None => Term::Raise { exc, unwind: None },
+                }
+            }
+            Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => Term::Unreachable,
+        };
+        self.new.blocks[self.at.index()].term = term;
+        self.new.blocks[self.at.index()].term_loc = self.loc;
+        Ok(())
+    }
+
+    /// Writes one instruction; true when control does not go on after it.
+    fn write_inst(&mut self, i: Inst) -> Result<bool> {
+        let node = self.old.inst(i);
+        if node.args.iter().any(|a| *self.ty(*a) == Kind::Never) { return Ok(true); }
+        let Some(result) = node.result else { return Ok(false) };
+        let fact = self.solved.facts[result.index()].clone();
+        let ty = if self.session.resolve(fact.ty) == fact.ty { fact.ty } else { return Err(Diagnostic::internal("unresolved type")) };
+        if let Some(c) = fact.konst {
+            let v = self.constant(c, ty);
+            self.values.insert(result, v);
+            return Ok(false);
+        }
+        let v = match self.solved.resolved.get(&i).cloned() {
+            Some(r) => self.write_resolved(i, r, ty, result)?,
+            None => self.write_plain(i, ty, result)?,
+        };
+        self.values.insert(result, v);
+        Ok(*ty == Kind::Never)
+    }
+
+    fn write_resolved(&mut self, i: Inst, r: Resolved, ty: Type, result: Value) -> Result<Value> {
+        let mut all = |f: &mut Self, sources: &[Source], coerce: &[Type]| -> Result<Vec<Value>> {
+            let mut out = Vec::with_capacity(sources.len());
+            for (k, s) in sources.iter().enumerate() {
+                let v = f.source(s)?;
+                let want = coerce.get(k).map_or(f.new.types[v.index()], |t| f.session.resolve(*t));
+                out.push(f.cast(v, want));
+            }
+            Ok(out)
+        };
+        let written: Result<Value> = (|| Ok(match r {
+            Resolved::Apply { op, sources, coerce } => {
+                let args = all(self, &sources, &coerce)?;
+                self.push(Op::Apply(op), args, ty)
+            }
+            Resolved::Instance { id, sources, coerce } => {
+                let args = all(self, &sources, &coerce)?;
+                self.push(Op::CallInstance(id), args, ty)
+            }
+            Resolved::Build { sources } => {
+                let args = all(self, &sources, &[])?;
+                self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
+            }
+            Resolved::Retype(v) => {
+                let v = self.value(v)?;
+                self.push(Op::Cast, vec![v], ty)
+            }
+            Resolved::Member(v, k) => self.member(v, k)?,
+            Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
+                Some(g) => self.global(g)?,
+                None => self.push(Op::Undef, vec![], ty),
+            },
+        }))();
+        written.map_err(|e| e.at(self.old.span(self.old.inst(i).loc)))
+    }
+
+    fn write_plain(&mut self, i: Inst, ty: Type, result: Value) -> Result<Value> {
+        let node = self.old.inst(i);
+        let args = node.args.iter().map(|a| self.value(*a)).collect::<Result<Vec<_>>>()?;
+        Ok(match &node.op {
+            Op::Const(c) => self.constant(c.clone(), ty),
+            Op::Undef => self.push(Op::Undef, vec![], ty),
+            Op::Free(n) if (*n as usize) < self.captures.len() => self.captures[*n as usize],
+            Op::Global(_) | Op::Free(_) => {
+                let g = self.solved.globals.get(&result).cloned().ok_or_else(|| Diagnostic::internal("a global without a value"))?;
+                self.global(g)?
+            }
+            Op::Member(k) => self.push(Op::Member(*k), args, ty),
+            Op::CheckBound(name) => {
+                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::CheckBound(name.clone()), args, ty) }
+            }
+            Op::MakeFunction { .. } => self.push(node.op.clone(), args, ty),
+            Op::Yield => {
+                let yields = self.session.resolve(self.solved.yields);
+                let v = self.cast(args[0], yields);
+                self.push(Op::Yield, vec![v], ty)
+            }
+            Op::PushHandled | Op::PopHandled => self.push(node.op.clone(), args, ty),
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Cast
+            | Op::Retain | Op::Release => return Err(Diagnostic::internal(format!("{:?} was not resolved", node.op))),
+        })
+    }
+}

@@ -1,0 +1,266 @@
+//! The fixed point over instances: recursion, list variables, what each instance returns.
+
+use crate::diag::{Code, Diagnostic, Result};
+use crate::host::Host;
+use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
+use crate::types::{Const, Kind, Type, promote};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
+
+/// One function for one combination of argument types. Constants are part of the key for library functions only.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Key { pub func: FuncId, pub args: Vec<Type>, pub consts: Vec<Option<Const>> }
+
+/// An instance as the session knows it.
+pub struct Instance {
+    pub key: Key,
+    pub func: Arc<Func>,
+    /// What a call gives; of a generator function the generator.
+    pub ret: Type,
+    /// What a generator's body yields.
+    pub yields: Type,
+    state: State,
+    /// Read while it was still being solved; its readers are solved again when `ret` changes.
+    read_early: bool,
+    /// The types of its values, from the last round.
+    solved: Option<super::solve::Solved>,
+    /// Typed code, once solved.
+    pub typed: Option<Typed>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State { New, InProgress, Provisional, Done }
+
+/// The typed function and what its `Global` instructions mean.
+#[derive(Clone, Debug)]
+pub struct Typed { pub func: Arc<Func>, pub globals: HashMap<ssa::Value, crate::host::GlobalValue> }
+
+/// A list's element type while it is being found.
+#[derive(Clone, Debug)]
+struct ListVar { parent: u32, elem: Type, fixed: bool }
+
+pub struct Session<'h> {
+    pub host: &'h dyn Host,
+    pub instances: Vec<Instance>,
+    by_key: HashMap<Key, InstanceId>,
+    vars: Vec<ListVar>,
+    var_sites: HashMap<(u32, Inst), u32>,
+    /// Grows whenever a list variable changes.
+    pub var_version: u64,
+    depth: u32,
+}
+
+/// Generators are numbered for the whole process, since types are.
+static GENERATORS: LazyLock<Mutex<Vec<Key>>> = LazyLock::new(Default::default);
+
+/// The number of the generator type of an instance.
+pub fn generator_id(key: &Key) -> u32 {
+    let mut all = GENERATORS.lock().unwrap_or_else(|e| e.into_inner());
+    let at = all.iter().position(|k| k == key).unwrap_or_else(|| {
+        all.push(key.clone());
+        all.len() - 1
+    });
+    at as u32
+}
+/// The instance that makes this generator.
+pub fn generator_key(id: u32) -> Option<Key> { GENERATORS.lock().unwrap_or_else(|e| e.into_inner()).get(id as usize).cloned() }
+
+impl<'h> Session<'h> {
+    pub fn new(host: &'h dyn Host) -> Session<'h> {
+        Session { host, instances: vec![], by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0 }
+    }
+
+    /// Types `func` for these argument types, with everything it calls.
+    pub fn infer_root(&mut self, func: FuncId, args: Vec<Type>) -> Result<InstanceId> {
+        let consts = vec![None; args.len()];
+        let id = self.instance(Key { func, args, consts })?;
+        self.finish_all()?;
+        Ok(id)
+    }
+
+    /// Writes typed code for every instance that is done.
+    fn finish_all(&mut self) -> Result<()> {
+        let mut next = 0;
+        // Writing code down may ask for further instances (a default's function value), hence no iterator.
+        while next < self.instances.len() {
+            if self.instances[next].typed.is_none() && self.instances[next].state == State::Done {
+                let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
+                let solved = self.instances[next].solved.take().ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
+                self.instances[next].typed = Some(super::finish::finish(self, &func, &key, solved)?);
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    pub fn at(&self, id: InstanceId) -> &Instance { &self.instances[id.index()] }
+
+    /// The instance for this key, solved as far as recursion allows.
+    pub fn instance(&mut self, key: Key) -> Result<InstanceId> {
+        let id = match self.by_key.get(&key) {
+            Some(id) => *id,
+            None => {
+                let func = registry::get(key.func).ok_or_else(|| Diagnostic::internal(format!("{} is not registered", key.func)))?;
+                let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(&key), Type::never())) } else { Type::never() };
+                let id = InstanceId::new(self.instances.len());
+                self.by_key.insert(key.clone(), id);
+                self.instances.push(Instance { key, func, ret, yields: Type::never(), state: State::New, read_early: false, solved: None, typed: None });
+                id
+            }
+        };
+        match self.instances[id.index()].state {
+            State::Done => {}
+            State::InProgress => self.instances[id.index()].read_early = true,
+            State::New | State::Provisional => self.solve_instance(id)?,
+        }
+        Ok(id)
+    }
+
+    fn solve_instance(&mut self, id: InstanceId) -> Result<()> {
+        if self.depth > 200 {
+            return Err(Diagnostic::new(Code::RunawayRecursion, "calls nest too deeply: each level has new argument types")
+                .help("give the recursive call arguments of the types that the function was called with"));
+        }
+        self.depth += 1;
+        let (func, key) = (self.instances[id.index()].func.clone(), self.instances[id.index()].key.clone());
+        let result = self.solve_to_fixpoint(id, &func, &key);
+        self.depth -= 1;
+        if result.is_err() { self.instances[id.index()].state = State::New; }
+        result
+    }
+
+    fn solve_to_fixpoint(&mut self, id: InstanceId, func: &Arc<Func>, key: &Key) -> Result<()> {
+        for _ in 0..16 {
+            self.instances[id.index()].state = State::InProgress;
+            self.instances[id.index()].read_early = false;
+            let solved = super::solve::solve(self, id, func, key)?;
+            let (ret, yields) = (self.resolve(solved.ret), self.resolve(solved.yields));
+            let inst = &mut self.instances[id.index()];
+            let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(key), yields)) } else { ret };
+            let changed = inst.ret != ret;
+            inst.ret = ret;
+            inst.yields = yields;
+            inst.solved = Some(solved);
+            if !(inst.read_early && changed) {
+                // Somebody further up is still being solved and was read: this answer may have to be found again.
+                let depends = self.instances.iter().enumerate().any(|(i, x)| i != id.index() && x.state == State::InProgress && x.read_early);
+                self.instances[id.index()].state = if depends { State::Provisional } else { State::Done };
+                if !depends { self.settle(); }
+                return Ok(());
+            }
+            for other in &mut self.instances { if other.state == State::Provisional { other.state = State::New; } }
+        }
+        Err(Diagnostic::new(Code::RunawayRecursion, format!("the result type of `{}` does not settle", func.name))
+            .at(func.span(ssa::Loc { line: func.first_line, ..Default::default() }))
+            .help("make every return give the same type"))
+    }
+
+    /// Nothing is in progress any more that provisional answers could depend on.
+    fn settle(&mut self) {
+        if self.instances.iter().any(|x| x.state == State::InProgress && x.read_early) { return; }
+        for x in &mut self.instances { if x.state == State::Provisional { x.state = State::Done; } }
+    }
+
+    // ---- list variables
+
+    fn root(&self, mut v: u32) -> u32 {
+        while self.vars[v as usize].parent != v { v = self.vars[v as usize].parent; }
+        v
+    }
+
+    /// The list variable of an instruction of an instance; the same at every visit.
+    pub fn list_var(&mut self, site: (u32, Inst)) -> Type {
+        let n = self.vars.len() as u32;
+        let v = *self.var_sites.entry(site).or_insert(n);
+        if v == n { self.vars.push(ListVar { parent: n, elem: Type::never(), fixed: false }); }
+        Type::new(Kind::ListVar(self.root(v)))
+    }
+
+    pub fn elem(&mut self, list: Type) -> Option<Type> {
+        match *list {
+            Kind::List(t) => Some(t),
+            Kind::ListVar(v) => { let r = self.root(v); Some(self.vars[r as usize].elem) }
+            _ => None,
+        }
+    }
+
+    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
+        let old = self.elem(list).unwrap_or_else(Type::never);
+        let fail = |t: Type| {
+            Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}")).help("keep the elements of a list of one type")
+        };
+        let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
+        if new == old { return Ok(()); }
+        match *list {
+            Kind::ListVar(v) if !self.vars[self.root(v) as usize].fixed => {
+                let r = self.root(v) as usize;
+                self.vars[r].elem = new;
+                self.var_version += 1;
+                Ok(())
+            }
+            // A list of floats takes ints, a list of optional values takes None: the element is converted.
+            _ if castable(elem, old) => Ok(()),
+            _ => Err(fail(elem)),
+        }
+    }
+
+    /// [`promote::unify`] with list variables.
+    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+        if a == b { return Some(a); }
+        match (*a, *b) {
+            (Kind::ListVar(x), Kind::ListVar(y)) => {
+                let (x, y) = (self.root(x), self.root(y));
+                if x != y {
+                    let elem = self.unify(self.vars[x as usize].elem, self.vars[y as usize].elem)?;
+                    self.vars[y as usize].parent = x;
+                    let fixed = self.vars[y as usize].fixed;
+                    self.vars[x as usize].fixed |= fixed;
+                    self.vars[x as usize].elem = elem;
+                    self.var_version += 1;
+                }
+                Some(Type::new(Kind::ListVar(x)))
+            }
+            (Kind::ListVar(v), Kind::List(t)) | (Kind::List(t), Kind::ListVar(v)) => {
+                let r = self.root(v) as usize;
+                let merged = self.unify(self.vars[r].elem, t)?;
+                if merged != t { return None; }
+                if self.vars[r].elem != t || !self.vars[r].fixed { self.var_version += 1; }
+                self.vars[r].elem = t;
+                self.vars[r].fixed = true;
+                Some(Type::new(Kind::ListVar(r as u32)))
+            }
+            (Kind::Tuple(ref x), Kind::Tuple(ref y)) if x.len() == y.len() => {
+                let m: Option<Vec<Type>> = x.iter().zip(y).map(|(p, q)| self.unify(*p, *q)).collect();
+                Some(Type::tuple(m?))
+            }
+            (Kind::Optional(x), Kind::Optional(y)) => Some(Type::optional(self.unify(x, y)?)),
+            (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Some(Type::new(Kind::MaybeUndef(self.unify(x, y)?))),
+            _ => promote::unify(a, b),
+        }
+    }
+
+    /// Replaces list variables by lists of what they were found to hold.
+    pub fn resolve(&self, t: Type) -> Type {
+        if self.vars.is_empty() { return t; }
+        match *t {
+            Kind::ListVar(v) => Type::list(self.resolve(self.vars[self.root(v) as usize].elem)),
+            _ => promote::map_children(t, &mut |c| self.resolve(c)),
+        }
+    }
+
+    /// Library functions are specialised for constant arguments too.
+    pub fn is_library(&self, func: &Func) -> bool { func.file.contains("/tierup/lib/") }
+}
+
+/// Whether an explicit cast from `a` to `b` exists that `unify` would insert.
+pub fn castable(a: Type, b: Type) -> bool { promote::unify(a, b) == Some(b) || (a.is_number() && b.is_number() && !b.is_weak() && promote::unify(a, b.strong()) == Some(b)) }
+
+/// A list whose element type nobody told.
+pub fn has_unknown(t: Type) -> bool {
+    let mut found = *t == Kind::List(Type::never());
+    promote::map_children(t, &mut |c| {
+        found |= has_unknown(c);
+        c
+    });
+    found
+}

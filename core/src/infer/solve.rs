@@ -1,0 +1,420 @@
+//! Types one function: a worklist over blocks in reverse post-order, each value with a type and, where known, a constant.
+//!
+//! Optimistic: a block is typed when something reaches it, a branch on a constant reaches one side, a call of an instance that is still being
+//! solved gives what is known of its result. Types only grow at block parameters, so the loop ends; errors count when it has ended.
+
+use super::call::{self, Resolved};
+use super::cx::{Answer, Arg, TyCx};
+use super::session::{Key, Session};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::host::GlobalValue;
+use crate::ops::{self, Body};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Op, Term, Value};
+use crate::types::{Const, Kind, Type};
+use std::collections::{BTreeSet, HashMap};
+
+/// What is known of one value.
+#[derive(Clone, Debug)]
+pub struct Fact { pub ty: Type, pub konst: Option<Const> }
+
+/// Types of one function.
+pub struct Solved {
+    pub ret: Type,
+    pub yields: Type,
+    pub facts: Vec<Fact>,
+    pub reached: Vec<bool>,
+    /// How each instruction is carried out.
+    pub resolved: HashMap<Inst, Resolved>,
+    pub globals: HashMap<Value, GlobalValue>,
+}
+
+pub struct Solver<'s, 'h> {
+    pub session: &'s mut Session<'h>,
+    pub id: InstanceId,
+    pub func: &'s Func,
+    pub out: Solved,
+    errors: HashMap<Inst, Diagnostic>,
+    term_errors: HashMap<Block, Diagnostic>,
+    /// Blocks to visit, by position in reverse post-order.
+    work: BTreeSet<u32>,
+    position: Vec<u32>,
+    order: Vec<Block>,
+    /// Blocks that use a value.
+    users: Vec<Vec<Block>>,
+    /// Whether a block parameter has been reached by an argument yet.
+    seen: Vec<bool>,
+    visits: u32,
+    /// Types of the captured variables, which follow the parameters in the key.
+    captures: Vec<Type>,
+}
+
+pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
+    let mut s = Solver::new(session, id, func);
+    let entry = &func.blocks[0];
+    let n = entry.params.len();
+    s.captures = key.args.get(n..).unwrap_or_default().to_vec();
+    if key.args.len() < n {
+        return Err(Diagnostic::internal(format!("`{}` has {} parameters, the instance {}", func.name, entry.params.len(), key.args.len())));
+    }
+    for ((p, ty), konst) in entry.params.iter().zip(&key.args).zip(&key.consts) {
+        s.out.facts[p.index()] = Fact { ty: *ty, konst: konst.clone() };
+        s.seen[p.index()] = true;
+    }
+    s.out.reached[0] = true;
+    s.work.insert(s.position[0]);
+    s.run()?;
+    Ok(s.out)
+}
+
+impl<'s, 'h> Solver<'s, 'h> {
+    fn new(session: &'s mut Session<'h>, id: InstanceId, func: &'s Func) -> Solver<'s, 'h> {
+        let order = reverse_post_order(func);
+        let mut position = vec![u32::MAX; func.blocks.len()];
+        for (i, b) in order.iter().enumerate() { position[b.index()] = i as u32; }
+        let n = func.values as usize;
+        let mut users: Vec<Vec<Block>> = vec![vec![]; n];
+        for b in &order {
+            let mut add = |v: &Value| if users[v.index()].last() != Some(b) { users[v.index()].push(*b) };
+            for i in &func.block(*b).insts {
+                let node = func.inst(*i);
+                node.args.iter().for_each(&mut add);
+                node.unwind.iter().for_each(|u| u.args.iter().for_each(&mut add));
+            }
+            let term = &func.block(*b).term;
+            term.targets().iter().for_each(|t| t.args.iter().for_each(&mut add));
+            match term {
+                Term::Branch { cond, .. } => add(cond),
+                Term::Return(v) | Term::Raise { exc: v, .. } => add(v),
+                Term::None | Term::Jump(_) | Term::Unreachable => {}
+            }
+        }
+        let facts = vec![Fact { ty: Type::never(), konst: None }; n];
+        let out = Solved { ret: Type::never(), yields: Type::never(), facts, reached: vec![false; func.blocks.len()], resolved: HashMap::new(), globals: HashMap::new() };
+        let (errors, term_errors, work) = (HashMap::new(), HashMap::new(), BTreeSet::new());
+        Solver { session, id, func, out, errors, term_errors, work, position, order, users, seen: vec![false; n], visits: 0, captures: vec![] }
+    }
+
+    fn run(&mut self) -> Result<()> {
+        let limit = 60 * self.order.len() as u32 + 200;
+        loop {
+            let version = self.session.var_version;
+            while let Some(next) = self.work.pop_first() {
+                self.visits += 1;
+                if self.visits > limit { return Err(self.unsettled()); }
+                self.visit_block(self.order[next as usize]);
+            }
+            if version == self.session.var_version { break; }
+            // An element type changed: whoever touches a list is looked at again.
+            for (i, b) in self.order.iter().enumerate() { if self.out.reached[b.index()] { self.work.insert(i as u32); } }
+        }
+        self.report()
+    }
+
+    fn unsettled(&self) -> Diagnostic {
+        Diagnostic::new(Code::CannotUnify, format!("the types of `{}` do not settle", self.func.name))
+            .at(self.func.span(Loc { line: self.func.first_line, ..Loc::default() }))
+            .help("a variable's type grows at every round of a loop (a tuple that gets longer?); use a list")
+    }
+
+    /// The first error in program order, if any.
+    fn report(&mut self) -> Result<()> {
+        for b in &self.order {
+            if !self.out.reached[b.index()] { continue; }
+            for i in &self.func.block(*b).insts {
+                if let Some(e) = self.errors.remove(i) { return Err(e.at(self.func.span(self.func.inst(*i).loc))); }
+            }
+            if let Some(e) = self.term_errors.remove(b) { return Err(e.at(self.func.span(self.func.block(*b).term_loc))); }
+        }
+        Ok(())
+    }
+
+    pub fn fact(&self, v: Value) -> &Fact { &self.out.facts[v.index()] }
+    pub fn ty(&self, v: Value) -> Type { self.out.facts[v.index()].ty }
+    pub fn arg(&self, v: Value) -> Arg {
+        let f = self.fact(v);
+        Arg { ty: f.ty, konst: f.konst.clone() }
+    }
+
+    fn set(&mut self, v: Value, ty: Type, konst: Option<Const>) {
+        let f = &mut self.out.facts[v.index()];
+        if f.ty == ty && f.konst == konst { return; }
+        *f = Fact { ty, konst };
+        for b in &self.users[v.index()] {
+            if self.out.reached[b.index()] { self.work.insert(self.position[b.index()]); }
+        }
+    }
+
+    fn visit_block(&mut self, b: Block) {
+        let func = self.func;
+        for i in &func.block(b).insts {
+            let node = func.inst(*i);
+            match self.transfer(*i) {
+                Ok(raises) => {
+                    self.errors.remove(i);
+                    if raises && let Some(u) = &node.unwind { self.flow(b, u, true); }
+                    // What never gives a result ends the block: nothing after it is reached.
+                    if raises && node.result.is_some_and(|r| *self.ty(r) == Kind::Never) { return; }
+                }
+                Err(e) => { self.errors.insert(*i, e); }
+            }
+        }
+        self.term_errors.remove(&b);
+        match &func.block(b).term {
+            Term::Jump(to) => self.flow(b, to, false),
+            Term::Branch { cond, then_to, else_to } => {
+                let f = self.fact(*cond).clone();
+                if *f.ty == Kind::Never { return; }
+                match f.konst {
+                    Some(c) => self.flow(b, if c.truth() { then_to } else { else_to }, false),
+                    None => { self.flow(b, then_to, false); self.flow(b, else_to, false); }
+                }
+            }
+            Term::Return(v) => {
+                let ty = self.ty(*v);
+                match self.session.unify(self.out.ret, ty) {
+                    Some(t) => self.out.ret = t,
+                    None => {
+                        let e = Diagnostic::new(Code::CannotUnify, format!("`{}` returns {} here and {} elsewhere", func.name, self.session.resolve(ty), self.session.resolve(self.out.ret)))
+                            .help("return values of one type from every path");
+                        self.term_errors.insert(b, e);
+                    }
+                }
+            }
+            Term::Raise { unwind, .. } => if let Some(u) = unwind { self.flow_raise(b, u) },
+            Term::None | Term::Unreachable => {}
+        }
+    }
+
+    fn flow_raise(&mut self, from: Block, to: &BlockCall) { self.flow(from, to, true) }
+
+    /// Passes arguments along an edge. A handler's first parameter is the exception.
+    fn flow(&mut self, from: Block, to: &BlockCall, handler: bool) {
+        let target = to.block;
+        let params = &self.func.block(target).params;
+        let skip = handler as usize;
+        if handler && let Some(p) = params.first() { self.seen[p.index()] = true; self.set(*p, Type::new(Kind::Exception), None); }
+        if params.len() != to.args.len() + skip {
+            self.term_errors.insert(from, Diagnostic::internal(format!("edge to {target} passes {} arguments to {} parameters", to.args.len(), params.len())));
+            return;
+        }
+        for (p, a) in params[skip..].iter().zip(&to.args) {
+            let incoming = self.fact(*a).clone();
+            if *incoming.ty == Kind::Never { continue; }
+            if !self.seen[p.index()] {
+                self.seen[p.index()] = true;
+                self.set(*p, incoming.ty, incoming.konst);
+                continue;
+            }
+            let old = self.fact(*p).clone();
+            match self.session.unify(old.ty, incoming.ty) {
+                Some(ty) => {
+                    let konst = if old.konst == incoming.konst && old.ty == incoming.ty { old.konst } else { None };
+                    self.set(*p, ty, konst);
+                }
+                None => {
+                    // Two types meet in a variable that nobody may read: it becomes unreadable, and a read reports it.
+                    self.set(*p, conflict(self.session.resolve(old.ty), self.session.resolve(incoming.ty)), None);
+                }
+            }
+        }
+        if !self.out.reached[target.index()] {
+            self.out.reached[target.index()] = true;
+            self.work.insert(self.position[target.index()]);
+        }
+    }
+
+    /// Types one instruction; says whether it may raise.
+    fn transfer(&mut self, i: Inst) -> Result<bool> {
+        let node = self.func.inst(i);
+        for a in &node.args {
+            let t = self.ty(*a);
+            if *t == Kind::Never {
+                if let Some(r) = node.result { self.set(r, Type::never(), None); }
+                return Ok(false);
+            }
+            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_)) {
+                return Err(Diagnostic::new(Code::CannotUnify, format!("this variable is {a} on one path and {b} on another")).help("give the two values different names"));
+            }
+        }
+        let (ty, konst, raises) = self.evaluate(i)?;
+        if let Some(r) = node.result { self.set(r, ty, konst); }
+        Ok(raises)
+    }
+
+    fn evaluate(&mut self, i: Inst) -> Result<(Type, Option<Const>, bool)> {
+        let node = self.func.inst(i);
+        let plain = |t: Type| Ok((t, None, false));
+        match &node.op {
+            Op::Const(c) => Ok((c.ty(), Some(c.clone()), false)),
+            Op::Undef => plain(Type::undef()),
+            Op::Global(name) => {
+                let host = self.session.host;
+                let value = host.global(self.func.host, name).ok_or_else(|| {
+                    Diagnostic::new(Code::UndefinedName, format!("name '{name}' is not defined"))
+                })?;
+                self.global(node.result, value, name)
+            }
+            Op::Free(n) => {
+                if let Some(ty) = self.captures.get(*n as usize) { return plain(*ty); }
+                let host = self.session.host;
+                let name = self.func.free.get(*n as usize).cloned().unwrap_or_default();
+                let value = host.free(self.func.host, *n).ok_or_else(|| Diagnostic::new(Code::UndefinedName, format!("captured variable '{name}' is not bound")))?;
+                self.global(node.result, value, &name)
+            }
+            Op::Table(path) => {
+                let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
+                let op = ops::lookup(path).ok_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{path}` is not compiled")))?;
+                self.operation(i, op, args)
+            }
+            Op::Call { keywords } => {
+                let split = node.args.len() - keywords.len();
+                let positional = node.args[1..split].iter().map(|v| call::Source::Value(*v)).collect();
+                let named = keywords.iter().cloned().zip(node.args[split..].iter().map(|v| call::Source::Value(*v))).collect();
+                self.call(i, node.args[0], positional, named)
+            }
+            Op::CallSpread { keywords } => {
+                let spread = node.args[1];
+                let members = self.ty(spread).members().ok_or_else(|| {
+                    Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.ty(spread)))
+                })?;
+                let positional = (0..members.len()).map(|k| call::Source::Member(spread, k as u32)).collect();
+                let named = keywords.iter().cloned().zip(node.args[2..].iter().map(|v| call::Source::Value(*v))).collect();
+                self.call(i, node.args[0], positional, named)
+            }
+            Op::Attr(name) => self.attribute(i, node.args[0], name),
+            Op::SetAttr(name) => Err(Diagnostic::new(Code::UnknownAttribute, format!("cannot set attribute '{name}' of {}", self.ty(node.args[0])))),
+            Op::MakeFunction { func, defaults, kwdefaults } => {
+                let split = *defaults as usize + kwdefaults.len();
+                let tys: Vec<Type> = node.args.iter().map(|v| self.ty(*v)).collect();
+                let f = crate::types::FuncType { func: *func, defaults: tys[..split].to_vec(), captures: tys[split..].to_vec(), kwdefaults: kwdefaults.iter().map(|n| n.to_string()).collect() };
+                plain(Type::new(Kind::Function(f)))
+            }
+            Op::Member(k) => self.member(node.args[0], *k),
+            Op::CheckBound(name) => {
+                let f = self.fact(node.args[0]).clone();
+                match *f.ty {
+                    Kind::Undef => Ok((Type::never(), None, true)),
+                    Kind::MaybeUndef(t) => Ok((t, None, true)),
+                    _ => {
+                        if let Some((a, b)) = as_conflict(f.ty) {
+                            return Err(Diagnostic::new(Code::CannotUnify, format!("variable '{name}' is {a} on one path and {b} on another")).help("use two names"));
+                        }
+                        Ok((f.ty, f.konst, false))
+                    }
+                }
+            }
+            Op::Yield => {
+                let ty = self.ty(node.args[0]);
+                self.out.yields = self.session.unify(self.out.yields, ty).ok_or_else(|| {
+                    Diagnostic::new(Code::CannotUnify, format!("this yield gives {ty}, others {}", self.out.yields))
+                })?;
+                // Closing or throwing into a suspended generator is not supported, so a yield does not raise.
+                Ok((Type::none(), Some(Const::None), false))
+            }
+            Op::PushHandled | Op::PopHandled => plain(Type::none()),
+            Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
+        }
+    }
+
+    /// The type of a value that is known when the function is compiled.
+    fn global(&mut self, result: Option<Value>, value: GlobalValue, name: &str) -> Result<(Type, Option<Const>, bool)> {
+        let (ty, konst) = call::type_of_global(&value).map_err(|what| {
+            Diagnostic::new(Code::UnsupportedGlobal, format!("global '{name}' is {what}, which compiled code cannot hold")).help("pass it as an argument")
+        })?;
+        if let Some(r) = result { self.out.globals.insert(r, value); }
+        Ok((ty, konst, false))
+    }
+
+    fn member(&mut self, v: Value, k: u32) -> Result<(Type, Option<Const>, bool)> {
+        let f = self.fact(v).clone();
+        let konst = match &f.konst { Some(Const::Tuple(m)) => m.get(k as usize).cloned(), _ => None };
+        let ty = member_type(f.ty, k).ok_or_else(|| Diagnostic::internal(format!("{} has no member {k}", f.ty)))?;
+        Ok((ty, konst, false))
+    }
+
+    /// Types a row of the table for operands in the order that the user wrote them.
+    pub fn operation(&mut self, i: Inst, op: &'static ops::OpDef, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+        let bound = call::bind_op(op, args, vec![])?;
+        self.apply(i, op, bound)
+    }
+
+    /// Types a row of the table for operands in parameter order.
+    pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+        let mut args = self.source_args(&sources)?;
+        let (rule, ufunc) = match op.body {
+            Body::Py(path) => {
+                let func = self.session.host.library(path)?;
+                return self.call_function(i, func, sources, true);
+            }
+            Body::Lir(rule, _) => (rule, false),
+            Body::Ufunc(rule, _) => (rule, true),
+        };
+        let mut unwrapped = vec![];
+        let site = (self.id.0, i);
+        let mut ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
+            let mut cx = TyCx { session, site };
+            if ufunc { crate::ops::ufunc::type_call(&mut cx, op, rule, args) } else { rule(&mut cx, args) }
+        };
+        let answer = match ask(self.session, &args) {
+            Ok(a) => a,
+            Err(e) => {
+                // An optional operand is taken as its value, with a check, where the operation knows nothing of None.
+                for (k, a) in args.iter_mut().enumerate() {
+                    if let Kind::Optional(t) = *a.ty { a.ty = t; unwrapped.push(k); }
+                }
+                if unwrapped.is_empty() { return Err(e); }
+                ask(self.session, &args).map_err(|_| e)?
+            }
+        };
+        let coerce: Vec<Type> = if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
+        let raises = op.raises || !unwrapped.is_empty();
+        let konst = answer.konst.filter(|_| op.effect == ops::Effect::Pure);
+        self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
+        Ok((answer.ret, konst, raises))
+    }
+}
+
+/// Number of members of a composite value.
+pub fn member_count(t: Type) -> usize {
+    match t.kind() {
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.len(),
+        Kind::Slice(_) => 3,
+        Kind::Method(..) => 1,
+        Kind::Function(f) => f.defaults.len() + f.captures.len(),
+        _ => 0,
+    }
+}
+
+/// Type of member `k` of a composite value.
+pub fn member_type(t: Type, k: u32) -> Option<Type> {
+    let k = k as usize;
+    match t.kind() {
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.get(k).copied(),
+        Kind::Slice(m) => m.get(k).copied(),
+        Kind::Method(_, t) => (k == 0).then_some(*t),
+        Kind::Function(f) => f.defaults.iter().chain(&f.captures).nth(k).copied(),
+        _ => None,
+    }
+}
+
+/// A variable of two types that no type holds: harmless until it is read.
+fn conflict(a: Type, b: Type) -> Type { if as_conflict(a).is_some() { a } else { Type::new(Kind::Conflict(a, b)) } }
+fn as_conflict(t: Type) -> Option<(Type, Type)> { if let Kind::Conflict(a, b) = *t { Some((a, b)) } else { None } }
+
+pub fn reverse_post_order(func: &Func) -> Vec<Block> {
+    let mut seen = vec![false; func.blocks.len()];
+    let mut post = Vec::with_capacity(func.blocks.len());
+    let mut stack = vec![(Block(0), false)];
+    while let Some((b, done)) = stack.pop() {
+        if done { post.push(b); continue; }
+        if std::mem::replace(&mut seen[b.index()], true) { continue; }
+        stack.push((b, true));
+        let data = func.block(b);
+        for i in &data.insts {
+            if let Some(u) = &func.inst(*i).unwind && !seen[u.block.index()] { stack.push((u.block, false)); }
+        }
+        for t in data.term.targets() { if !seen[t.block.index()] { stack.push((t.block, false)); } }
+    }
+    post.reverse();
+    post
+}

@@ -1,0 +1,132 @@
+//! Explicit promotions: numbers to wider numbers, values into optionals, tuples member by member, arrays to a looser layout.
+
+use super::arrays::ArrayVal;
+use super::constants;
+use super::cx::{LowerCx, Val, split_leaves};
+use crate::diag::{Diagnostic, Result};
+use crate::exc::Class;
+use crate::lir::{Op, Ty, Value};
+use crate::types::{Float, Int, Kind, Layout, Type};
+
+/// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for it.
+pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+    if from == to { return Ok(val.to_vec()); }
+    if from.is_number() && to.is_number() { return number(cx, val, from, to); }
+    match (from.kind(), to.kind()) {
+        (Kind::Optional(a), Kind::Optional(b)) | (Kind::MaybeUndef(a), Kind::MaybeUndef(b)) => {
+            let mut out = vec![val[0]];
+            out.extend(cast(cx, &val[1..], *a, *b)?);
+            Ok(out)
+        }
+        (Kind::Undef, Kind::MaybeUndef(b)) | (Kind::None, Kind::Optional(b)) => Ok(flagged(cx, false, *b)),
+        (_, Kind::MaybeUndef(b)) | (_, Kind::Optional(b)) => {
+            let mut out = vec![cx.b.bool(true)];
+            out.extend(cast(cx, val, from, *b)?);
+            Ok(out)
+        }
+        (Kind::Optional(a), _) => {
+            cx.check(val[0], Class::TypeError, &format!("expected {to}, got None"));
+            cast(cx, &val[1..], *a, to)
+        }
+        (Kind::Undef, _) => Ok(constants::absent(&mut cx.b, to)),
+        (Kind::Tuple(a) | Kind::NamedTuple(_, a), Kind::Tuple(b) | Kind::NamedTuple(_, b)) if a.len() == b.len() => members(cx, val, a, b),
+        (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
+        (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(crate::types::IterType::Range(_)), Kind::Iter(crate::types::IterType::Range(None))) => {
+            let step = match *from { Kind::Range(s) | Kind::Iter(crate::types::IterType::Range(s)) => s, _ => None };
+            let mut out = val.to_vec();
+            if let Some(s) = step { out.push(cx.b.i64(s)); }
+            Ok(out)
+        }
+        (Kind::Array(_), Kind::Array(b)) => {
+            let a = ArrayVal::new(cx, val, from)?;
+            if b.layout == Layout::A { Ok(a.pack_strided()) } else { Ok(a.pack()) }
+        }
+        _ if from.leaves() == to.leaves() => Ok(val.to_vec()),
+        _ => Err(Diagnostic::internal(format!("no cast from {from} to {to}"))),
+    }
+}
+
+fn flagged(cx: &mut LowerCx<'_>, present: bool, inner: Type) -> Val {
+    let mut out = vec![cx.b.bool(present)];
+    out.extend(constants::absent(&mut cx.b, inner));
+    out
+}
+
+fn members(cx: &mut LowerCx<'_>, val: &[Value], a: &[Type], b: &[Type]) -> Result<Val> {
+    let mut out = vec![];
+    for ((v, x), y) in split_leaves(val, a).iter().zip(a).zip(b) { out.extend(cast(cx, v, *x, *y)?); }
+    Ok(out)
+}
+
+/// Converts a number; narrowing wraps integers and saturates floats.
+pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+    Ok(match (*from, *to) {
+        (_, Kind::Complex(f)) => {
+            let part = Type::float_of(f);
+            let (re, im) = match *from {
+                Kind::Complex(g) => {
+                    let from = Type::float_of(g);
+                    (scalar(cx, val[0], from, part), scalar(cx, val[1], from, part))
+                }
+                _ => (scalar(cx, val[0], from, part), if f.bits() == 32 { cx.b.f32(0.0) } else { cx.b.f64(0.0) }),
+            };
+            vec![re, im]
+        }
+        (Kind::Complex(f), Kind::Bool) => {
+            let (re, im) = (truth(cx, val[0], Type::float_of(f)), truth(cx, val[1], Type::float_of(f)));
+            vec![cx.or(re, im)]
+        }
+        // NumPy drops the imaginary part (with a warning).
+        (Kind::Complex(f), _) => vec![scalar(cx, val[0], Type::float_of(f), to)],
+        _ => vec![scalar(cx, val[0], from, to)],
+    })
+}
+
+/// Truth of a real scalar.
+pub fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
+    match *ty {
+        Kind::Bool => v,
+        Kind::Float(_) => {
+            let t = cx.b.ty(v);
+            let zero = cx.zero(t);
+            cx.b.bin(Op::FcmpNe, v, zero)
+        }
+        _ => cx.b.bin_imm(Op::IcmpNe, v, 0),
+    }
+}
+
+/// Converts a real scalar.
+pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
+    let signed = |t: Type| matches!(*t, Kind::Int(i) if i.signed());
+    match (*from, *to) {
+        (_, Kind::Bool) => truth(cx, v, from),
+        (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(i)),
+        (Kind::Bool | Kind::Int(_), Kind::Float(f)) => {
+            let wide = if cx.b.ty(v).bytes() < 4 { resize(cx, v, signed(from), Ty::I32) } else { v };
+            cx.b.conv(if signed(from) { Op::SintToF } else { Op::UintToF }, float_ty(f), wide)
+        }
+        (Kind::Float(_), Kind::Int(i)) => {
+            // Through 64 bits, so that a narrow result wraps as NumPy's does.
+            let wide = cx.b.conv(if i.signed() || i.bits() < 64 { Op::FToSint } else { Op::FToUint }, Ty::I64, v);
+            resize(cx, wide, true, int_ty(i))
+        }
+        (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(b), v) },
+        _ => v,
+    }
+}
+
+fn int_ty(i: Int) -> Ty { match i.bits() { 8 => Ty::I8, 16 => Ty::I16, 32 => Ty::I32, _ => Ty::I64 } }
+pub fn float_ty(f: Float) -> Ty { if f.bits() == 32 { Ty::F32 } else { Ty::F64 } }
+
+/// Widens by sign or zero extension, or keeps the low bits.
+pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
+    let from = cx.b.ty(v);
+    match from.bytes().cmp(&to.bytes()) {
+        std::cmp::Ordering::Equal => v,
+        std::cmp::Ordering::Less => cx.b.conv(if signed { Op::Sext } else { Op::Zext }, to, v),
+        std::cmp::Ordering::Greater => cx.b.conv(Op::Itrunc, to, v),
+    }
+}
+
+/// An integer or bool as i64, by its own signedness.
+pub fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value { scalar(cx, v, ty, Type::i64()) }

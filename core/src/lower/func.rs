@@ -1,0 +1,360 @@
+//! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
+
+use super::cx::{LowerCx, OnError, OpCall, Options, Val, split_leaves};
+use super::{cast, constants, target};
+use crate::diag::{Diagnostic, Result};
+use crate::exc::Class;
+use crate::host::GlobalValue;
+use crate::infer::session::Session;
+use crate::infer::solve::{member_type, reverse_post_order};
+use crate::layout::Obj;
+use crate::lir::builder::Builder;
+use crate::lir::{self, Alias, LocData, Ty};
+use crate::ops::Body;
+use crate::ssa::{Block, BlockCall, Func, InstNode, InstanceId, Loc, Op, Term, Value};
+use crate::types::{Const, Kind, Type};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicI64;
+
+/// State of lowering one function.
+pub struct FuncLower<'a, 'h> {
+    pub cx: LowerCx<'a>,
+    pub session: &'a Session<'h>,
+    pub func: &'a Func,
+    pub globals: &'a HashMap<Value, GlobalValue>,
+    pub values: Vec<Option<Val>>,
+    consts: Vec<Option<Const>>,
+    blocks: Vec<Option<lir::Block>>,
+    /// Set in generators: where values live between suspensions.
+    pub frame: Option<super::generator::FrameMap>,
+    pub ret: Type,
+}
+
+/// Lowers an ordinary function.
+pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options) -> Result<lir::Func> {
+    let t = target(session, id);
+    let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
+    let results = t.sig.results[1..].to_vec();
+    let b = Builder::start(&mut out);
+    let params = b.params(lir::Block(0));
+    let cx = LowerCx::new(b, params[0], results, options);
+    let mut f = FuncLower::new(cx, session, func, globals, t.ret);
+    let entry = &func.blocks[0].params;
+    for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) { f.values[p.index()] = Some(val); }
+    if is_recursive(session, id) { f.check_stack(); }
+    f.run(&[])?;
+    Ok(out)
+}
+
+/// Whether an instance can reach itself through calls.
+fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    let mut todo = vec![id];
+    while let Some(at) = todo.pop() {
+        let Some(t) = &session.at(at).typed else { continue };
+        for c in super::callees(&t.func) {
+            if c == id { return true; }
+            if seen.insert(c) { todo.push(c); }
+        }
+    }
+    false
+}
+
+impl<'a, 'h> FuncLower<'a, 'h> {
+    pub fn new(cx: LowerCx<'a>, session: &'a Session<'h>, func: &'a Func, globals: &'a HashMap<Value, GlobalValue>, ret: Type) -> FuncLower<'a, 'h> {
+        let n = func.values as usize;
+        FuncLower { cx, session, func, globals, values: vec![None; n], consts: vec![None; n], blocks: vec![None; func.blocks.len()], frame: None, ret }
+    }
+
+    /// Lowers every reached block. `jump_to_entry` passes the entry block's arguments when it is not the LIR entry.
+    pub fn run(&mut self, skip: &[Block]) -> Result<()> {
+        let order = reverse_post_order(self.func);
+        let entry = self.cx.b.block;
+        self.blocks[0] = Some(entry);
+        for b in &order {
+            if *b == Block(0) || skip.contains(b) { continue; }
+            let data = self.func.block(*b);
+            let leaves: Vec<Ty> = data.params.iter().flat_map(|p| self.func.types[p.index()].leaves()).map(|l| l.ty).collect();
+            // A block that starts with an exception is a handler: rarely reached.
+            let handler = data.params.first().is_some_and(|p| *self.func.types[p.index()] == Kind::Exception);
+            let lir = if handler { self.cx.b.new_cold_block(&leaves) } else { self.cx.b.new_block(&leaves) };
+            self.blocks[b.index()] = Some(lir);
+            let params = self.cx.b.params(lir);
+            let types: Vec<Type> = data.params.iter().map(|p| self.func.types[p.index()]).collect();
+            for (p, val) in data.params.iter().zip(split_leaves(&params, &types)) { self.values[p.index()] = Some(val); }
+        }
+        for b in &order { self.block(*b)?; }
+        Ok(())
+    }
+
+    /// RecursionError when the stack has no room left.
+    fn check_stack(&mut self) {
+        let here = self.cx.b.slot_addr(8);
+        let limit = self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Ctx);
+        let ok = self.cx.b.bin(lir::Op::IcmpUle, limit, here);
+        self.cx.begin(OnError { handler: None, line: self.func.first_line });
+        self.cx.check(ok, Class::RecursionError, "maximum recursion depth exceeded");
+    }
+
+    fn block(&mut self, b: Block) -> Result<()> {
+        let lir = self.blocks[b.index()].ok_or_else(|| Diagnostic::internal("unreached block"))?;
+        if b != Block(0) { self.cx.b.switch_to(lir); }
+        if b != Block(0) { self.spill_params(b)?; }
+        let data = self.func.block(b);
+        for i in &data.insts {
+            let node = self.func.inst(*i);
+            self.locate(node.loc);
+            self.inst(node).map_err(|e| e.at(self.func.span(node.loc)))?;
+        }
+        self.locate(data.term_loc);
+        self.term(b)
+    }
+
+    fn spill_params(&mut self, b: Block) -> Result<()> {
+        for p in self.func.block(b).params.clone() {
+            if let Some(val) = self.values[p.index()].clone() { self.define(p, val); }
+        }
+        Ok(())
+    }
+
+    fn locate(&mut self, loc: Loc) {
+        let span = self.func.span(loc);
+        self.cx.b.loc = if loc.line == 0 { lir::Loc(0) } else {
+            self.cx.b.func.add_loc(LocData { file: span.file, func: span.func, line: loc.line, col: loc.col, inlined_at: lir::Loc(0) })
+        };
+    }
+
+    /// Machine values of a value; in a generator read back from its frame.
+    pub fn val(&mut self, v: Value) -> Result<Val> {
+        if let Some(frame) = &self.frame && let Some(slots) = frame.slots_of(v) {
+            let (ptr, slots) = (frame.ptr, slots.to_vec());
+            return Ok(slots.iter().map(|(off, ty)| self.cx.b.load(*ty, ptr, *off, Alias::Frame)).collect());
+        }
+        if let Some(c) = self.consts[v.index()].clone() {
+            // Constants are made where they are used: cheaper than keeping them in registers.
+            let ty = self.func.types[v.index()];
+            return constants::scalar(&mut self.cx.b, &c, ty).ok_or_else(|| Diagnostic::internal(format!("no {ty} constant {c}")));
+        }
+        self.values[v.index()].clone().ok_or_else(|| Diagnostic::internal(format!("{v} is used before it is made")))
+    }
+
+    /// Gives a value its machine values; in a generator also stores those that live across a suspension.
+    pub fn define(&mut self, v: Value, val: Val) {
+        if let Some(frame) = &self.frame && let Some(slots) = frame.slots_of(v) {
+            let (ptr, slots) = (frame.ptr, slots.to_vec());
+            for ((off, _), x) in slots.iter().zip(&val) { self.cx.b.store(*x, ptr, *off, Alias::Frame); }
+        }
+        self.values[v.index()] = Some(val);
+    }
+
+    fn ty(&self, v: Value) -> Type { self.func.types[v.index()] }
+
+    fn on_error(&mut self, node: &InstNode) -> Result<OnError> {
+        let handler = match &node.unwind {
+            Some(u) => Some((self.blocks[u.block.index()].ok_or_else(|| Diagnostic::internal("unreached handler"))?, self.args(u, 1)?)),
+            None => None,
+        };
+        Ok(OnError { handler, line: node.loc.line })
+    }
+
+    /// Leaves of an edge's arguments.
+    fn args(&mut self, to: &BlockCall, _skip: usize) -> Result<Vec<lir::Value>> {
+        let mut out = vec![];
+        for a in &to.args { out.extend(self.val(*a)?); }
+        Ok(out)
+    }
+
+    fn inst(&mut self, node: &InstNode) -> Result<()> {
+        let on_error = self.on_error(node)?;
+        self.cx.begin(on_error);
+        let Some(result) = node.result else {
+            let v = node.args[0];
+            let (val, ty) = (self.val(v)?, self.ty(v));
+            match node.op {
+                Op::Release => { self.cx.release(&val, ty); self.forget(v); }
+                _ => self.cx.retain(&val, ty),
+            }
+            return Ok(());
+        };
+        let ty = self.ty(result);
+        let val = match &node.op {
+            Op::Const(c) => {
+                self.consts[result.index()] = Some(c.clone());
+                return Ok(());
+            }
+            Op::Undef => constants::absent(&mut self.cx.b, ty),
+            Op::Global(_) | Op::Free(_) => {
+                let g = self.globals.get(&result).ok_or_else(|| Diagnostic::internal("a global without a value"))?;
+                global(&mut self.cx, g)?
+            }
+            Op::Member(k) => {
+                let val = self.val(node.args[0])?;
+                member(&val, self.ty(node.args[0]), *k)?
+            }
+            Op::CheckBound(name) => {
+                let val = self.val(node.args[0])?;
+                self.check_bound(&val, self.ty(node.args[0]), name)
+            }
+            Op::Cast => {
+                let val = self.val(node.args[0])?;
+                cast::cast(&mut self.cx, &val, self.ty(node.args[0]), ty)?
+            }
+            Op::MakeFunction { .. } => {
+                let mut out = vec![];
+                for a in &node.args { out.extend(self.val(*a)?); }
+                out
+            }
+            Op::Apply(op) => self.apply(op, node, ty)?,
+            Op::CallInstance(id) => self.call_instance(*id, node)?,
+            Op::PushHandled => {
+                let val = self.val(node.args[0])?;
+                self.cx.b.helper(&crate::ops::exception::exc_push_handled, &[self.cx.ctx, val[0]]);
+                vec![]
+            }
+            Op::PopHandled => {
+                self.cx.b.helper(&crate::ops::exception::exc_pop_handled, &[self.cx.ctx]);
+                vec![]
+            }
+            Op::Yield => return self.suspend(node),
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Retain | Op::Release => {
+                return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
+            }
+        };
+        if *ty == Kind::Never { return Ok(()); }
+        debug_assert_eq!(val.len(), ty.leaf_count(), "{:?} gives {} machine values for {ty}", node.op, val.len());
+        self.define(result, val);
+        Ok(())
+    }
+
+    /// A released value's slots in a generator's frame are emptied, so that dropping the frame does not release twice.
+    fn forget(&mut self, v: Value) {
+        let Some(frame) = &self.frame else { return };
+        let Some(slots) = frame.slots_of(v) else { return };
+        let (ptr, slots) = (frame.ptr, slots.to_vec());
+        for ((off, ty), leaf) in slots.iter().zip(self.ty(v).leaves()) {
+            if leaf.is_ref { let z = self.cx.zero(*ty); self.cx.b.store(z, ptr, *off, Alias::Frame); }
+        }
+    }
+
+    fn check_bound(&mut self, val: &[lir::Value], ty: Type, name: &str) -> Val {
+        let message = format!("cannot access local variable '{name}' where it is not associated with a value");
+        match *ty {
+            Kind::MaybeUndef(_) => {
+                self.cx.check(val[0], Class::UnboundLocalError, &message);
+                val[1..].to_vec()
+            }
+            _ => {
+                self.cx.raise_and_continue(Class::UnboundLocalError, &message);
+                vec![]
+            }
+        }
+    }
+
+    fn apply(&mut self, op: &'static crate::ops::OpDef, node: &InstNode, ret: Type) -> Result<Val> {
+        let mut args = vec![];
+        for a in &node.args { args.push(self.val(*a)?); }
+        let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
+        let consts: Vec<Option<Const>> = node.args.iter().map(|a| self.consts[a.index()].clone()).collect();
+        let call = OpCall { args: &args, types: &types, consts: &consts, ret };
+        match op.body {
+            Body::Lir(_, emit) => {
+                if let Some(Kind::Generator(id, yields)) = types.first().map(|t| t.kind()) && op.name() == "iter.next" {
+                    return super::generator::emit_next(self, *id, *yields, &args[0]);
+                }
+                emit(&mut self.cx, &call)
+            }
+            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, rule, emit),
+            Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
+        }
+    }
+
+    fn call_instance(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
+        let t = target(self.session, id);
+        let mut args = vec![self.cx.ctx];
+        for a in &node.args { args.extend(self.val(*a)?); }
+        if self.session.at(id).func.is_generator { return super::generator::emit_make(self, id, &args[1..]); }
+        Ok(self.cx.call(&t.name, &t.sig, &args))
+    }
+
+    fn suspend(&mut self, node: &InstNode) -> Result<()> {
+        let val = self.val(node.args[0])?;
+        super::generator::emit_yield(self, val);
+        Ok(())
+    }
+
+    fn edge(&mut self, to: &BlockCall) -> Result<(lir::Block, Vec<lir::Value>)> {
+        let block = self.blocks[to.block.index()].ok_or_else(|| Diagnostic::internal("edge to an unreached block"))?;
+        Ok((block, self.args(to, 0)?))
+    }
+
+    fn term(&mut self, b: Block) -> Result<()> {
+        let data = self.func.block(b);
+        match &data.term {
+            Term::Jump(to) => {
+                let (block, args) = self.edge(to)?;
+                self.cx.b.jump(block, &args);
+            }
+            Term::Branch { cond, then_to, else_to } => {
+                let cond = self.val(*cond)?;
+                let (t, ta) = self.edge(then_to)?;
+                let (e, ea) = self.edge(else_to)?;
+                self.cx.b.brif(cond[0], t, &ta, e, &ea);
+            }
+            Term::Return(v) => {
+                let val = self.val(*v)?;
+                self.finish_return(val);
+            }
+            Term::Raise { exc, .. } => {
+                let val = self.val(*exc)?;
+                self.cx.begin(OnError { handler: None, line: data.term_loc.line });
+                self.cx.return_error(val[0]);
+            }
+            Term::Unreachable => self.cx.b.unreachable(),
+            Term::None => return Err(Diagnostic::internal("a block without an end")),
+        }
+        Ok(())
+    }
+
+    fn finish_return(&mut self, val: Val) {
+        if self.frame.is_some() { return super::generator::emit_finish(self); }
+        let status = self.cx.b.i64(0);
+        let all = std::iter::once(status).chain(val).collect();
+        self.cx.b.ret(all);
+    }
+}
+
+/// Leaves of member `k`.
+fn member(val: &[lir::Value], ty: Type, k: u32) -> Result<Val> {
+    let leaves = |k| member_type(ty, k).map(Type::leaf_count).ok_or_else(|| Diagnostic::internal(format!("{ty} has no member {k}")));
+    let mut at = 0;
+    for j in 0..k { at += leaves(j)?; }
+    Ok(val[at..at + leaves(k)?].to_vec())
+}
+
+/// Machine values of a value that the host knows.
+fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
+    Ok(match g {
+        GlobalValue::Const(c) => constants::scalar(&mut cx.b, c, c.ty()).ok_or_else(|| Diagnostic::internal("constant"))?,
+        GlobalValue::Builtin(_) | GlobalValue::Module(_) | GlobalValue::Function(_) | GlobalValue::DType(_) | GlobalValue::NamedTupleClass(_)
+        | GlobalValue::ExcClass(_) => vec![],
+        GlobalValue::Tuple(_, members) => {
+            let mut out = vec![];
+            for m in members { out.extend(global(cx, m)?); }
+            out
+        }
+        GlobalValue::Array { ty, owner, data, shape, strides } => {
+            let name = format!("global array {data:#x}");
+            let mut out = vec![cx.b.symbol_addr(&format!("owner of {name}"), *owner), cx.b.symbol_addr(&name, *data)];
+            for n in shape { out.push(cx.b.i64(*n)); }
+            if ty.as_array().is_some_and(|a| a.layout == crate::types::Layout::A) { for s in strides { out.push(cx.b.i64(*s)); } }
+            out
+        }
+        GlobalValue::Unsupported(what) => return Err(Diagnostic::internal(format!("{what} reached lowering"))),
+    })
+}
+
+/// An immortal header for objects that compiled code refers to but never frees.
+pub fn immortal() -> Obj {
+    unsafe extern "C" fn never(_: *mut Obj) {}
+    Obj { refs: AtomicI64::new(i64::MAX / 2), drop: never }
+}

@@ -1,0 +1,191 @@
+//! Generators: a frame on the heap and a resume function that switches on where it stopped.
+//!
+//! Every value that is live across a `yield` lives in the frame: it is stored where it is made and loaded where it is used, so no merge of
+//! control flow needs care. The resume function is `(ctx, frame) -> (status, has_value, value…)`; after the last value, or an exception,
+//! the frame says "finished". Arguments are the frame's first slots and are owned by it.
+
+use super::cx::{LowerCx, Options, Val};
+use super::func::FuncLower;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::host::GlobalValue;
+use crate::infer::session::{Session, generator_id};
+use crate::layout::FRAME_HEADER;
+use crate::lir::builder::Builder;
+use crate::lir::{self, Alias, Signature, Ty};
+use crate::offset;
+use crate::ops::generator::frame_new;
+use crate::ssa::{Func, InstanceId, Op, Value};
+use crate::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// Where values live in a frame, and the resume points made so far.
+pub struct FrameMap {
+    pub ptr: lir::Value,
+    slots: HashMap<Value, Vec<(i32, Ty)>>,
+    resume_blocks: Vec<lir::Block>,
+    yields: Type,
+}
+impl FrameMap {
+    pub fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> { self.slots.get(&v).map(Vec::as_slice) }
+}
+
+/// Words of a frame and which of them hold references.
+struct Layout { slots: HashMap<Value, Vec<(i32, Ty)>>, words: i32, ref_mask: u64 }
+
+fn resume_name(session: &Session<'_>, id: InstanceId) -> String { format!("{}.{}.resume", session.at(id).func.name, id.0) }
+
+fn resume_signature(yields: Type) -> Signature {
+    let mut results = vec![Ty::I64, Ty::I8];
+    results.extend(yields.leaves().iter().map(|l| l.ty));
+    Signature { params: vec![Ty::Ptr, Ty::Ptr], results }
+}
+
+/// Arguments first, then values that may be needed after a suspension; references come first so that the mask reaches them.
+fn layout(func: &Func) -> Result<Layout> {
+    let mut l = Layout { slots: HashMap::new(), words: 0, ref_mask: 0 };
+    let mut keep: Vec<Value> = func.blocks[0].params.clone();
+    keep.extend(live_across_yield(func));
+    let mut place = |l: &mut Layout, v: Value| {
+        let leaves = func.types[v.index()].leaves();
+        let mut slots = vec![];
+        for leaf in &leaves {
+            if leaf.is_ref && l.words < 64 { l.ref_mask |= 1 << l.words; }
+            slots.push((FRAME_HEADER + 8 * l.words, leaf.ty));
+            l.words += 1;
+        }
+        l.slots.insert(v, slots);
+    };
+    for v in &func.blocks[0].params { place(&mut l, *v); }
+    let (counted, plain): (Vec<Value>, Vec<Value>) = keep[func.blocks[0].params.len()..].iter().partition(|v| func.types[v.index()].is_counted());
+    for v in counted { place(&mut l, v); }
+    if l.words > 64 && l.ref_mask != 0 && func.types.iter().filter(|t| t.is_counted()).count() > 40 {
+        return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("generator `{}` keeps too many objects alive across a yield", func.name)).help("split it"));
+    }
+    for v in plain { place(&mut l, v); }
+    Ok(l)
+}
+
+/// Values that some path carries over a `yield`: live after it, by a plain backward analysis.
+fn live_across_yield(func: &Func) -> Vec<Value> {
+    let order = crate::infer::solve::reverse_post_order(func);
+    let mut live_in: Vec<HashSet<Value>> = vec![HashSet::new(); func.blocks.len()];
+    let mut across: HashSet<Value> = HashSet::new();
+    loop {
+        let mut changed = false;
+        for b in order.iter().rev() {
+            let data = func.block(*b);
+            let mut live = HashSet::new();
+            for t in data.term.targets() {
+                live.extend(&live_in[t.block.index()]);
+                live.extend(&t.args);
+            }
+            match &data.term {
+                crate::ssa::Term::Branch { cond: v, .. } | crate::ssa::Term::Return(v) | crate::ssa::Term::Raise { exc: v, .. } => { live.insert(*v); }
+                crate::ssa::Term::None | crate::ssa::Term::Jump(_) | crate::ssa::Term::Unreachable => {}
+            }
+            for i in data.insts.iter().rev() {
+                let node = func.inst(*i);
+                if let Some(r) = node.result { live.remove(&r); }
+                if node.op == Op::Yield { across.extend(&live); }
+                live.extend(&node.args);
+                if let Some(u) = &node.unwind {
+                    live.extend(&live_in[u.block.index()]);
+                    live.extend(&u.args);
+                }
+            }
+            for p in &data.params { live.remove(p); }
+            if live != live_in[b.index()] {
+                live_in[b.index()] = live;
+                changed = true;
+            }
+        }
+        if !changed { break; }
+    }
+    let is_const: HashSet<Value> = func.insts.iter().filter(|n| matches!(n.op, Op::Const(_))).filter_map(|n| n.result).collect();
+    let params: HashSet<Value> = func.blocks[0].params.iter().copied().collect();
+    let mut out: Vec<Value> = across.into_iter().filter(|v| !is_const.contains(v) && !params.contains(v)).collect();
+    out.sort_unstable();
+    out
+}
+
+/// The resume function of a generator instance.
+pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options) -> Result<Vec<lir::Func>> {
+    let yields = session.at(id).yields;
+    let sig = resume_signature(yields);
+    let mut out = lir::Func::new(resume_name(session, id), sig.clone());
+    let b = Builder::start(&mut out);
+    let params = b.params(lir::Block(0));
+    let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options);
+    let entry = cx.b.block;
+    let start = cx.b.new_block(&[]);
+    let index = cx.b.load(Ty::I64, params[1], offset!(Frame.resume), Alias::Frame);
+    // An exception leaves the frame finished: it is marked so on entry, and a yield sets the next place.
+    let done = cx.b.i64(-1);
+    cx.b.store(done, params[1], offset!(Frame.resume), Alias::Frame);
+    cx.b.switch_to(start);
+    let mut f = FuncLower::new(cx, session, func, globals, Type::none());
+    f.frame = Some(FrameMap { ptr: params[1], slots: layout(func)?.slots, resume_blocks: vec![start], yields });
+    f.run(&[])?;
+    let cases = f.frame.as_ref().map(|m| m.resume_blocks.clone()).unwrap_or_default();
+    let finished = f.cx.b.new_block(&[]);
+    f.cx.b.switch_to(finished);
+    emit_finish(&mut f);
+    f.cx.b.switch_to(entry);
+    f.cx.b.switch(index, cases, finished);
+    Ok(vec![out])
+}
+
+/// `yield`: hands the value out and goes on in a new block at the next resumption.
+pub fn emit_yield(f: &mut FuncLower<'_, '_>, val: Val) {
+    let next = f.cx.b.new_block(&[]);
+    let Some(frame) = &mut f.frame else { return };
+    frame.resume_blocks.push(next);
+    let (n, ptr) = (frame.resume_blocks.len() as i64 - 1, frame.ptr);
+    let n = f.cx.b.i64(n);
+    f.cx.b.store(n, ptr, offset!(Frame.resume), Alias::Frame);
+    let (status, has) = (f.cx.b.i64(0), f.cx.b.bool(true));
+    let all = [status, has].into_iter().chain(val).collect();
+    f.cx.b.ret(all);
+    f.cx.b.switch_to(next);
+}
+
+/// The end of a generator: no value.
+pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
+    let Some(yields) = f.frame.as_ref().map(|m| m.yields) else { return };
+    let (status, has) = (f.cx.b.i64(0), f.cx.b.bool(false));
+    let none = super::constants::absent(&mut f.cx.b, yields);
+    let all = [status, has].into_iter().chain(none).collect();
+    f.cx.b.ret(all);
+}
+
+/// Calling a generator function: a new frame that holds the arguments.
+pub fn emit_make(f: &mut FuncLower<'_, '_>, id: InstanceId, args: &[lir::Value]) -> Result<Val> {
+    let inst = f.session.at(id);
+    let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal("generator without typed code"))?;
+    let mut body = Func::clone(&typed.func);
+    super::ownership::insert_references(&mut body);
+    let l = layout(&body)?;
+    let types = inst.key.args.clone();
+    let (words, mask) = (f.cx.b.i64(l.words as i64), f.cx.b.i64(l.ref_mask as i64));
+    let frame = f.cx.helper_value(&frame_new, &[words, mask]);
+    let mut at = 0;
+    for t in types {
+        let n = t.leaf_count();
+        let vals = &args[at..at + n];
+        f.cx.retain(vals, t);
+        for (k, v) in vals.iter().enumerate() { f.cx.b.store(*v, frame, FRAME_HEADER + 8 * (at + k) as i32, Alias::Frame); }
+        at += n;
+    }
+    Ok(vec![frame])
+}
+
+/// `next` of a generator: (the generator, whether there was a value, the value).
+pub fn emit_next(f: &mut FuncLower<'_, '_>, id: u32, yields: Type, state: &[lir::Value]) -> Result<Val> {
+    let found = (0..f.session.instances.len()).map(InstanceId::new).find(|i| f.session.at(*i).func.is_generator && generator_id(&f.session.at(*i).key) == id);
+    let inst = found.ok_or_else(|| {
+        Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
+    })?;
+    let name = resume_name(f.session, inst);
+    let r = f.cx.call(&name, &resume_signature(yields), &[f.cx.ctx, state[0]]);
+    Ok(std::iter::once(state[0]).chain(r).collect())
+}
