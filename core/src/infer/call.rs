@@ -150,15 +150,11 @@ impl Solver<'_, '_> {
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
             Kind::Builtin(path) => {
-                let op = ops::lookup(path).ok_or_else(|| Diagnostic::internal(format!("{path} left the table")))?;
-                let bound = bind_op(op, positional, named)?;
-                self.apply(i, op, bound)
+                self.rows(i, path, positional, named)
             }
             Kind::Method(path, _) => {
-                let op = ops::lookup(path).ok_or_else(|| Diagnostic::internal(format!("{path} left the table")))?;
                 let sources = std::iter::once(Source::Member(callee, 0)).chain(positional).collect();
-                let bound = bind_op(op, sources, named)?;
-                self.apply(i, op, bound)
+                self.rows(i, path, sources, named)
             }
             Kind::DType(_) => self.call_row(i, "dtype.call", callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, "exc.new", callee, positional, named),
@@ -175,10 +171,8 @@ impl Solver<'_, '_> {
     }
 
     fn call_row(&mut self, i: Inst, path: &str, callee: Value, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
-        let op = ops::lookup(path).ok_or_else(|| Diagnostic::internal(format!("no row {path}")))?;
         let sources = std::iter::once(Source::Value(callee)).chain(positional).collect();
-        let bound = bind_op(op, sources, named)?;
-        self.apply(i, op, bound)
+        self.rows(i, path, sources, named)
     }
 
     fn bind_function(&mut self, func: &Func, f: &FuncType, callee: Value, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Result<Vec<Source>> {
@@ -243,8 +237,7 @@ impl Solver<'_, '_> {
         let Some(path) = path else {
             return Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty))));
         };
-        let op = ops::lookup(path).ok_or_else(|| Diagnostic::internal("interned path without a row"))?;
-        if op.property { return self.apply(i, op, vec![Source::Value(v)]); }
+        if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![Source::Value(v)], vec![]); }
         if let Kind::Builtin(_) = ty.kind() {
             self.out.resolved.insert(i, Resolved::Nothing);
             return Ok((Type::new(Kind::Builtin(path)), None, false));

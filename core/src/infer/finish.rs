@@ -212,7 +212,7 @@ impl Finisher<'_, '_> {
     }
 
     fn write_resolved(&mut self, i: Inst, r: Resolved, ty: Type, result: Value) -> Result<Value> {
-        let mut all = |f: &mut Self, sources: &[Source], coerce: &[Type]| -> Result<Vec<Value>> {
+        let all = |f: &mut Self, sources: &[Source], coerce: &[Type]| -> Result<Vec<Value>> {
             let mut out = Vec::with_capacity(sources.len());
             for (k, s) in sources.iter().enumerate() {
                 let v = f.source(s)?;

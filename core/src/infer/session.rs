@@ -207,9 +207,9 @@ impl<'h> Session<'h> {
     /// [`promote::unify`] with list variables.
     pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
         if a == b { return Some(a); }
-        match (*a, *b) {
+        match (a.kind(), b.kind()) {
             (Kind::ListVar(x), Kind::ListVar(y)) => {
-                let (x, y) = (self.root(x), self.root(y));
+                let (x, y) = (self.root(*x), self.root(*y));
                 if x != y {
                     let elem = self.unify(self.vars[x as usize].elem, self.vars[y as usize].elem)?;
                     self.vars[y as usize].parent = x;
@@ -221,7 +221,7 @@ impl<'h> Session<'h> {
                 Some(Type::new(Kind::ListVar(x)))
             }
             (Kind::ListVar(v), Kind::List(t)) | (Kind::List(t), Kind::ListVar(v)) => {
-                let r = self.root(v) as usize;
+                let (r, t) = (self.root(*v) as usize, *t);
                 let merged = self.unify(self.vars[r].elem, t)?;
                 if merged != t { return None; }
                 if self.vars[r].elem != t || !self.vars[r].fixed { self.var_version += 1; }
@@ -229,12 +229,12 @@ impl<'h> Session<'h> {
                 self.vars[r].fixed = true;
                 Some(Type::new(Kind::ListVar(r as u32)))
             }
-            (Kind::Tuple(ref x), Kind::Tuple(ref y)) if x.len() == y.len() => {
+            (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => {
                 let m: Option<Vec<Type>> = x.iter().zip(y).map(|(p, q)| self.unify(*p, *q)).collect();
                 Some(Type::tuple(m?))
             }
-            (Kind::Optional(x), Kind::Optional(y)) => Some(Type::optional(self.unify(x, y)?)),
-            (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Some(Type::new(Kind::MaybeUndef(self.unify(x, y)?))),
+            (Kind::Optional(x), Kind::Optional(y)) => Some(Type::optional(self.unify(*x, *y)?)),
+            (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Some(Type::new(Kind::MaybeUndef(self.unify(*x, *y)?))),
             _ => promote::unify(a, b),
         }
     }

@@ -263,8 +263,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::Table(path) => {
                 let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
-                let op = ops::lookup(path).ok_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{path}` is not compiled")))?;
-                self.operation(i, op, args)
+                self.operation(i, path, args)
             }
             Op::Call { keywords } => {
                 let split = node.args.len() - keywords.len();
@@ -332,28 +331,59 @@ impl<'s, 'h> Solver<'s, 'h> {
         Ok((ty, konst, false))
     }
 
-    /// Types a row of the table for operands in the order that the user wrote them.
-    pub fn operation(&mut self, i: Inst, op: &'static ops::OpDef, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
-        let bound = call::bind_op(op, args, vec![])?;
-        self.apply(i, op, bound)
+    /// Types an operation that the language itself asks for.
+    fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+        let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
+        // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the plain operator.
+        if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some_and(|a| a.ndim > 0) {
+            let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
+            return self.rows(i, plain, args, vec![]);
+        }
+        if !ops::lookup(path).is_empty() {
+            match self.rows(i, path, args.clone(), vec![]) {
+                Err(e) if e.code == Code::NoMatchingOperation => {}
+                other => return other,
+            }
+        }
+        self.rows(i, plain, args, vec![])
+    }
+
+    /// The first row of a path that takes these arguments.
+    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, named: Vec<(std::sync::Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
+        let all = ops::lookup(path);
+        let mut first = None;
+        for op in all {
+            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound));
+            match tried {
+                Err(e) if all.len() > 1 && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
+                    // A row with a reason of its own says more than "does not take these types".
+                    let better = first.as_ref().is_none_or(|f: &Diagnostic| f.message.contains("does not take") && !e.message.contains("does not take"));
+                    if better { first = Some(e); }
+                }
+                other => return other,
+            }
+        }
+        let e = first.unwrap_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{}` is not compiled", path.trim_start_matches("builtins."))));
+        if !e.message.contains("does not take") { return Err(e); }
+        let args = self.source_args(&positional)?;
+        Err(super::cx::no_match(&spelling(path), &args))
     }
 
     /// Types a row of the table for operands in parameter order.
     pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
         let mut args = self.source_args(&sources)?;
-        let (rule, ufunc) = match op.body {
-            Body::Py(path) => {
-                let func = self.session.host.library(path)?;
-                return self.call_function(i, func, sources, true);
-            }
-            Body::Lir(rule, _) => (rule, false),
-            Body::Ufunc(rule, _) => (rule, true),
-        };
+        if let Body::Py(path) = op.body {
+            let func = self.session.host.library(path)?;
+            return self.call_function(i, func, sources, true);
+        }
         let mut unwrapped = vec![];
         let site = (self.id.0, i);
-        let mut ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
-            let mut cx = TyCx { session, site };
-            if ufunc { crate::ops::ufunc::type_call(&mut cx, op, rule, args) } else { rule(&mut cx, args) }
+        let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
+            match op.body {
+                Body::Lir(rule, _) => rule(&mut TyCx { session, site }, args),
+                Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
+                Body::Py(path) => Err(Diagnostic::internal(format!("{path} has no rule"))),
+            }
         };
         let answer = match ask(self.session, &args) {
             Ok(a) => a,
@@ -372,6 +402,19 @@ impl<'s, 'h> Solver<'s, 'h> {
         self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
         Ok((answer.ret, konst, raises))
     }
+}
+
+/// How a path is written in Python.
+fn spelling(path: &str) -> String {
+    let symbol = match path {
+        "operator.add" => "+", "operator.sub" => "-", "operator.mul" => "*", "operator.truediv" => "/", "operator.floordiv" => "//", "operator.mod" => "%",
+        "operator.pow" => "**", "operator.matmul" => "@", "operator.and_" => "&", "operator.or_" => "|", "operator.xor" => "^", "operator.lshift" => "<<",
+        "operator.rshift" => ">>", "operator.eq" => "==", "operator.ne" => "!=", "operator.lt" => "<", "operator.le" => "<=", "operator.gt" => ">",
+        "operator.ge" => ">=", "operator.getitem" => "indexing", "operator.setitem" => "item assignment", "operator.delitem" => "item deletion",
+        "operator.contains" => "in", "operator.neg" => "unary -", "operator.pos" => "unary +", "operator.invert" => "~", "operator.truth" => "a truth test",
+        _ => return format!("{}()", path.trim_start_matches("builtins.")),
+    };
+    symbol.into()
 }
 
 /// Number of members of a composite value.

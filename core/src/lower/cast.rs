@@ -60,9 +60,9 @@ fn members(cx: &mut LowerCx<'_>, val: &[Value], a: &[Type], b: &[Type]) -> Resul
 
 /// Converts a number; narrowing wraps integers and saturates floats.
 pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
-    Ok(match (*from, *to) {
+    Ok(match (from.kind(), to.kind()) {
         (_, Kind::Complex(f)) => {
-            let part = Type::float_of(f);
+            let part = Type::float_of(*f);
             let (re, im) = match *from {
                 Kind::Complex(g) => {
                     let from = Type::float_of(g);
@@ -73,11 +73,11 @@ pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
             vec![re, im]
         }
         (Kind::Complex(f), Kind::Bool) => {
-            let (re, im) = (truth(cx, val[0], Type::float_of(f)), truth(cx, val[1], Type::float_of(f)));
+            let (re, im) = (truth(cx, val[0], Type::float_of(*f)), truth(cx, val[1], Type::float_of(*f)));
             vec![cx.or(re, im)]
         }
         // NumPy drops the imaginary part (with a warning).
-        (Kind::Complex(f), _) => vec![scalar(cx, val[0], Type::float_of(f), to)],
+        (Kind::Complex(f), _) => vec![scalar(cx, val[0], Type::float_of(*f), to)],
         _ => vec![scalar(cx, val[0], from, to)],
     })
 }
@@ -98,19 +98,19 @@ pub fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
 /// Converts a real scalar.
 pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
     let signed = |t: Type| matches!(*t, Kind::Int(i) if i.signed());
-    match (*from, *to) {
+    match (from.kind(), to.kind()) {
         (_, Kind::Bool) => truth(cx, v, from),
-        (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(i)),
+        (Kind::Bool | Kind::Int(_), Kind::Int(i)) => resize(cx, v, signed(from), int_ty(*i)),
         (Kind::Bool | Kind::Int(_), Kind::Float(f)) => {
             let wide = if cx.b.ty(v).bytes() < 4 { resize(cx, v, signed(from), Ty::I32) } else { v };
-            cx.b.conv(if signed(from) { Op::SintToF } else { Op::UintToF }, float_ty(f), wide)
+            cx.b.conv(if signed(from) { Op::SintToF } else { Op::UintToF }, float_ty(*f), wide)
         }
         (Kind::Float(_), Kind::Int(i)) => {
             // Through 64 bits, so that a narrow result wraps as NumPy's does.
             let wide = cx.b.conv(if i.signed() || i.bits() < 64 { Op::FToSint } else { Op::FToUint }, Ty::I64, v);
-            resize(cx, wide, true, int_ty(i))
+            resize(cx, wide, true, int_ty(*i))
         }
-        (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(b), v) },
+        (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(*b), v) },
         _ => v,
     }
 }

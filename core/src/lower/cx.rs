@@ -13,7 +13,15 @@ use crate::types::{Const, Type};
 pub type Val = Vec<Value>;
 
 /// One typed call of an operation.
-pub struct OpCall<'a> { pub args: &'a [Val], pub types: &'a [Type], pub consts: &'a [Option<Const>], pub ret: Type }
+#[derive(Clone, Copy)]
+pub struct OpCall<'a> {
+    pub args: &'a [Val],
+    pub types: &'a [Type],
+    pub consts: &'a [Option<Const>],
+    pub ret: Type,
+    /// One element of an array operation: NumPy's answers instead of Python's exceptions.
+    pub elementwise: bool,
+}
 
 /// The function being lowered.
 pub struct LowerCx<'a> {
@@ -72,6 +80,9 @@ impl<'a> LowerCx<'a> {
         self.landing = Some(block);
         block
     }
+
+    /// Adds the current line to the exception's trail.
+    pub fn site(&mut self, exc: Value) { self.add_site(exc); }
 
     fn add_site(&mut self, exc: Value) {
         let (file, func) = match self.b.func.loc(self.b.loc) {

@@ -197,7 +197,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             Op::Cast => {
                 let val = self.val(node.args[0])?;
-                cast::cast(&mut self.cx, &val, self.ty(node.args[0]), ty)?
+                let from = self.ty(node.args[0]);
+                cast::cast(&mut self.cx, &val, from, ty)?
             }
             Op::MakeFunction { .. } => {
                 let mut out = vec![];
@@ -255,7 +256,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         for a in &node.args { args.push(self.val(*a)?); }
         let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
         let consts: Vec<Option<Const>> = node.args.iter().map(|a| self.consts[a.index()].clone()).collect();
-        let call = OpCall { args: &args, types: &types, consts: &consts, ret };
+        let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
         match op.body {
             Body::Lir(_, emit) => {
                 if let Some(Kind::Generator(id, yields)) = types.first().map(|t| t.kind()) && op.name() == "iter.next" {
@@ -263,7 +264,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 }
                 emit(&mut self.cx, &call)
             }
-            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, rule, emit),
+            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit),
             Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
         }
     }

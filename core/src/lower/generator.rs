@@ -45,7 +45,7 @@ fn layout(func: &Func) -> Result<Layout> {
     let mut l = Layout { slots: HashMap::new(), words: 0, ref_mask: 0 };
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
-    let mut place = |l: &mut Layout, v: Value| {
+    let place = |l: &mut Layout, v: Value| {
         let leaves = func.types[v.index()].leaves();
         let mut slots = vec![];
         for leaf in &leaves {

@@ -4,9 +4,18 @@
 //! (see [`crate::elem::Elem`]) at `elems`: one for a scalar of its own width, several for leaves in slots of 8 bytes.
 //! Compiled code reads and writes elements itself; it calls these for everything that changes the length or allocates.
 
-use super::OpDef;
+use super::sequence::{self, adjust_slice};
+use super::{Body, OpDef};
+use crate::diag::{Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::offset;
 use crate::rt::{Ctx, P};
+use crate::types::{Kind, Type};
 
 crate::runtime_fns! {
     /// List objects.
@@ -53,4 +62,414 @@ crate::runtime_fns! {
     fn list_sort_by_keys(ctx: Ctx, l: *mut List, keys: *mut List, elems: *const u8, n: i64, reverse: i8) [Writes, Pending];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["list.build"], "*items", Body::Lir(build_rule, emit_build)).raises().reads().doc("`[a, b, c]`."),
+    OpDef::new(&["list.append"], "list, x", Body::Lir(append_rule, emit_append)).raises().writes().doc("Adds an element at the end."),
+    OpDef::new(&["list.insert"], "list, i, x", Body::Lir(insert_rule, emit_insert)).raises().writes().doc("Inserts an element before position `i`."),
+    OpDef::new(&["list.pop"], "list, i=-1", Body::Lir(|cx, a| list_elem(cx, a, "pop").map(Answer::of), emit_pop)).raises().writes().doc("Removes and returns an element."),
+    OpDef::new(&["list.clear"], "list", Body::Lir(|cx, a| list_elem(cx, a, "clear").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_clear, c))).raises().writes().doc("Removes all elements."),
+    OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
+    OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
+    OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Lir(extend_rule, emit_extend)).raises().writes().doc("Adds the elements of another sequence."),
+    OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(|cx, a| search(cx, a, Type::int()), emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
+    OpDef::new(&["operator.contains"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::bool()), |cx, c| {
+        let (zero, end) = (cx.b.i64(0), cx.b.i64(i64::MAX));
+        let at = searched(cx, c, &list_find, &[zero, end])?;
+        Ok(vec![cx.b.bin_imm(Op::IcmpSge, at, 0)])
+    })).reads().doc("`x in list`."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Lir(sort_rule, emit_sort)).raises().writes().doc("Sorts in place; stable."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).raises().writes().doc("Sorts in place by a key function."),
+    OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
+        |cx, a| { list_elem(cx, &a[1..], "sort")?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
+        |cx, c| {
+            let (elems, n) = elems(cx, list_of(c.types[1])?)?;
+            let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
+            cx.helper(&list_sort_by_keys, &[c.args[0][0], c.args[1][0], elems, n, reverse]);
+            Ok(vec![])
+        },
+    )).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
+    OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
+    OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
+    OpDef::new(&["operator.setitem"], "list, i, x", Body::Lir(set_rule, emit_set)).raises().writes().doc("`list[i] = x`; IndexError."),
+    OpDef::new(&["operator.setitem"], "list, s, other", Body::Lir(set_slice_rule, |cx, c| {
+        let other = c.args[2][0];
+        sliced(cx, c, |cx, l, s| { cx.helper(&list_assign_slice, &[l, s.start, s.step, s.count, other]); Ok(vec![]) })
+    })).raises().writes().doc("`list[a:b] = other`."),
+    OpDef::new(&["operator.delitem"], "list, i", Body::Lir(|cx, a| { list_elem(cx, a, "del")?; index_only(a) }, emit_delete)).raises().writes().doc("`del list[i]`."),
+    OpDef::new(&["operator.delitem"], "list, s", Body::Lir(|cx, a| slice_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| {
+        sliced(cx, c, |cx, l, s| { cx.helper(&list_delete, &[l, s.start, s.step, s.count]); Ok(vec![]) })
+    })).raises().writes().doc("`del list[a:b]`."),
+    OpDef::new(&["operator.add"], "a, b", Body::Lir(same_lists_rule, |cx, c| Ok(vec![cx.helper_value(&list_concat, &[c.args[0][0], c.args[1][0]])]))).raises().reads().doc("Concatenation of lists."),
+    OpDef::new(&["operator.mul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*", a)) } }, |cx, c| {
+        let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+        Ok(vec![cx.helper_value(&list_repeat, &[c.args[0][0], n])])
+    })).raises().reads().doc("`list * n`."),
+    OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; Ok(Answer::of(a[0].ty)) }, |cx, c| {
+        let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+        cx.helper(&list_repeat_in_place, &[c.args[0][0], n]);
+        cx.retain(&c.args[0], c.types[0]);
+        Ok(c.args[0].clone())
+    })).raises().writes().doc("`list *= n`."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Lir(compare_rule, |cx, c| Ok(vec![lists_equal(cx, c)?]))).reads().doc("`a == b` of lists."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Lir(compare_rule, |cx, c| { let v = lists_equal(cx, c)?; Ok(vec![cx.not(v)]) })).reads().doc("`a != b` of lists."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1]))).reads().doc("`a < b` of lists."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1, 0]))).reads().doc("`a <= b` of lists."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1]))).reads().doc("`a > b` of lists."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1, 0]))).reads().doc("`a >= b` of lists."),
+    // Captured variables that are rebound live in lists of one element.
+    OpDef::new(&["cell.new"], "*init", Body::Lir(build_rule, emit_build)).raises().reads().doc("A cell for a captured variable."),
+    OpDef::new(&["cell.get"], "cell, name=None", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError."),
+    OpDef::new(&["cell.set"], "cell, x", Body::Lir(append_rule, emit_cell_set)).raises().writes().doc("Binds a captured variable."),
+];
+
+fn list_of(t: Type) -> Result<Type> { if let Kind::List(e) = *t { Ok(e) } else { Err(Diagnostic::internal(format!("{t} is no list"))) } }
+
+/// Element type of the first operand, which must be a list.
+fn list_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> { cx.elem(args[0].ty).ok_or_else(|| no_match(what, args)) }
+
+fn build_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let list = cx.new_list(Type::never())?;
+    for a in args { cx.push_elem(list, a.ty)?; }
+    Ok(Answer::of(list))
+}
+
+fn append_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "append")?;
+    cx.push_elem(args[0].ty, args[1].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn insert_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "insert")?;
+    if !args[1].ty.is_index() { return Err(no_match("insert", args)); }
+    cx.push_elem(args[0].ty, args[2].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn extend_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "extend")?;
+    let other = match cx.elem(args[1].ty) { Some(e) => Some(e), None => sequence::element_type(args[1].ty) };
+    let other = other.or_else(|| super::iter::value_type(super::iter::iterator_of(args[1].ty)?)).ok_or_else(|| no_match("extend", args))?;
+    cx.push_elem(args[0].ty, other)?;
+    Ok(Answer::of(args[0].ty))
+}
+
+fn item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let e = list_elem(cx, args, "[]")?;
+    if args[1].ty.is_index() { Ok(Answer::of(e)) } else { Err(no_match("[]", args)) }
+}
+
+fn index_only(args: &[Arg]) -> Result<Answer> { if args[1].ty.is_index() { Ok(Answer::of(Type::none())) } else { Err(no_match("[]", args)) } }
+
+fn slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "[]")?;
+    if matches!(*args[1].ty, Kind::Slice(_)) { Ok(Answer::of(args[0].ty)) } else { Err(no_match("[]", args)) }
+}
+
+fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "[] =")?;
+    index_only(args)?;
+    cx.push_elem(args[0].ty, args[2].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    slice_rule(cx, args)?;
+    let t = cx.unify(args[0].ty, args[2].ty).ok_or_else(|| no_match("[] =", args))?;
+    if cx.elem(t).is_none() { return Err(no_match("[] =", args)); }
+    Ok(Answer::of(Type::none()))
+}
+
+fn same_lists_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "+")?;
+    list_elem(cx, &args[1..], "+")?;
+    let t = cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("+", args))?;
+    Ok(Answer::of(t))
+}
+
+fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "==")?;
+    list_elem(cx, &args[1..], "==")?;
+    cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?;
+    Ok(Answer::of(Type::bool()))
+}
+
+/// A search for a value gives a fixed type, whatever the elements are.
+fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
+    let e = list_elem(cx, args, "search")?;
+    if crate::types::promote::unify(e, args[1].ty).is_none() { return Err(no_match("search in a list", args)); }
+    Ok(Answer::of(ret))
+}
+
+fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    list_elem(cx, args, "sort")?;
+    if !args[1].is_none() { return Err(no_match("sort", args)); }
+    Ok(Answer::of(Type::none()))
+}
+
+// ---- elements in memory
+
+/// `elem_bytes` and `ref_mask` of a list of this element type.
+pub fn element_shape(elem: Type) -> (i64, i64) {
+    let leaves = elem.leaves();
+    if let [one] = leaves.as_slice() { return (one.ty.bytes() as i64, one.is_ref as i64); }
+    let mask = leaves.iter().enumerate().filter(|(_, l)| l.is_ref).fold(0, |m, (k, _)| m | 1 << k);
+    (8 * leaves.len() as i64, mask)
+}
+
+/// Element codes (for order and equality) at a constant address, and their number.
+fn elems(cx: &mut LowerCx<'_>, elem: Type) -> Result<(Value, Value)> {
+    fn codes(t: Type, out: &mut Vec<u8>) -> Option<()> {
+        match t.members() {
+            Some(m) => m.iter().try_for_each(|t| codes(*t, out)),
+            None => { out.push(crate::elem::Elem::of(t)? as i64 as u8); Some(()) }
+        }
+    }
+    let mut all = vec![];
+    codes(elem, &mut all).ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
+    let text: String = all.iter().map(|c| *c as char).collect();
+    Ok((crate::lower::constants::bytes(&mut cx.b, &text), cx.b.i64(all.len() as i64)))
+}
+
+fn address(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Value {
+    let data = cx.b.load(Ty::Ptr, list, offset!(List.data), Alias::Object);
+    let off = cx.b.bin_imm(Op::Imul, at, element_shape(elem).0);
+    cx.b.ptr_add(data, off)
+}
+
+fn load(cx: &mut LowerCx<'_>, p: Value, elem: Type) -> Val {
+    elem.leaves().iter().enumerate().map(|(k, l)| cx.b.load(l.ty, p, 8 * k as i32, Alias::Object)).collect()
+}
+fn store(cx: &mut LowerCx<'_>, p: Value, val: &[Value]) {
+    for (k, v) in val.iter().enumerate() { cx.b.store(*v, p, 8 * k as i32, Alias::Object); }
+}
+
+/// The element at an index known to be in range, with references of its own.
+pub fn element(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Val {
+    let p = address(cx, list, elem, at);
+    let val = load(cx, p, elem);
+    cx.retain(&val, elem);
+    val
+}
+
+pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value { cx.b.load(Ty::I64, list, offset!(List.len), Alias::Object) }
+
+/// A new empty list with room for `cap` elements.
+pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
+    let (bytes, mask) = element_shape(elem);
+    let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
+    cx.helper_value(&list_new, &[bytes, mask, cap])
+}
+
+/// Appends a value whose references move into the list.
+pub fn push_owned(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
+    let n = len(cx, list);
+    let cap = cx.b.load(Ty::I64, list, offset!(List.cap), Alias::Object);
+    let full = cx.b.bin(Op::IcmpSge, n, cap);
+    let (grow, ready) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[]));
+    cx.b.brif(full, grow, &[], ready, &[]);
+    cx.b.switch_to(grow);
+    let one = cx.b.i64(1);
+    cx.helper(&list_reserve, &[list, one]);
+    cx.b.jump(ready, &[]);
+    cx.b.switch_to(ready);
+    let p = address(cx, list, elem, n);
+    store(cx, p, val);
+    let more = cx.b.bin_imm(Op::Iadd, n, 1);
+    cx.b.store(more, list, offset!(List.len), Alias::Object);
+}
+
+/// A value converted to the element type, with references of its own.
+fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Result<Val> {
+    let v = cast::cast(cx, val, from, elem)?;
+    cx.retain(&v, elem);
+    Ok(v)
+}
+
+// ---- emitters
+
+fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.ret)?;
+    let cap = cx.b.i64(c.args.len() as i64);
+    let list = make(cx, e, cap);
+    for (k, (v, t)) in c.args.iter().zip(c.types).enumerate() {
+        let v = owned_elem(cx, v, *t, e)?;
+        let at = cx.b.i64(k as i64);
+        let p = address(cx, list, e, at);
+        store(cx, p, &v);
+    }
+    cx.b.store(cap, list, offset!(List.len), Alias::Object);
+    Ok(vec![list])
+}
+
+fn emit_append(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let v = owned_elem(cx, &c.args[1], c.types[1], e)?;
+    push_owned(cx, c.args[0][0], e, &v);
+    Ok(vec![])
+}
+
+fn emit_insert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let p = cx.helper_value(&list_insert_gap, &[c.args[0][0], i]);
+    let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
+    store(cx, p, &v);
+    Ok(vec![])
+}
+
+fn emit_pop(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let at = cx.helper_value(&list_pop_index, &[c.args[0][0], i]);
+    let p = address(cx, c.args[0][0], e, at);
+    // The element's references move out with it.
+    let v = load(cx, p, e);
+    cx.helper(&list_close_gap, &[c.args[0][0], at]);
+    Ok(v)
+}
+
+fn unit(cx: &mut LowerCx<'_>, helper: &'static crate::rt::RtFn, c: &OpCall<'_>) -> Result<Val> {
+    cx.helper(helper, &[c.args[0][0]]);
+    Ok(vec![])
+}
+
+fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
+    let n = len(cx, c.args[0][0]);
+    Ok(vec![cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n])])
+}
+
+fn emit_extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let list = c.args[0][0];
+    if c.types[1] == c.types[0] {
+        cx.helper(&list_extend, &[list, c.args[1][0]]);
+    } else if let Some(from) = sequence::element_type(c.types[1]) {
+        let n = sequence::length(cx, &c.args[1], c.types[1])?;
+        cx.for_range(n, &[], |cx, i, _| {
+            let x = sequence::element(cx, &c.args[1], c.types[1], i)?;
+            let x = cast::cast(cx, &x, from, e)?;
+            push_owned(cx, list, e, &x);
+            Ok(vec![])
+        })?;
+    } else {
+        super::iter::for_each(cx, &c.args[1], c.types[1], |cx, x, from| {
+            let x = cast::cast(cx, &x, from, e)?;
+            push_owned(cx, list, e, &x);
+            Ok(())
+        })?;
+    }
+    cx.retain(&c.args[0], c.types[0]);
+    Ok(c.args[0].clone())
+}
+
+/// A search helper called with the value spilled and the element codes.
+fn searched(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static crate::rt::RtFn, rest: &[Value]) -> Result<Value> {
+    let e = list_of(c.types[0])?;
+    let v = cast::cast(cx, &c.args[1], c.types[1], e)?;
+    let at = cx.spill(&v);
+    let (codes, n) = elems(cx, e)?;
+    let mut args = vec![c.args[0][0], at, codes, n];
+    args.extend(rest);
+    Ok(cx.helper_value(helper, &args))
+}
+
+fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (start, stop) = (cast::to_i64(cx, c.args[2][0], c.types[2]), cast::to_i64(cx, c.args[3][0], c.types[3]));
+    let at = searched(cx, c, &list_find, &[start, stop])?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    cx.check(found, Class::ValueError, "list.index(x): x not in list");
+    Ok(vec![at])
+}
+
+fn emit_remove(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (zero, end) = (cx.b.i64(0), cx.b.i64(i64::MAX));
+    let at = searched(cx, c, &list_find, &[zero, end])?;
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    cx.check(found, Class::ValueError, "list.remove(x): x not in list");
+    let one = cx.b.i64(1);
+    cx.helper(&list_delete, &[c.args[0][0], at, one, one]);
+    Ok(vec![])
+}
+
+fn emit_sort(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
+    let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
+    cx.helper(&list_sort, &[c.args[0][0], codes, n, reverse]);
+    Ok(vec![])
+}
+
+fn checked(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) -> Value {
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let n = len(cx, c.args[0][0]);
+    // The memory of a list can be outside what an unchecked index reaches, so this check always stays.
+    let at = cx.wrap_index(i, n);
+    let ok = cx.b.bin(Op::IcmpUlt, at, n);
+    cx.check(ok, Class::IndexError, message);
+    at
+}
+
+fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let at = checked(cx, c, "list index out of range");
+    Ok(element(cx, c.args[0][0], c.ret, at))
+}
+
+fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let at = checked(cx, c, "list assignment index out of range");
+    let v = owned_elem(cx, &c.args[2], c.types[2], e)?;
+    let p = address(cx, c.args[0][0], e, at);
+    let old = if e.is_counted() { load(cx, p, e) } else { vec![] };
+    store(cx, p, &v);
+    if e.is_counted() { cx.release(&old, e); }
+    Ok(vec![])
+}
+
+fn emit_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let at = checked(cx, c, "list assignment index out of range");
+    let one = cx.b.i64(1);
+    cx.helper(&list_delete, &[c.args[0][0], at, one, one]);
+    Ok(vec![])
+}
+
+fn sliced(cx: &mut LowerCx<'_>, c: &OpCall<'_>, f: impl FnOnce(&mut LowerCx<'_>, Value, sequence::Adjusted) -> Result<Val>) -> Result<Val> {
+    let n = len(cx, c.args[0][0]);
+    let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
+    f(cx, c.args[0][0], s)
+}
+
+fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
+    Ok(cx.helper_value(&list_eq, &[c.args[0][0], c.args[1][0], codes, n]))
+}
+
+fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> {
+    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
+    let o = cx.helper_value(&list_compare, &[c.args[0][0], c.args[1][0], codes, n]);
+    let mut any = cx.b.bool(false);
+    for a in accepted {
+        let hit = cx.b.bin_imm(Op::IcmpEq, o, *a);
+        any = cx.or(any, hit);
+    }
+    Ok(vec![any])
+}
+
+fn emit_cell_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let n = len(cx, c.args[0][0]);
+    let bound = cx.b.bin_imm(Op::IcmpNe, n, 0);
+    let name = c.consts.get(1).and_then(|k| k.as_ref()).and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
+    cx.check(bound, Class::NameError, &format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope"));
+    let zero = cx.b.i64(0);
+    Ok(element(cx, c.args[0][0], c.ret, zero))
+}
+
+fn emit_cell_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let e = list_of(c.types[0])?;
+    let v = owned_elem(cx, &c.args[1], c.types[1], e)?;
+    cx.helper(&list_clear, &[c.args[0][0]]);
+    push_owned(cx, c.args[0][0], e, &v);
+    Ok(vec![])
+}

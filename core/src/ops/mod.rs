@@ -7,10 +7,12 @@ use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use std::collections::HashMap;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{LazyLock, RwLock};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and coercions.
 pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
+/// The typing rule of a scalar loop. `elementwise` asks for NumPy's promotion between arrays, else Python's arithmetic on scalars.
+pub type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
 /// Emits LIR for one typed call.
 pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
 
@@ -22,7 +24,7 @@ pub enum Body {
     /// A function in Python below `tierup.lib`, as `module.name`; compiled by this very compiler for the argument types at hand.
     Py(&'static str),
     /// A universal function: the rule gives the scalar loop's types, `Emit` one element; arrays broadcast, `out` is an optional last parameter.
-    Ufunc(Rule, Emit),
+    Ufunc(UfuncRule, Emit),
 }
 
 /// What an operation does beyond giving a result.
@@ -62,12 +64,11 @@ pub struct OpDef {
     /// Who holds the result's references, for operand types and result type.
     pub own: fn(&[crate::types::Type], crate::types::Type) -> Own,
     pub doc: &'static str,
-    parsed: OnceLock<ParamSpec>,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, doc: "", parsed: OnceLock::new() }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
@@ -81,7 +82,13 @@ impl OpDef {
     pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef { self.own = own; self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
-    pub fn spec(&self) -> &ParamSpec { self.parsed.get_or_init(|| ParamSpec::parse(self.params)) }
+    /// The parameters, parsed once for each spelling.
+    pub fn spec(&self) -> &'static ParamSpec {
+        static PARSED: LazyLock<RwLock<HashMap<&'static str, &'static ParamSpec>>> = LazyLock::new(Default::default);
+        if let Some(s) = PARSED.read().unwrap_or_else(|e| e.into_inner()).get(self.params) { return s; }
+        let mut all = PARSED.write().unwrap_or_else(|e| e.into_inner());
+        all.entry(self.params).or_insert_with(|| Box::leak(Box::new(ParamSpec::parse(self.params))))
+    }
 }
 impl PartialEq for OpDef {
     fn eq(&self, other: &OpDef) -> bool { std::ptr::eq(self, other) }
@@ -145,13 +152,21 @@ macro_rules! families {
     };
 }
 
-families!(object, string, list ; helpers: object, string, list);
+families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, ufunc ; helpers: object, exception, generator, real, list, string);
 
-static BY_PATH: LazyLock<HashMap<&'static str, &'static OpDef>> =
-    LazyLock::new(|| FAMILIES.iter().flat_map(|f| f.iter()).flat_map(|op| op.paths.iter().map(move |p| (*p, op))).collect());
+static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
+    let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
+    for op in FAMILIES.iter().flat_map(|f| f.iter()) { for p in op.paths { map.entry(p).or_default().push(op); } }
+    map
+});
 
-/// The operation of that Python path.
-pub fn lookup(path: &str) -> Option<&'static OpDef> { BY_PATH.get(path).copied() }
+/// The rows of that Python path, in the order in which they are tried: `operator.add` means one thing for numbers and another for lists.
+pub fn lookup(path: &str) -> &'static [&'static OpDef] { BY_PATH.get(path).map_or(&[], Vec::as_slice) }
+/// The operator behind an augmented assignment that has no meaning of its own for some types.
+pub fn plain_operator(path: &str) -> Option<&'static str> {
+    let name = path.strip_prefix("operator.i")?;
+    intern(&format!("operator.{name}")).or_else(|| intern(&format!("operator.{name}_")))
+}
 /// The table's own copy of a path, so that types can hold it.
 pub fn intern(path: &str) -> Option<&'static str> { BY_PATH.get_key_value(path).map(|(k, _)| *k) }
 /// Every path of the table.

@@ -4,7 +4,10 @@
 //! pass 0 and `i64::MAX` for the whole string.
 
 use super::OpDef;
+use crate::diag::Result;
 use crate::layout::{List, Obj, Str};
+use crate::lir::{Op, Value};
+use crate::lower::cx::LowerCx;
 use crate::rt::{Ctx, P};
 
 crate::runtime_fns! {
@@ -171,3 +174,13 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[];
+
+/// `a == b`.
+pub fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> { Ok(cx.helper_value(&str_eq, &[a, b])) }
+
+/// `a < b` (`less`) or `a > b`, with or without equality.
+pub fn emit_order(cx: &mut LowerCx<'_>, a: Value, b: Value, less: bool, or_equal: bool) -> Result<Value> {
+    let order = cx.helper_value(&str_compare, &[a, b]);
+    let op = match (less, or_equal) { (true, false) => Op::IcmpSlt, (true, true) => Op::IcmpSle, (false, false) => Op::IcmpSgt, (false, true) => Op::IcmpSge };
+    Ok(cx.b.bin_imm(op, order, 0))
+}

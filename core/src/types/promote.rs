@@ -38,11 +38,11 @@ fn unify_all(x: &[Type], y: &[Type]) -> Option<Vec<Type>> { x.iter().zip(y).map(
 
 /// One variable holds both numbers: the NumPy promotion of the two, weak only when both are.
 fn merge_numbers(a: Type, b: Type) -> Type {
-    match (*a, *b) {
+    match (a.kind(), b.kind()) {
         (Kind::Bool, Kind::Int(_)) => b,
         (Kind::Int(_), Kind::Bool) => a,
         // A counter that starts at a literal 0 and is then given narrow integers holds a Python int as well.
-        (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => if i == Int::U64 { Type::int_of(i) } else { Type::i64() },
+        (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => if *i == Int::U64 { Type::int_of(*i) } else { Type::i64() },
         _ => result_type(a, b),
     }
 }
@@ -66,7 +66,7 @@ pub fn result_type(a: Type, b: Type) -> Type {
 
 fn weak_with(weak: Type, strong: Type) -> Type {
     if rank(weak) <= rank(strong) { return strong; }
-    match (*weak, *strong) {
+    match (weak.kind(), strong.kind()) {
         // float with an integer array is float64; complex with float32 is complex64.
         (Kind::Complex(_), Kind::Float(Float::F32)) => Type::new(Kind::Complex(Float::F32)),
         (Kind::Complex(_), _) => Type::new(Kind::Complex(Float::F64)),
@@ -83,7 +83,7 @@ fn promote_strong(a: Type, b: Type) -> Type {
     };
     let (lo, hi) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
     let wide = |bits: u32| if bits == 32 { Float::F32 } else { Float::F64 };
-    match (*lo, *hi) {
+    match (lo.kind(), hi.kind()) {
         (Kind::Bool, _) => hi,
         (Kind::Int(x), Kind::Int(y)) => {
             if x.signed() == y.signed() { return Type::int_of(Int::of(x.bits().max(y.bits()), x.signed())); }
@@ -99,7 +99,7 @@ fn promote_strong(a: Type, b: Type) -> Type {
 /// Type of Python-level arithmetic (`+ - * // % ** & | ^`) on two scalars: integers widen to at least 64 bits as in Numba; floats and complex
 /// numbers follow NumPy 2.
 pub fn arith(a: Type, b: Type) -> Option<Type> {
-    match (*a, *b) {
+    match (a.kind(), b.kind()) {
         (Kind::Bool | Kind::Int(_), Kind::Bool | Kind::Int(_)) => Some(int_arith(a, b)),
         _ if a.is_number() && b.is_number() => Some(result_type(a, b)),
         _ => None,

@@ -1,0 +1,257 @@
+//! Arithmetic and bits: the operators of Python and the ufuncs of NumPy that they are on arrays.
+//!
+//! On scalars integers widen to 64 bits and division by zero raises; between arrays NumPy's promotion holds and it does not.
+
+use super::{Body, OpDef};
+use crate::diag::{Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::cast;
+use crate::types::promote;
+use crate::types::{Const, Kind, Type};
+
+const BIN: &str = "x1, x2, out=None";
+const UN: &str = "x, out=None";
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.add", "numpy.add"], BIN, Body::Ufunc(|a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor))).doc("`x1 + x2`."),
+    OpDef::new(&["operator.sub", "numpy.subtract"], BIN, Body::Ufunc(subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor))).doc("`x1 - x2`."),
+    OpDef::new(&["operator.mul", "numpy.multiply"], BIN, Body::Ufunc(|a, e| same(a, e, fold_mul), emit_mul)).doc("`x1 * x2`."),
+    OpDef::new(&["operator.truediv", "numpy.divide", "numpy.true_divide"], BIN, Body::Ufunc(true_div_rule, emit_true_div)).raises().doc("`x1 / x2`."),
+    OpDef::new(&["operator.floordiv", "numpy.floor_divide"], BIN, Body::Ufunc(real_rule, emit_floordiv)).raises().doc("`x1 // x2`, rounded down."),
+    OpDef::new(&["operator.mod", "numpy.remainder", "numpy.mod"], BIN, Body::Ufunc(real_rule, emit_mod)).raises().doc("`x1 % x2`, with the sign of `x2`."),
+    OpDef::new(&["operator.and_", "numpy.bitwise_and"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Band, c.args[0][0], c.args[1][0])]))).doc("`x1 & x2`."),
+    OpDef::new(&["operator.or_", "numpy.bitwise_or"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Bor, c.args[0][0], c.args[1][0])]))).doc("`x1 | x2`."),
+    OpDef::new(&["operator.xor", "numpy.bitwise_xor"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Bxor, c.args[0][0], c.args[1][0])]))).doc("`x1 ^ x2`."),
+    OpDef::new(&["operator.lshift", "numpy.left_shift"], BIN, Body::Ufunc(shift_rule, emit_lshift)).raises().doc("`x1 << x2`; 0 when all bits leave."),
+    OpDef::new(&["operator.rshift", "numpy.right_shift"], BIN, Body::Ufunc(shift_rule, emit_rshift)).raises().doc("`x1 >> x2`; the sign when all bits leave."),
+    OpDef::new(&["operator.neg", "numpy.negative"], UN, Body::Ufunc(sign_rule, emit_neg)).doc("`-x`."),
+    OpDef::new(&["operator.pos", "numpy.positive"], UN, Body::Ufunc(sign_rule, |_, c| Ok(c.args[0].clone()))).doc("`+x`."),
+    OpDef::new(&["operator.invert", "operator.inv", "numpy.invert", "numpy.bitwise_not"], UN, Body::Ufunc(invert_rule, emit_invert)).doc("`~x`."),
+];
+
+fn number(a: &Arg) -> bool { a.ty.is_number() }
+
+/// Both operands become the promoted type, which is also the result's.
+pub fn common(args: &[Arg], elementwise: bool) -> Option<Type> {
+    if !args.iter().all(number) { return None; }
+    if elementwise { Some(promote::result_type(args[0].ty, args[1].ty)) } else { promote::arith(args[0].ty, args[1].ty) }
+}
+
+fn same(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
+    let t = common(args, elementwise)?;
+    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
+}
+
+/// The result of a Python int operation on constants that does not overflow.
+fn fold_ints(args: &[Arg], t: Type, fold: fn(i64, i64) -> Option<i64>) -> Option<Const> {
+    if t != Type::int() { return None; }
+    match (&args[0].konst, &args[1].konst) {
+        (Some(Const::Int(a)), Some(Const::Int(b))) => fold(*a, *b).map(Const::Int),
+        _ => None,
+    }
+}
+fn fold_add(a: i64, b: i64) -> Option<i64> { a.checked_add(b) }
+fn fold_sub(a: i64, b: i64) -> Option<i64> { a.checked_sub(b) }
+fn fold_mul(a: i64, b: i64) -> Option<i64> { a.checked_mul(b) }
+
+fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    let t = common(args, elementwise)?;
+    if *t == Kind::Bool { return None; }
+    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold_sub)))
+}
+
+fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    let t = common(args, elementwise)?;
+    // Integers are divided as floats, but a message says whether they were integers.
+    let ret = if t.is_index() { if t.is_weak() || *t == Kind::Bool && !elementwise { Type::float() } else { Type::f64() } } else { t };
+    Some(Answer::coerced(ret, vec![t, t]))
+}
+
+/// Real numbers; two bools become integers.
+fn real_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    let t = common(args, elementwise)?;
+    if t.is_complex() { return None; }
+    let t = if *t == Kind::Bool { Type::int_of(crate::types::Int::I8) } else { t };
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn bits_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    if !args.iter().all(|a| a.ty.is_index()) { return None; }
+    let t = if args.iter().all(|a| *a.ty == Kind::Bool) { Type::bool() } else { common(args, elementwise)? };
+    if !t.is_index() { return None; }
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    if !args.iter().all(|a| a.ty.is_index()) { return None; }
+    let t = common(args, elementwise)?;
+    let t = match *t { Kind::Bool => Type::int_of(crate::types::Int::I8), Kind::Int(_) => t, _ => return None };
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn sign_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    if !number(&args[0]) { return None; }
+    let t = match *args[0].ty {
+        Kind::Bool if elementwise => return None,
+        Kind::Bool => Type::int(),
+        _ => args[0].ty,
+    };
+    Some(Answer::coerced(t, vec![t]))
+}
+
+fn invert_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    let t = match *args[0].ty {
+        Kind::Bool if !elementwise && args[0].konst.is_some() => Type::int(),
+        Kind::Bool | Kind::Int(_) => args[0].ty,
+        _ => return None,
+    };
+    Some(Answer::coerced(t, vec![t]))
+}
+
+/// Operation by class of operand: integers, floats, complex by parts, bool by bits.
+fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> Result<Val> {
+    let op = match *c.types[0] { Kind::Bool => bits, Kind::Int(_) => int, _ => float };
+    Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
+}
+
+fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if !c.types[0].is_complex() { return field(cx, c, Op::Imul, Op::Fmul, Op::Band); }
+    let (a, b) = (&c.args[0], &c.args[1]);
+    Ok(complex_mul(cx, a, b))
+}
+
+/// `(a.re + a.im i) (b.re + b.im i)` as C and NumPy compute it.
+pub fn complex_mul(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
+    let (ac, bd) = (cx.b.bin(Op::Fmul, a[0], b[0]), cx.b.bin(Op::Fmul, a[1], b[1]));
+    let (ad, bc) = (cx.b.bin(Op::Fmul, a[0], b[1]), cx.b.bin(Op::Fmul, a[1], b[0]));
+    vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
+}
+
+/// Raises ZeroDivisionError where Python does: on scalars, unless NumPy's answers were asked for.
+fn check_divisor(cx: &mut LowerCx<'_>, c: &OpCall<'_>, message: &str) {
+    if c.elementwise || cx.options.numpy_errors { return; }
+    let mut nonzero = crate::lower::cast::truth(cx, c.args[1][0], part_type(c.types[1]));
+    if c.types[1].is_complex() {
+        let im = crate::lower::cast::truth(cx, c.args[1][1], part_type(c.types[1]));
+        nonzero = cx.or(nonzero, im);
+    }
+    cx.check(nonzero, Class::ZeroDivisionError, message);
+}
+
+fn part_type(t: Type) -> Type { if let Kind::Complex(f) = *t { Type::float_of(f) } else { t } }
+
+fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].is_complex() {
+        check_divisor(cx, c, "complex division by zero");
+        return Ok(complex_div(cx, &c.args[0], &c.args[1]));
+    }
+    check_divisor(cx, c, if c.types[0].is_index() { "division by zero" } else { "float division by zero" });
+    let (a, b) = (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
+    Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
+}
+
+/// Complex division by Smith's method, as CPython and NumPy do it: scaled by the larger part of the divisor.
+pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
+    let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
+    let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
+    let scaled = |cx: &mut LowerCx<'_>, big: Value, small: Value, x: [Value; 4], sub_first: bool| {
+        let ratio = cx.b.bin(Op::Fdiv, small, big);
+        let t = cx.b.bin(Op::Fmul, small, ratio);
+        let den = cx.b.bin(Op::Fadd, big, t);
+        let p = cx.b.bin(Op::Fmul, x[0], ratio);
+        let re = cx.b.bin(Op::Fadd, p, x[1]);
+        let q = cx.b.bin(Op::Fmul, x[2], ratio);
+        let im = if sub_first { cx.b.bin(Op::Fsub, q, x[3]) } else { cx.b.bin(Op::Fsub, x[3], q) };
+        [cx.b.bin(Op::Fdiv, re, den), cx.b.bin(Op::Fdiv, im, den)]
+    };
+    let by_re = scaled(cx, b[0], b[1], [a[1], a[0], a[0], a[1]], false);
+    let by_im = scaled(cx, b[1], b[0], [a[0], a[1], a[1], a[0]], true);
+    (0..2).map(|k| cx.b.select(re_larger, by_re[k], by_im[k])).collect()
+}
+
+fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+
+pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    if c.types[0].is_float() {
+        check_divisor(cx, c, "float floor division by zero");
+        return Ok(vec![super::real::float_floordiv(cx, a, b)]);
+    }
+    check_divisor(cx, c, "integer division or modulo by zero");
+    if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Udiv, a, b)]); }
+    let q = cx.b.bin(Op::Sdiv, a, b);
+    let back = cx.b.bin(Op::Imul, q, b);
+    let r = cx.b.bin(Op::Isub, a, back);
+    let low = cx.b.bin_imm(Op::Isub, q, 1);
+    let adjust = needs_adjustment(cx, r, b);
+    // A division by zero between arrays gives 0.
+    let zero_divisor = cx.b.bin_imm(Op::IcmpEq, b, 0);
+    let keep = cx.not(zero_divisor);
+    let adjust = cx.and(adjust, keep);
+    Ok(vec![cx.b.select(adjust, low, q)])
+}
+
+/// Whether truncation went towards zero where Python goes down: remainder not zero, signs of remainder and divisor differ.
+fn needs_adjustment(cx: &mut LowerCx<'_>, r: Value, b: Value) -> Value {
+    let inexact = cx.b.bin_imm(Op::IcmpNe, r, 0);
+    let signs = cx.b.bin(Op::Bxor, r, b);
+    let differ = cx.b.bin_imm(Op::IcmpSlt, signs, 0);
+    cx.and(inexact, differ)
+}
+
+pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    if c.types[0].is_float() {
+        check_divisor(cx, c, "float modulo");
+        return Ok(vec![super::real::float_mod(cx, a, b)]);
+    }
+    check_divisor(cx, c, "integer modulo by zero");
+    if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Urem, a, b)]); }
+    let r = cx.b.bin(Op::Srem, a, b);
+    let up = cx.b.bin(Op::Iadd, r, b);
+    let adjust = needs_adjustment(cx, r, b);
+    Ok(vec![cx.b.select(adjust, up, r)])
+}
+
+/// Shift amounts at or past the width, which the instruction would take modulo the width.
+fn shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, past: impl FnOnce(&mut LowerCx<'_>, Value) -> Value) -> Result<Val> {
+    let (a, n) = (c.args[0][0], c.args[1][0]);
+    if !c.elementwise && !is_unsigned(c.types[1]) {
+        let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
+        cx.check(ok, Class::ValueError, "negative shift count");
+    }
+    let bits = cx.b.ty(a).bytes() as i64 * 8;
+    let width = cx.b.iconst(cx.b.ty(n), bits);
+    let inside = cx.b.bin(Op::IcmpUlt, n, width);
+    let shifted = cx.b.bin(op, a, n);
+    let other = past(cx, a);
+    Ok(vec![cx.b.select(inside, shifted, other)])
+}
+
+fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    shift(cx, c, Op::Ishl, |cx, a| { let t = cx.b.ty(a); cx.zero(t) })
+}
+
+fn emit_rshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if is_unsigned(c.types[0]) { return shift(cx, c, Op::Ushr, |cx, a| { let t = cx.b.ty(a); cx.zero(t) }); }
+    shift(cx, c, Op::Sshr, |cx, a| { let last = cx.b.ty(a).bytes() as i64 * 8 - 1; cx.b.bin_imm(Op::Sshr, a, last) })
+}
+
+fn emit_neg(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let op = if c.types[0].is_int() { Op::Ineg } else { Op::Fneg };
+    Ok(c.args[0].iter().map(|v| cx.b.un(op, *v)).collect())
+}
+
+fn emit_invert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let v = c.args[0][0];
+    Ok(vec![if *c.types[0] == Kind::Bool { cx.not(v) } else { cx.b.un(Op::Bnot, v) }])
+}
+
+/// A value widened to f64 for helpers that know nothing else.
+pub fn widen(cx: &mut LowerCx<'_>, v: Value) -> Value { if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F64, v) } else { v } }
+
+/// Missing helper results are bugs, reported as such.
+pub fn expect(v: Option<Value>) -> Result<Value> { v.ok_or_else(|| Diagnostic::internal("helper without a result")) }

@@ -1,0 +1,280 @@
+//! Comparison, identity and truth.
+
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::types::promote;
+use crate::types::{Const, Kind, Type};
+
+const BIN: &str = "x1, x2, out=None";
+
+/// One comparison: its instructions for signed, unsigned and floating operands.
+#[derive(Clone, Copy)]
+struct Cmp { signed: Op, unsigned: (Op, bool), float: Op }
+const EQ: Cmp = Cmp { signed: Op::IcmpEq, unsigned: (Op::IcmpEq, false), float: Op::FcmpEq };
+const NE: Cmp = Cmp { signed: Op::IcmpNe, unsigned: (Op::IcmpNe, false), float: Op::FcmpNe };
+const LT: Cmp = Cmp { signed: Op::IcmpSlt, unsigned: (Op::IcmpUlt, false), float: Op::FcmpLt };
+const LE: Cmp = Cmp { signed: Op::IcmpSle, unsigned: (Op::IcmpUle, false), float: Op::FcmpLe };
+const GT: Cmp = Cmp { signed: Op::IcmpSgt, unsigned: (Op::IcmpUlt, true), float: Op::FcmpGt };
+const GE: Cmp = Cmp { signed: Op::IcmpSge, unsigned: (Op::IcmpUle, true), float: Op::FcmpGe };
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.eq", "numpy.equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ))).doc("`x1 == x2`."),
+    OpDef::new(&["operator.ne", "numpy.not_equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE))).doc("`x1 != x2`."),
+    OpDef::new(&["operator.lt", "numpy.less"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT))).doc("`x1 < x2`."),
+    OpDef::new(&["operator.le", "numpy.less_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE))).doc("`x1 <= x2`."),
+    OpDef::new(&["operator.gt", "numpy.greater"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT))).doc("`x1 > x2`."),
+    OpDef::new(&["operator.ge", "numpy.greater_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE))).doc("`x1 >= x2`."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Lir(structural_rule, |cx, c| equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]).map(|v| vec![v]))).doc("`a == b` of tuples, None, optionals and types."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Lir(|cx, a| structural_rule(cx, a).map(negated), |cx, c| {
+        let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;
+        Ok(vec![cx.not(v)])
+    })).doc("`a != b` of tuples, None, optionals and types."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false))).doc("`a < b` of tuples."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true))).doc("`a <= b` of tuples."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false))).doc("`a > b` of tuples."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true))).doc("`a >= b` of tuples."),
+    OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v]))).doc("`a is b`, for None, bool, types and functions."),
+    OpDef::new(&["operator.is_not"], "a, b", Body::Lir(|cx, a| is_rule(cx, a).map(negated), |cx, c| {
+        let v = emit_is(cx, c)?;
+        Ok(vec![cx.not(v)])
+    })).doc("`a is not b`."),
+    OpDef::new(&["operator.truth", "builtins.bool"], "x", Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v]))).doc("Python's truth of a value."),
+    OpDef::new(&["operator.not_"], "x", Body::Lir(|cx, a| truth_rule(cx, a).map(negated), |cx, c| {
+        let v = truth(cx, &c.args[0], c.types[0])?;
+        Ok(vec![cx.not(v)])
+    })).doc("`not x`."),
+];
+
+fn negated(mut a: Answer) -> Answer {
+    a.konst = a.konst.map(|c| Const::Bool(!c.truth()));
+    a
+}
+
+fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
+    if !args.iter().all(|a| a.ty.is_number()) { return None; }
+    let konst = match (&args[0].konst, &args[1].konst) {
+        (Some(Const::Int(a)), Some(Const::Int(b))) => Some(Const::Bool(holds(a.cmp(b)))),
+        _ => None,
+    };
+    // Integers of mixed signedness are compared by value, so they keep their types.
+    let ints = args.iter().all(|a| a.ty.is_index());
+    let t = if ints { None } else { Some(promote::result_type(args[0].ty, args[1].ty)) };
+    let types = match t { Some(t) => vec![t, t], None => vec![args[0].ty, args[1].ty] };
+    Some(Answer::coerced(Type::bool(), types).known(konst))
+}
+
+fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
+    if !elementwise && args.iter().any(|a| a.ty.is_complex()) { return None; }
+    rule(args, elementwise, holds)
+}
+
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> { Ok(vec![numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?]) }
+
+fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, cmp: Cmp) -> Result<Value> {
+    if at.is_index() && bt.is_index() { return Ok(integers(cx, a[0], at, b[0], bt, cmp)); }
+    let t = promote::result_type(at, bt);
+    let (a, b) = (cast::cast(cx, a, at, t)?, cast::cast(cx, b, bt, t)?);
+    if !t.is_complex() { return Ok(cx.b.bin(cmp.float, a[0], b[0])); }
+    let (re, im) = (cx.b.bin(cmp.float, a[0], b[0]), cx.b.bin(cmp.float, a[1], b[1]));
+    Ok(match cmp.float {
+        Op::FcmpEq => cx.and(re, im),
+        Op::FcmpNe => cx.or(re, im),
+        // NumPy orders complex numbers by real part, then imaginary part.
+        _ => {
+            let tie = cx.b.bin(Op::FcmpEq, a[0], b[0]);
+            cx.b.select(tie, im, re)
+        }
+    })
+}
+
+/// Compares integers by value, whatever their widths and signs.
+fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: Cmp) -> Value {
+    let is_u64 = |t: Type| matches!(*t, Kind::Int(i) if !i.signed() && i.bits() == 64);
+    let (x, y) = (cast::to_i64(cx, a, at), cast::to_i64(cx, b, bt));
+    let unsigned = |cx: &mut LowerCx<'_>| {
+        let (op, swap) = cmp.unsigned;
+        if swap { cx.b.bin(op, y, x) } else { cx.b.bin(op, x, y) }
+    };
+    match (is_u64(at), is_u64(bt)) {
+        (false, false) => cx.b.bin(cmp.signed, x, y),
+        (true, true) => unsigned(cx),
+        (mixed_first, _) => {
+            // One side may be negative: then it is the smaller one, which a signed comparison of -1 and 0 says.
+            let other = if mixed_first { y } else { x };
+            let negative = cx.b.bin_imm(Op::IcmpSlt, other, 0);
+            let (minus, zero) = (cx.b.i64(-1), cx.b.i64(0));
+            let when_negative = if mixed_first { cx.b.bin(cmp.signed, zero, minus) } else { cx.b.bin(cmp.signed, minus, zero) };
+            let plain = unsigned(cx);
+            cx.b.select(negative, when_negative, plain)
+        }
+    }
+}
+
+fn comparable(a: Type, b: Type) -> bool {
+    if a.is_number() && b.is_number() { return true; }
+    match (a.kind(), b.kind()) {
+        (Kind::Optional(x), Kind::Optional(y)) => comparable(*x, *y),
+        (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::None, Kind::None) => true,
+        (Kind::Optional(x), _) => comparable(*x, b),
+        (_, Kind::Optional(y)) => comparable(a, *y),
+        (Kind::Str, Kind::Str) => true,
+        (Kind::DType(_) | Kind::Builtin(_), Kind::DType(_) | Kind::Builtin(_)) => true,
+        (Kind::None, _) | (_, Kind::None) => true,
+        _ => match (a.members(), b.members()) { (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).all(|(p, q)| comparable(*p, *q)), _ => false },
+    }
+}
+
+fn structural_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, b) = (args[0].ty, args[1].ty);
+    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
+        // Values of unrelated classes are never equal in Python.
+        let class = |t: Type| match t.kind() {
+            Kind::Str => 1, Kind::Tuple(_) | Kind::NamedTuple(..) => 2, _ if t.is_number() => 3, Kind::List(_) | Kind::ListVar(_) => 4, _ => 0,
+        };
+        if class(a) != class(b) && class(a) * class(b) > 0 { return Ok(Answer::constant(Const::Bool(false))); }
+        return Err(no_match("==", args));
+    }
+    let konst = match (&args[0].konst, &args[1].konst) {
+        (Some(Const::Str(x)), Some(Const::Str(y))) => Some(Const::Bool(x == y)),
+        _ => dtype_equal(a, b).map(Const::Bool),
+    };
+    Ok(Answer::of(Type::bool()).known(konst))
+}
+
+/// `a.dtype == np.float64` and the like.
+fn dtype_equal(a: Type, b: Type) -> Option<bool> {
+    let scalar = |t: Type| match *t { Kind::DType(_) | Kind::Builtin(_) => crate::infer::cx::dtype_arg(&Arg::of(t)), _ => None };
+    Some(scalar(a)? == scalar(b)?)
+}
+
+/// Equality of values that are made of numbers, strings, None and tuples.
+pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+    if at.is_number() && bt.is_number() { return numbers(cx, a, at, b, bt, EQ); }
+    match (at.kind(), bt.kind()) {
+        (Kind::None, Kind::None) => Ok(cx.b.bool(true)),
+        (Kind::Optional(_), Kind::None) => Ok(cx.not(a[0])),
+        (Kind::None, Kind::Optional(_)) => Ok(cx.not(b[0])),
+        (Kind::Optional(x), Kind::Optional(y)) => {
+            let both = cx.and(a[0], b[0]);
+            let same = cx.b.bin(Op::IcmpEq, a[0], b[0]);
+            let r = cx.if_else(both, |cx| Ok(vec![equal(cx, &a[1..], *x, &b[1..], *y)?]), |_| Ok(vec![same]))?;
+            Ok(r[0])
+        }
+        (Kind::Optional(x), _) => {
+            let r = cx.if_else(a[0], |cx| Ok(vec![equal(cx, &a[1..], *x, b, bt)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            Ok(r[0])
+        }
+        (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
+        (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
+        _ => match (at.members(), bt.members()) {
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                let mut all = cx.b.bool(true);
+                let (av, bv) = (split_leaves(a, x), split_leaves(b, y));
+                for k in 0..x.len() {
+                    let same = equal(cx, &av[k], x[k], &bv[k], y[k])?;
+                    all = cx.and(all, same);
+                }
+                Ok(all)
+            }
+            _ => Ok(cx.b.bool(false)),
+        },
+    }
+}
+
+fn orderable(a: Type, b: Type) -> bool {
+    if a.is_real() && b.is_real() || (*a == Kind::Str && *b == Kind::Str) { return true; }
+    match (a.members(), b.members()) { (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)), _ => false }
+}
+
+fn tuple_order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[0].ty.members().is_none() || !orderable(args[0].ty, args[1].ty) { return Err(no_match("comparison", args)); }
+    Ok(Answer::of(Type::bool()))
+}
+
+fn tuple_order(cx: &mut LowerCx<'_>, c: &OpCall<'_>, strict: Cmp, or_equal: bool) -> Result<Val> {
+    Ok(vec![order(cx, (&c.args[0], c.types[0]), (&c.args[1], c.types[1]), strict, or_equal)?])
+}
+
+/// Lexicographic order: the first members that differ decide, then the lengths.
+fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict: Cmp, or_equal: bool) -> Result<Value> {
+    let ((av, at), (bv, bt)) = (a, b);
+    if at.is_number() {
+        let cmp = match (strict.signed, or_equal) { (Op::IcmpSlt, true) => LE, (_, true) => GE, (_, false) => strict };
+        return numbers(cx, av, at, bv, bt, cmp);
+    }
+    if *at == Kind::Str { return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal); }
+    let (Some(x), Some(y)) = (at.members(), bt.members()) else { return Err(Diagnostic::new(Code::InternalError, "order of unordered types")) };
+    let (av, bv) = (split_leaves(av, x), split_leaves(bv, y));
+    let by_length = if strict.signed == Op::IcmpSlt { x.len() < y.len() } else { x.len() > y.len() };
+    let mut result = cx.b.bool(by_length || (or_equal && x.len() == y.len()));
+    for k in (0..x.len().min(y.len())).rev() {
+        let same = equal(cx, &av[k], x[k], &bv[k], y[k])?;
+        let first = order(cx, (&av[k], x[k]), (&bv[k], y[k]), strict, false)?;
+        result = cx.b.select(same, result, first);
+    }
+    Ok(result)
+}
+
+fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, b) = (args[0].ty, args[1].ty);
+    let known = match (a.kind(), b.kind()) {
+        (Kind::None, Kind::None) => Some(true),
+        (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
+        (Kind::None, _) | (_, Kind::None) => Some(false),
+        (Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_), Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_)) => Some(a == b),
+        (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
+        (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
+        (Kind::Array(_), Kind::Array(_)) => None,
+        // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it.
+        _ if a.is_number() && b.is_number() => if a.strong() == b.strong() { None } else { Some(false) },
+        _ => Some(false),
+    };
+    Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
+}
+
+fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
+    match (c.types[0].kind(), c.types[1].kind()) {
+        (Kind::Str | Kind::List(_) | Kind::Exception, _) => Ok(cx.b.bin(Op::IcmpEq, c.args[0][0], c.args[1][0])),
+        (Kind::Array(_), _) => Ok(cx.b.bin(Op::IcmpEq, c.args[0][1], c.args[1][1])),
+        _ => equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]),
+    }
+}
+
+fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let known = args[0].konst.as_ref().map(Const::truth).or(match args[0].ty.kind() {
+        Kind::None => Some(false),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(!m.is_empty()),
+        Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
+        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Generator(..) | Kind::Slice(_) => Some(true),
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Optional(_) => None,
+        Kind::Array(a) if a.ndim == 0 => None,
+        _ => {
+            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()"));
+        }
+    });
+    Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
+}
+
+/// Python's truth of a value.
+pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    Ok(match *t {
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
+        Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
+        Kind::Optional(inner) => {
+            let r = cx.if_else(v[0], |cx| Ok(vec![truth(cx, &v[1..], inner)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            r[0]
+        }
+        Kind::Array(a) => {
+            let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
+            truth(cx, &x, a.dtype)?
+        }
+        _ => {
+            let n = super::sequence::length(cx, v, t)?;
+            cx.b.bin_imm(Op::IcmpNe, n, 0)
+        }
+    })
+}

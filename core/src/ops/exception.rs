@@ -1,0 +1,176 @@
+//! Raising, matching and handling exceptions.
+
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::layout::Obj;
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::ops::object;
+use crate::rt::Ctx;
+use crate::types::{ClassInfo, Float, Kind, Type};
+
+crate::runtime_fns! {
+    /// What `except` blocks are handling.
+    trait Helpers;
+    /// `exc` becomes the exception that is being handled (bare `raise`, context of new ones); the caller keeps its reference.
+    fn exc_push_handled(ctx: Ctx, exc: *mut Obj) [Writes, Never];
+    /// The exception that was being handled before becomes it again.
+    fn exc_pop_handled(ctx: Ctx) [Writes, Never];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new)).raises().writes().doc("An exception instance: `ValueError(\"text\", 3)`."),
+    OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make)).writes().doc("What `raise value` raises: an instance, or a class called without arguments."),
+    OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause)).writes().doc("`raise exc from cause`."),
+    OpDef::new(&["exc.current"], "", Body::Lir(|_, _| Ok(Answer::of(Type::new(Kind::Exception))), |cx, _| {
+        Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
+    })).writes().doc("What a bare `raise` raises."),
+    OpDef::new(&["exc.matches"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
+    OpDef::new(&["exc.assertion"], "", Body::Lir(
+        |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),
+    )).doc("The class that `assert` raises."),
+];
+
+/// The class information of a built-in exception; its handle is the class number.
+pub fn builtin_class(c: Class) -> &'static ClassInfo {
+    static ALL: std::sync::LazyLock<Vec<ClassInfo>> =
+        std::sync::LazyLock::new(|| Class::ALL.iter().map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![] }).collect());
+    &ALL[c as i64 as usize]
+}
+
+fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    for a in &args[1..] {
+        if !argument_ok(a.ty) {
+            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {}", a.ty)).help("pass numbers, strings or tuples of them"));
+        }
+    }
+    Ok(Answer::of(Type::new(Kind::Exception)))
+}
+
+fn argument_ok(t: Type) -> bool {
+    match t.kind() {
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::None => true,
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| argument_ok(*t)),
+        _ => false,
+    }
+}
+
+fn class_value(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
+    let Kind::ExcClass(class) = *ty else { return Err(Diagnostic::internal("no exception class")) };
+    Ok(match Class::from_number(class.handle as i64) {
+        Some(c) => {
+            let (c, null, none) = (cx.b.i64(c as i64), cx.b.null(), cx.b.i64(-1));
+            cx.helper_value(&object::exc_new, &[c, null, none])
+        }
+        None => {
+            let h = cx.b.i64(class.handle as i64);
+            cx.helper_value(&object::exc_new_host, &[h])
+        }
+    })
+}
+
+fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let exc = class_value(cx, call.types[0])?;
+    for (v, t) in call.args.iter().zip(call.types).skip(1) { add_argument(cx, exc, v, *t); }
+    Ok(vec![exc])
+}
+
+/// Appends a value to the exception's arguments.
+fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) {
+    let zero = cx.b.i64(0);
+    let (kind, bits) = match t.kind() {
+        Kind::None => (0, zero),
+        Kind::Bool => (1, crate::lower::cast::resize(cx, v[0], false, Ty::I64)),
+        Kind::Int(i) => (if i.signed() { 2 } else { 5 }, crate::lower::cast::resize(cx, v[0], i.signed(), Ty::I64)),
+        Kind::Float(_) => {
+            let wide = crate::lower::cast::scalar(cx, v[0], t, Type::float_of(Float::F64));
+            (3, cx.b.conv(Op::Bitcast, Ty::I64, wide))
+        }
+        Kind::Str => (4, cx.b.conv(Op::Bitcast, Ty::I64, v[0])),
+        Kind::Complex(f) => {
+            let part = Type::float_of(*f);
+            let parts = [0, 1].map(|k| crate::lower::cast::scalar(cx, v[k], part, Type::f64()));
+            let at = cx.spill(&parts);
+            (8, cx.b.conv(Op::Bitcast, Ty::I64, at))
+        }
+        _ => {
+            let members = t.members().unwrap_or_default();
+            let (open, close) = (cx.b.i64(6), cx.b.i64(7));
+            cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
+            for (v, t) in split_leaves(v, members).iter().zip(members) { add_argument(cx, exc, v, *t); }
+            cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
+            return;
+        }
+    };
+    let kind = cx.b.i64(kind);
+    cx.b.helper(&object::exc_add_arg, &[exc, kind, bits]);
+}
+
+fn make_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    match *args[0].ty {
+        Kind::Exception | Kind::ExcClass(_) => Ok(Answer::of(Type::new(Kind::Exception))),
+        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("exceptions must derive from BaseException, not {}", args[0].ty))),
+    }
+}
+
+fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let exc = match *call.types[0] {
+        Kind::Exception => {
+            cx.retain(&call.args[0], call.types[0]);
+            call.args[0][0]
+        }
+        _ => class_value(cx, call.types[0])?,
+    };
+    let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
+    cx.b.helper(&object::exc_set_context, &[exc, handled]);
+    // Raising adds this line to the trail.
+    cx.site(exc);
+    Ok(vec![exc])
+}
+
+fn cause_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[1].is_none() { make_rule(cx, &args[1..])?; }
+    if *args[0].ty != Kind::Exception { return Err(no_match("raise … from", args)); }
+    Ok(Answer::of(args[0].ty))
+}
+
+fn emit_cause(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let exc = call.args[0][0];
+    let (cause, made) = match *call.types[1] {
+        Kind::None => (cx.b.null(), false),
+        Kind::Exception => (call.args[1][0], false),
+        _ => (class_value(cx, call.types[1])?, true),
+    };
+    cx.b.helper(&object::exc_set_cause, &[exc, cause]);
+    if made { cx.b.helper(&object::obj_release, &[cause]); }
+    cx.b.helper(&object::obj_retain, &[exc]);
+    Ok(vec![exc])
+}
+
+fn classes(t: Type) -> Option<Vec<&'static ClassInfo>> {
+    match t.kind() {
+        Kind::ExcClass(c) => Some(vec![c]),
+        Kind::Tuple(m) => Some(m.iter().map(|t| classes(*t)).collect::<Option<Vec<_>>>()?.concat()),
+        _ => None,
+    }
+}
+
+fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if classes(args[1].ty).is_none() {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, format!("catching {} is not allowed: it is no exception class", args[1].ty)));
+    }
+    Ok(Answer::of(Type::bool()))
+}
+
+fn emit_matches(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    let mut any = cx.b.bool(false);
+    for c in classes(call.types[1]).unwrap_or_default() {
+        let n = cx.b.i64(c.handle as i64);
+        let helper = if Class::from_number(c.handle as i64).is_some() { &object::exc_matches } else { &object::exc_matches_host };
+        let hit = cx.helper_value(helper, &[call.args[0][0], n]);
+        any = cx.or(any, hit);
+    }
+    Ok(vec![any])
+}

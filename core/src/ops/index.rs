@@ -1,0 +1,281 @@
+//! Basic indexing of arrays: integers, slices, ellipsis and new axes, read and written, with broadcasting.
+
+use super::sequence::adjust_slice;
+use super::ufunc::{broadcast_strides, check_broadcast_to};
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, load_element};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::types::{ArrayType, Kind, Layout, Type, promote};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads()
+        .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh }).doc("`a[i, j:k, ..., None]`: an element, or a view."),
+    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().doc("`a[i, j:k] = value`, with broadcasting."),
+];
+
+/// One step of an index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Item { Int, Slice, NewAxis, Ellipsis }
+
+/// The items of a basic index, one ellipsis put in where there is none; or none if the index is not basic.
+fn items(t: Type) -> Option<Vec<(Item, Type)>> {
+    let one = |t: Type| match *t {
+        Kind::Int(_) => Some((Item::Int, t)),
+        Kind::Array(a) if a.ndim == 0 && a.dtype.is_int() => Some((Item::Int, t)),
+        Kind::Slice(_) => Some((Item::Slice, t)),
+        Kind::None => Some((Item::NewAxis, t)),
+        Kind::Ellipsis => Some((Item::Ellipsis, t)),
+        _ => None,
+    };
+    let mut out: Vec<(Item, Type)> = match t.members() { Some(m) => m.iter().map(|t| one(*t)).collect::<Option<_>>()?, None => vec![one(t)?] };
+    match out.iter().filter(|i| i.0 == Item::Ellipsis).count() {
+        0 => out.push((Item::Ellipsis, Type::none())),
+        1 => {}
+        _ => return None,
+    }
+    Some(out)
+}
+
+/// The type of the view, or of the element for a full set of integers.
+fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
+    let used = items.iter().filter(|i| matches!(i.0, Item::Int | Item::Slice)).count();
+    let kept = a.ndim().checked_sub(used)?;
+    let ints = items.iter().filter(|i| i.0 == Item::Int).count();
+    let new = items.iter().filter(|i| i.0 == Item::NewAxis).count();
+    let explicit_ellipsis = items.iter().any(|i| i.0 == Item::Ellipsis && *i.1 == Kind::Ellipsis);
+    let ndim = a.ndim() - ints + new;
+    if ndim == 0 && !explicit_ellipsis { return Some(a.dtype); }
+    // Leading integers, then everything else in full, keep C order; whole-dimension slices after them as well.
+    let mut lead = items.iter().skip_while(|i| i.0 == Item::Int);
+    let whole = |i: &(Item, Type)| i.0 == Item::Ellipsis || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None);
+    let first = lead.next();
+    let unit_slice = |i: &(Item, Type)| matches!(*i.1, Kind::Slice([_, _, st]) if *st == Kind::None);
+    let c_kept = a.layout == Layout::C && first.is_none_or(|i| whole(i) || unit_slice(i)) && lead.all(whole) && new == 0;
+    let _ = kept;
+    let layout = if c_kept { Layout::C } else { Layout::A };
+    Some(Type::new(Kind::Array(ArrayType { ndim: ndim as u8, layout, ..a })))
+}
+
+fn too_many(a: ArrayType, n: usize) -> Diagnostic {
+    Diagnostic::new(Code::NoMatchingOperation, format!("too many indices for array: array is {}-dimensional, but {n} were indexed", a.ndim))
+}
+
+fn array_and_items(args: &[Arg]) -> Result<(ArrayType, Vec<(Item, Type)>)> {
+    let a = args[0].ty.as_array().ok_or_else(|| no_match("[]", args))?;
+    let items = items(args[1].ty).ok_or_else(|| no_match("[]", args))?;
+    Ok((a, items))
+}
+
+fn get_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, items) = array_and_items(args)?;
+    let t = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
+    Ok(Answer::of(t))
+}
+
+fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, items) = array_and_items(args)?;
+    if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "assignment destination is read-only").help("copy the array first")); }
+    let view = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
+    let value = args[2].ty;
+    let fits = match value.as_array() {
+        Some(v) => view.as_array().is_some_and(|w| v.ndim <= w.ndim || v.ndim == 0) || (v.ndim == 0),
+        None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
+    };
+    if !fits { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot assign a value of type {value} to {view}"))); }
+    let number = value.as_array().map_or_else(|| row(value).unwrap_or(value), |v| v.dtype);
+    if number.is_complex() && !a.dtype.is_complex() {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a complex value cannot be stored in an array of {}", a.dtype)).help("take .real"));
+    }
+    Ok(Answer::of(Type::none()))
+}
+
+/// Element type of a tuple or list of numbers that is assigned like a 1-d array.
+fn row(t: Type) -> Option<Type> {
+    match t.kind() {
+        Kind::List(e) if e.is_number() => Some(*e),
+        _ => t.members()?.iter().try_fold(Type::never(), |x, y| promote::unify(x, *y)).filter(|t| t.is_number()),
+    }
+}
+
+/// The view of a basic index; indices out of range raise, slices are cut to fit.
+fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usize, layout: Layout) -> Result<ArrayVal> {
+    let items = items(t).ok_or_else(|| Diagnostic::internal("index"))?;
+    let parts = match t.members() { Some(m) => split_leaves(index, m), None => vec![index.to_vec()] };
+    let used = items.iter().filter(|i| matches!(i.0, Item::Int | Item::Slice)).count();
+    let (mut data, mut shape, mut strides) = (a.data, vec![], vec![]);
+    let mut dim = 0;
+    for (k, (item, ty)) in items.iter().enumerate() {
+        match item {
+            Item::Int => {
+                let i = match ty.as_array() {
+                    Some(z) => { let e = load_element(cx, parts[k][1], z.dtype); cast::to_i64(cx, e[0], z.dtype) }
+                    None => cast::to_i64(cx, parts[k][0], *ty),
+                };
+                let at = if matches!(**ty, Kind::Int(x) if !x.signed()) { checked_unsigned(cx, i, a.shape[dim], dim, used) } else { checked(cx, i, a.shape[dim], dim, used) };
+                let off = cx.b.bin(Op::Imul, at, a.strides[dim]);
+                data = cx.b.ptr_add(data, off);
+                dim += 1;
+            }
+            Item::Slice => {
+                let s = adjust_slice(cx, &parts[k], *ty, a.shape[dim])?;
+                let off = cx.b.bin(Op::Imul, s.start, a.strides[dim]);
+                // An empty slice may start behind the end; its data is never touched.
+                data = cx.b.ptr_add(data, off);
+                shape.push(s.count);
+                strides.push(cx.b.bin(Op::Imul, s.step, a.strides[dim]));
+                dim += 1;
+            }
+            Item::NewAxis => {
+                shape.push(cx.b.i64(1));
+                strides.push(cx.b.i64(0));
+            }
+            Item::Ellipsis => for _ in 0..a.shape.len() - used {
+                shape.push(a.shape[dim]);
+                strides.push(a.strides[dim]);
+                dim += 1;
+            },
+        }
+    }
+    Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides })
+}
+
+fn message(dim: usize, used: usize) -> String { if used > 1 || dim > 0 { format!("index is out of bounds for axis {dim}") } else { "index is out of bounds for axis 0".into() } }
+
+fn checked(cx: &mut LowerCx<'_>, i: Value, n: Value, dim: usize, used: usize) -> Value { cx.checked_index(i, n, &message(dim, used)) }
+
+fn checked_unsigned(cx: &mut LowerCx<'_>, i: Value, n: Value, dim: usize, used: usize) -> Value {
+    if cx.options.boundscheck {
+        let ok = cx.b.bin(Op::IcmpUlt, i, n);
+        cx.check(ok, Class::IndexError, &message(dim, used));
+    }
+    i
+}
+
+fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    match c.ret.as_array() {
+        Some(r) => Ok(view(cx, &a, &c.args[1], c.types[1], r.ndim(), r.layout)?.pack()),
+        None => {
+            let v = view(cx, &a, &c.args[1], c.types[1], 0, Layout::C)?;
+            Ok(load_element(cx, v.data, a.ty.dtype))
+        }
+    }
+}
+
+fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
+    let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
+    let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
+    let v = view(cx, &a, &c.args[1], c.types[1], ndim, layout)?;
+    assign(cx, &v, &c.args[2], c.types[2])?;
+    Ok(vec![])
+}
+
+/// Writes a number, array, tuple or list of numbers into every element of a view, broadcast.
+pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> Result<()> {
+    let dtype = v.ty.dtype;
+    if let Kind::Array(_) = *t {
+        let src = ArrayVal::new(cx, value, t)?;
+        return assign_array(cx, v, &src);
+    }
+    if let Some(e) = row(t) {
+        let src = row_array(cx, value, t, e)?;
+        assign_array(cx, v, &src)?;
+        cx.release(&[src.owner], Type::str());
+        return Ok(());
+    }
+    let x = cast::cast(cx, value, t, dtype)?;
+    v.for_each(cx, &mut |cx, index| {
+        v.store(cx, index, &x);
+        Ok(())
+    })
+}
+
+/// A new 1-d array with the members of a tuple or list of numbers.
+pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
+    let n = super::sequence::length(cx, value, t)?;
+    let out = ArrayVal::alloc(cx, e.strong(), &[n], Layout::C, false)?;
+    if let Some(m) = t.members() {
+        for (k, (p, x)) in split_leaves(value, m).iter().zip(m).enumerate() {
+            let at = cx.b.i64(k as i64);
+            let p = cast::cast(cx, p, *x, out.ty.dtype)?;
+            out.store(cx, &[at], &p);
+        }
+        return Ok(out);
+    }
+    cx.for_range(n, &[], |cx, i, _| {
+        let x = super::sequence::element(cx, value, t, i)?;
+        let x = cast::cast(cx, &x, e, out.ty.dtype)?;
+        out.store(cx, &[i], &x);
+        Ok(vec![])
+    })?;
+    Ok(out)
+}
+
+/// Element by element, through a copy where source and target share memory.
+pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Result<()> {
+    // A source of more dimensions is allowed when the extra ones are 1, as in NumPy; types already exclude it here.
+    check_broadcast_to(cx, &src.shape, &v.shape);
+    let shared = overlaps(cx, v, src);
+    let copied = cx.if_else(shared, |cx| {
+        let copy = ArrayVal::alloc(cx, src.ty.dtype, &src.shape, Layout::C, false)?;
+        src.for_each(cx, &mut |cx, index| {
+            let x = src.load(cx, index);
+            copy.store(cx, index, &x);
+            Ok(())
+        })?;
+        Ok([vec![copy.owner, copy.data], copy.strides].concat())
+    }, |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()))?;
+    let from = ArrayVal { data: copied[1], strides: copied[2..].to_vec(), ..src.clone() };
+    let strides = broadcast_strides(cx, &from, v.shape.len());
+    let (dtype, target) = (from.ty.dtype, v.ty.dtype);
+    v.for_each(cx, &mut |cx, index| {
+        let at = ArrayVal { strides: strides.clone(), ..from.clone() }.address(cx, index);
+        let x = load_element(cx, at, dtype);
+        let x = cast::cast(cx, &x, dtype, target)?;
+        v.store(cx, index, &x);
+        Ok(())
+    })?;
+    cx.b.helper(&super::object::obj_release, &[copied[0]]);
+    Ok(())
+}
+
+/// Whether two arrays may share bytes without being the very same view: their address ranges meet.
+pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
+    let (a_low, a_high) = bounds(cx, a);
+    let (b_low, b_high) = bounds(cx, b);
+    let x = cx.b.bin(Op::IcmpUlt, a_low, b_high);
+    let y = cx.b.bin(Op::IcmpUlt, b_low, a_high);
+    let meet = cx.and(x, y);
+    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype { return meet; }
+    // The very same elements in the same order are read before they are written.
+    let mut same = cx.b.bin(Op::IcmpEq, a.data, b.data);
+    for (s, t) in a.strides.iter().zip(&b.strides).chain(a.shape.iter().zip(&b.shape)) {
+        let eq = cx.b.bin(Op::IcmpEq, *s, *t);
+        same = cx.and(same, eq);
+    }
+    let differ = cx.not(same);
+    cx.and(meet, differ)
+}
+
+/// First byte and the one behind the last byte of an array's elements, as `ptr`s.
+fn bounds(cx: &mut LowerCx<'_>, a: &ArrayVal) -> (Value, Value) {
+    let (mut low, mut high) = (a.data, a.data);
+    let zero = cx.b.i64(0);
+    for (n, s) in a.shape.iter().zip(&a.strides) {
+        let last = cx.b.bin_imm(Op::Isub, *n, 1);
+        let last = cx.b.bin(Op::Smax, last, zero);
+        let span = cx.b.bin(Op::Imul, last, *s);
+        let (neg, pos) = (cx.b.bin(Op::Smin, span, zero), cx.b.bin(Op::Smax, span, zero));
+        low = cx.b.ptr_add(low, neg);
+        high = cx.b.ptr_add(high, pos);
+    }
+    let item = cx.b.i64(a.ty.itemsize());
+    (low, cx.b.ptr_add(high, item))
+}

@@ -1,0 +1,304 @@
+//! Iteration: iterators are values, `next` gives the next state, whether there was a value, and the value.
+
+use super::sequence::{element, element_type, length};
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::constants::absent;
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::types::{IterType, Kind, Type};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["builtins.range"], "start, stop=None, step=None", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
+    OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),
+    OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next)).consumes().doc("One step of an iterator: `(state, has_value, value)`."),
+    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
+    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip)).consumes().doc("Tuples of one value each, to the end of the shortest."),
+    OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed)).consumes().doc("A sequence from its end."),
+    OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]]))).property().doc("First value."),
+    OpDef::new(&["range.stop"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][1]]))).property().doc("Bound."),
+    OpDef::new(&["range.step"], "r", Body::Lir(|_, a| range_attr(a), |cx, c| Ok(vec![match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => c.args[0][2] }]))).property().doc("Step."),
+];
+
+fn range_attr(args: &[Arg]) -> Result<Answer> { if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) } }
+
+fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args.iter().any(|a| !a.is_none() && !a.ty.is_index()) || args[0].is_none() { return Err(no_match("range()", args)); }
+    let step = if args[2].is_none() { Some(1) } else { args[2].int() };
+    if step == Some(0) { return Err(Diagnostic::new(Code::BadCall, "range() arg 3 must not be zero")); }
+    Ok(Answer::of(Type::new(Kind::Range(step))))
+}
+
+fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let int = |cx: &mut LowerCx<'_>, k: usize| cast::to_i64(cx, c.args[k][0], c.types[k]);
+    let mut out = if *c.types[1] == Kind::None { vec![cx.b.i64(0), int(cx, 0)] } else { vec![int(cx, 0), int(cx, 1)] };
+    if let Kind::Range(None) = *c.ret {
+        let step = int(cx, 2);
+        let ok = cx.b.bin_imm(Op::IcmpNe, step, 0);
+        cx.check(ok, Class::ValueError, "range() arg 3 must not be zero");
+        out.push(step);
+    }
+    Ok(out)
+}
+
+/// The iterator type over a type, or none.
+pub fn iterator_of(t: Type) -> Option<Type> {
+    Some(match t.kind() {
+        Kind::Iter(_) | Kind::Generator(..) => t,
+        Kind::Range(step) => Type::iter(IterType::Range(*step)),
+        Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Array(t)),
+        Kind::List(_) | Kind::ListVar(_) => Type::iter(IterType::List(t)),
+        Kind::Str => Type::iter(IterType::Str),
+        Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Tuple(t)),
+        _ => return None,
+    })
+}
+
+/// What an iterator type gives, for types without list variables.
+pub fn value_type(t: Type) -> Option<Type> {
+    Some(match t.kind() {
+        Kind::Generator(_, y) => *y,
+        Kind::Iter(i) => match i {
+            IterType::Range(_) => Type::int(),
+            IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
+            IterType::Tuple(t) => if t.members()?.is_empty() { Type::none() } else { element_type(*t)? },
+            IterType::Str => Type::str(),
+            IterType::Enumerate(t) => Type::tuple(vec![Type::int(), value_type(*t)?]),
+            IterType::Zip(m) => Type::tuple(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
+            IterType::NdIndex(n) => Type::tuple(vec![Type::int(); *n as usize]),
+            IterType::NdEnumerate(t) => {
+                let a = t.as_array()?;
+                Type::tuple(vec![Type::tuple(vec![Type::int(); a.ndim()]), a.dtype])
+            }
+            IterType::Flat(t) => t.as_array()?.dtype,
+        },
+        _ => return None,
+    })
+}
+
+/// [`value_type`] with list variables looked up.
+fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
+    match t.kind() {
+        Kind::Iter(IterType::List(l) | IterType::Reversed(l)) if matches!(**l, Kind::ListVar(_)) => cx.elem(*l),
+        Kind::Iter(IterType::Enumerate(t)) => Some(Type::tuple(vec![Type::int(), value_type_in(cx, *t)?])),
+        Kind::Iter(IterType::Zip(m)) => Some(Type::tuple(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
+        _ => value_type(t),
+    }
+}
+
+fn iterator(arg: &Arg) -> Result<Type> {
+    iterator_of(arg.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("a value of type {} cannot be iterated over", arg.ty)))
+}
+
+fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::of(iterator(&args[0])?)) }
+
+/// Turns a value into its iterator's state.
+fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
+    match t.kind() {
+        Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) => v.to_vec(),
+        _ => {
+            let mut out = v.to_vec();
+            out.push(cx.b.i64(0));
+            out
+        }
+    }
+}
+
+fn emit_iter(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { Ok(start(cx, &c.args[0], c.types[0])) }
+
+fn next_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
+    let value = value_type_in(cx, t).ok_or_else(|| match t.kind() {
+        Kind::Iter(IterType::Tuple(_)) => Diagnostic::new(Code::CannotUnify, "the members of this tuple have different types, so a loop variable cannot hold them")
+            .help("use the members one by one"),
+        _ => no_match("next()", args),
+    })?;
+    Ok(Answer::of(Type::tuple(vec![t, Type::bool(), value])))
+}
+
+fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (state, has, value) = step(cx, &c.args[0], c.types[0])?;
+    Ok([state, vec![has], value].concat())
+}
+
+/// One step: the next state, whether there is a value, and the value (zeros where there is none).
+pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
+    let Kind::Iter(i) = t.kind() else { return Err(Diagnostic::internal(format!("{t} is no iterator"))) };
+    let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
+    match i {
+        IterType::Range(step) => {
+            let has = range_has(cx, v, *step);
+            let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let next = cx.b.bin(Op::Iadd, v[0], by);
+            let mut state = v.to_vec();
+            state[0] = next;
+            Ok((state, has, vec![v[0]]))
+        }
+        IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_))),
+        IterType::Str => indexed(cx, v, Type::str(), value_ty, false),
+        IterType::Enumerate(inner) => {
+            let n = v.len() - 1;
+            let (mut state, has, value) = step(cx, &v[..n], *inner)?;
+            let count = v[n];
+            state.push(cx.b.bin_imm(Op::Iadd, count, 1));
+            Ok((state, has, [vec![count], value].concat()))
+        }
+        IterType::Zip(m) => zip_step(cx, v, m),
+        IterType::NdIndex(n) => {
+            let (state, has, index) = super::ndindex::step(cx, v, *n as usize)?;
+            Ok((state, has, index))
+        }
+        IterType::NdEnumerate(a) | IterType::Flat(a) => super::ndindex::step_array(cx, v, *a, matches!(i, IterType::NdEnumerate(_))),
+    }
+}
+
+fn range_has(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Value {
+    match step {
+        Some(s) => cx.b.bin(if s > 0 { Op::IcmpSlt } else { Op::IcmpSgt }, v[0], v[1]),
+        None => {
+            let (lt, gt) = (cx.b.bin(Op::IcmpSlt, v[0], v[1]), cx.b.bin(Op::IcmpSgt, v[0], v[1]));
+            let up = cx.b.bin_imm(Op::IcmpSgt, v[2], 0);
+            cx.b.select(up, lt, gt)
+        }
+    }
+}
+
+/// A sequence and a position; the length is looked at in each round, since a list may change.
+fn indexed(cx: &mut LowerCx<'_>, v: &[Value], s: Type, value_ty: Type, reversed: bool) -> Result<(Val, Value, Val)> {
+    let n = v.len() - 1;
+    let (seq, at) = (&v[..n], v[n]);
+    let len = length(cx, seq, s)?;
+    let has = if reversed {
+        // Counts down from the length at the start; a list that shrank ends the iteration.
+        let positive = cx.b.bin_imm(Op::IcmpSgt, at, 0);
+        let inside = cx.b.bin(Op::IcmpSle, at, len);
+        cx.and(positive, inside)
+    } else {
+        cx.b.bin(Op::IcmpSlt, at, len)
+    };
+    let empty = s.members().is_some_and(<[Type]>::is_empty);
+    let position = if reversed { cx.b.bin_imm(Op::Isub, at, 1) } else { at };
+    let value = if empty { vec![] } else {
+        cx.if_else(has, |cx| element(cx, seq, s, position), |cx| Ok(absent(&mut cx.b, value_ty)))?
+    };
+    let next = if reversed { position } else { cx.b.bin_imm(Op::Iadd, at, 1) };
+    let mut state = seq.to_vec();
+    state.push(next);
+    Ok((state, has, value))
+}
+
+/// All inner iterators step, one after the other, until one has no value.
+fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value, Val)> {
+    let states = split_leaves(v, m);
+    let mut has = cx.b.bool(!m.is_empty());
+    let (mut state, mut value) = (vec![], vec![]);
+    for (s, t) in states.iter().zip(m) {
+        let value_ty = value_type(*t).ok_or_else(|| Diagnostic::internal("zip"))?;
+        let n = s.len();
+        let r = cx.if_else(has, |cx| {
+            let (s, h, x) = step(cx, s, *t)?;
+            Ok([s, vec![h], x].concat())
+        }, |cx| {
+            let no = cx.b.bool(false);
+            Ok([s.clone(), vec![no], absent(&mut cx.b, value_ty)].concat())
+        })?;
+        state.extend(&r[..n]);
+        has = r[n];
+        value.extend(&r[n + 1..]);
+    }
+    // Values taken before one iterator ended are dropped.
+    let types: Vec<Type> = m.iter().filter_map(|t| value_type(*t)).collect();
+    let tuple = Type::tuple(types);
+    if tuple.is_counted() {
+        let vals = value.clone();
+        let kept = cx.if_else(has, |_| Ok(vals.clone()), |cx| {
+            cx.release(&vals, tuple);
+            Ok(absent(&mut cx.b, tuple))
+        })?;
+        value = kept;
+    }
+    Ok((state, has, value))
+}
+
+fn enumerate_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[1].ty.is_index() { return Err(no_match("enumerate()", args)); }
+    Ok(Answer::of(Type::iter(IterType::Enumerate(simple(&args[0])?))))
+}
+
+/// An iterator that can be part of another; generators are objects and step by themselves.
+fn simple(arg: &Arg) -> Result<Type> {
+    let t = iterator(arg)?;
+    if let Kind::Generator(..) = *t {
+        return Err(no_match("an iterator made of a generator", std::slice::from_ref(arg)));
+    }
+    Ok(t)
+}
+
+fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut out = start(cx, &c.args[0], c.types[0]);
+    out.push(cast::to_i64(cx, c.args[1][0], c.types[1]));
+    Ok(out)
+}
+
+fn zip_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[0].flag("strict")? { return Err(Diagnostic::new(Code::UnsupportedSyntax, "zip(strict=True) is not compiled").help("compare the lengths first")); }
+    Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(simple).collect::<Result<_>>()?))))
+}
+
+fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut out = vec![];
+    for (v, t) in c.args.iter().zip(c.types).skip(1) { out.extend(start(cx, v, *t)); }
+    Ok(out)
+}
+
+fn reversed_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
+    Ok(Answer::of(match t.kind() {
+        Kind::Range(step) => Type::iter(IterType::Range(step.and_then(i64::checked_neg))),
+        Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Reversed(t)),
+        Kind::List(_) | Kind::ListVar(_) | Kind::Str | Kind::Tuple(_) | Kind::NamedTuple(..) => Type::iter(IterType::Reversed(t)),
+        _ => return Err(no_match("reversed()", args)),
+    }))
+}
+
+fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let v = &c.args[0];
+    let n = length(cx, v, c.types[0])?;
+    if let Kind::Range(step) = *c.types[0] {
+        let by = match step { Some(s) => cx.b.i64(s), None => v[2] };
+        let last = cx.b.bin_imm(Op::Isub, n, 1);
+        let span = cx.b.bin(Op::Imul, last, by);
+        let first = cx.b.bin(Op::Iadd, v[0], span);
+        let stop = cx.b.bin(Op::Isub, v[0], by);
+        let mut out = vec![first, stop];
+        if let Kind::Iter(IterType::Range(None)) = *c.ret { out.push(cx.b.un(Op::Ineg, by)); }
+        return Ok(out);
+    }
+    let mut out = v.clone();
+    out.push(n);
+    Ok(out)
+}
+
+/// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only borrowed.
+pub fn for_each(cx: &mut LowerCx<'_>, v: &[Value], t: Type, body: impl FnOnce(&mut LowerCx<'_>, Val, Type) -> Result<()>) -> Result<()> {
+    let it = iterator_of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is not iterable")))?;
+    if let Kind::Generator(..) = *it { return Err(Diagnostic::new(Code::UnsupportedArgument, "a generator cannot be consumed here").help("loop over it")); }
+    let value_ty = value_type(it).ok_or_else(|| Diagnostic::internal("iterator"))?;
+    let first = start(cx, v, t);
+    let tys: Vec<Ty> = first.iter().map(|x| cx.b.ty(*x)).collect();
+    let (head, inside, exit) = (cx.b.new_block(&tys), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    cx.b.jump(head, &first);
+    cx.b.switch_to(head);
+    let state = cx.b.params(head);
+    let (next, has, value) = step(cx, &state, it)?;
+    cx.b.brif(has, inside, &[], exit, &[]);
+    cx.b.switch_to(inside);
+    body(cx, value, value_ty)?;
+    cx.b.jump(head, &next);
+    cx.b.switch_to(exit);
+    Ok(())
+}
+

@@ -1,0 +1,199 @@
+//! Numbers of Python: floor division and modulo of floats, `abs`, `divmod`, conversions between scalar types.
+
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{Const, Kind, Type};
+
+crate::runtime_fns! {
+    /// Remainders that no machine instruction gives.
+    trait Helpers;
+    /// Remainder of truncating division, exact; NaN for a zero divisor.
+    fn real_fmod(a: f64, b: f64) -> f64 [Pure, Never];
+    /// `sqrt(re² + im²)` without overflow on the way.
+    fn real_hypot(re: f64, im: f64) -> f64 [Pure, Never];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["builtins.abs", "operator.abs", "numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs)).doc("Magnitude."),
+    OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int)).raises().doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
+    OpDef::new(&["builtins.float"], "x=0.0", Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert)).doc("The number as a float."),
+    OpDef::new(&["builtins.complex"], "real=0.0, imag=0.0", Body::Lir(complex_rule, emit_complex)).doc("`real + imag j`."),
+    OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype)).doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
+    OpDef::new(&["operator.index"], "x", Body::Lir(|_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("index()", a)) }, emit_convert)).doc("The integer itself."),
+    OpDef::new(&["number.real", "numpy.real"], "x", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]]))).property().doc("Real part."),
+    OpDef::new(&["number.imag", "numpy.imag"], "x", Body::Lir(part_rule, |cx, c| Ok(vec![match c.args[0].get(1) {
+        Some(im) => *im,
+        None => { let t = cx.b.ty(c.args[0][0]); cx.zero(t) }
+    }]))).property().doc("Imaginary part; 0 of a real number."),
+    OpDef::new(&["number.conjugate", "number.conj"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), emit_conjugate)).doc("Complex conjugate."),
+    OpDef::new(&["number.item"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).doc("The number itself."),
+    OpDef::new(&["builtins.divmod"], "a, b", Body::Lir(divmod_rule, emit_divmod)).raises().doc("`(a // b, a % b)`."),
+];
+
+/// `a // b` of floats as CPython computes it.
+pub fn float_floordiv(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value { float_divmod(cx, a, b).0 }
+/// `a % b` of floats as CPython computes it.
+pub fn float_mod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value { float_divmod(cx, a, b).1 }
+
+/// Quotient rounded down and remainder with the divisor's sign; a zero divisor gives NumPy's answers.
+pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) {
+    let t = cx.b.ty(a);
+    let zero = cx.zero(t);
+    let one = if t == Ty::F32 { cx.b.f32(1.0) } else { cx.b.f64(1.0) };
+    let half = if t == Ty::F32 { cx.b.f32(0.5) } else { cx.b.f64(0.5) };
+    let (wa, wb) = (super::arith::widen(cx, a), super::arith::widen(cx, b));
+    let wide = cx.helper_value(&real_fmod, &[wa, wb]);
+    let rem = if t == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, wide) } else { wide };
+    let whole = cx.b.bin(Op::Fsub, a, rem);
+    let quot = cx.b.bin(Op::Fdiv, whole, b);
+    let inexact = cx.b.bin(Op::FcmpNe, rem, zero);
+    let (rem_neg, b_neg) = (cx.b.bin(Op::FcmpLt, rem, zero), cx.b.bin(Op::FcmpLt, b, zero));
+    let differ = cx.b.bin(Op::IcmpNe, rem_neg, b_neg);
+    let adjust = cx.and(inexact, differ);
+    let (rem_up, quot_down) = (cx.b.bin(Op::Fadd, rem, b), cx.b.bin(Op::Fsub, quot, one));
+    let adjusted_rem = cx.b.select(adjust, rem_up, rem);
+    let quot = cx.b.select(adjust, quot_down, quot);
+    let signed_zero = cx.b.bin(Op::Fcopysign, zero, b);
+    let modulo = cx.b.select(inexact, adjusted_rem, signed_zero);
+    let floor = cx.b.un(Op::Ffloor, quot);
+    let frac = cx.b.bin(Op::Fsub, quot, floor);
+    let round_up = cx.b.bin(Op::FcmpGt, frac, half);
+    let floor_up = cx.b.bin(Op::Fadd, floor, one);
+    let rounded = cx.b.select(round_up, floor_up, floor);
+    let plain = cx.b.bin(Op::Fdiv, a, b);
+    let zero_quot = cx.b.bin(Op::Fcopysign, zero, plain);
+    let nonzero = cx.b.bin(Op::FcmpNe, quot, zero);
+    let floordiv = cx.b.select(nonzero, rounded, zero_quot);
+    let b_zero = cx.b.bin(Op::FcmpEq, b, zero);
+    (cx.b.select(b_zero, plain, floordiv), cx.b.select(b_zero, rem, modulo))
+}
+
+fn abs_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    let t = args[0].ty;
+    let (to, ret) = match *t {
+        Kind::Bool if elementwise => (t, t),
+        Kind::Bool => (Type::int(), Type::int()),
+        Kind::Int(_) | Kind::Float(_) => (t, t),
+        Kind::Complex(f) => (t, Type::float_of(f)),
+        _ => return None,
+    };
+    Some(Answer::coerced(ret, vec![to]))
+}
+
+fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let v = c.args[0][0];
+    Ok(vec![match *c.types[0] {
+        Kind::Int(i) if i.signed() => {
+            let neg = cx.b.un(Op::Ineg, v);
+            cx.b.bin(Op::Smax, v, neg)
+        }
+        Kind::Float(_) => cx.b.un(Op::Fabs, v),
+        Kind::Complex(_) => {
+            let (re, im) = (super::arith::widen(cx, v), super::arith::widen(cx, c.args[0][1]));
+            let h = cx.helper_value(&real_hypot, &[re, im]);
+            if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
+        }
+        _ => v,
+    }])
+}
+
+fn real_only(what: &str, args: &[Arg]) -> Result<()> { if args[0].ty.is_real() { Ok(()) } else { Err(no_match(what, args)) } }
+
+fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    real_only("int()", args)?;
+    // A constant float keeps its value; NaN and infinity raise when they are run.
+    let konst = match args[0].konst { Some(Const::Float(x)) if x.abs() < 9e18 => Some(Const::Int(x as i64)), Some(Const::Int(i)) => Some(Const::Int(i)), _ => None };
+    Ok(Answer::of(if matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64) { args[0].ty } else { Type::int() }).known(konst))
+}
+
+fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].is_float() {
+        let v = c.args[0][0];
+        let nan = cx.b.bin(Op::FcmpUno, v, v);
+        let ok = cx.not(nan);
+        cx.check(ok, Class::ValueError, "cannot convert float NaN to integer");
+        let t = cx.b.ty(v);
+        let abs = cx.b.un(Op::Fabs, v);
+        let max = if t == Ty::F32 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) };
+        let finite = cx.b.bin(Op::FcmpLe, abs, max);
+        cx.check(finite, Class::OverflowError, "cannot convert float infinity to integer");
+        let limit = if t == Ty::F32 { cx.b.f32(9.223_372e18) } else { cx.b.f64(9.223372036854775808e18) };
+        let fits = cx.b.bin(Op::FcmpLe, abs, limit);
+        cx.check(fits, Class::OverflowError, "float too large for a 64-bit integer");
+    }
+    cast::cast(cx, &c.args[0], c.types[0], c.ret)
+}
+
+fn emit_convert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { cast::cast(cx, &c.args[0], c.types[0], c.ret) }
+
+fn complex_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args.iter().all(|a| a.ty.is_number()) { return Err(no_match("complex()", args)); }
+    Ok(Answer::of(Type::complex()))
+}
+
+fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
+    if c.types[1].is_real() && !c.types[0].is_complex() {
+        let im = cast::cast(cx, &c.args[1], c.types[1], Type::float())?;
+        return Ok(vec![a[0], im[0]]);
+    }
+    // real + imag·i with complex parts.
+    let b = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
+    Ok(vec![cx.b.bin(Op::Fsub, a[0], b[1]), cx.b.bin(Op::Fadd, a[1], b[0])])
+}
+
+fn dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype", args))?;
+    match args[1].ty.as_array() {
+        Some(a) if a.ndim > 0 => Err(Diagnostic::new(Code::NoMatchingOperation, format!("{t}() of an array is not compiled")).help(format!("use a.astype(np.{t})"))),
+        Some(_) => Ok(Answer::of(t)),
+        None if args[1].ty.is_number() => Ok(Answer::of(t)),
+        None => Err(no_match(&format!("{t}()"), &args[1..])),
+    }
+}
+
+fn emit_dtype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if let Some(a) = c.types[1].as_array() {
+        let v = crate::lower::arrays::load_element(cx, c.args[1][1], a.dtype);
+        return cast::cast(cx, &v, a.dtype, c.ret);
+    }
+    cast::cast(cx, &c.args[1], c.types[1], c.ret)
+}
+
+fn part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    Ok(Answer::of(match *args[0].ty {
+        Kind::Complex(f) => Type::float_of(f),
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) => args[0].ty,
+        _ => return Err(no_match(".real", args)),
+    }))
+}
+
+fn emit_conjugate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut v = c.args[0].clone();
+    if v.len() == 2 { v[1] = cx.b.un(Op::Fneg, v[1]); }
+    Ok(v)
+}
+
+fn divmod_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = super::arith::common(args, false).filter(|t| !t.is_complex()).ok_or_else(|| no_match("divmod()", args))?;
+    Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
+}
+
+fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    if c.types[0].is_float() {
+        let ok = cast::truth(cx, b, c.types[1]);
+        cx.check(ok, Class::ZeroDivisionError, "float divmod()");
+        let (q, r) = float_divmod(cx, a, b);
+        return Ok(vec![q, r]);
+    }
+    let ok = cast::truth(cx, b, c.types[1]);
+    cx.check(ok, Class::ZeroDivisionError, "integer division or modulo by zero");
+    let elementwise = OpCall { elementwise: true, ..*c };
+    Ok(vec![super::arith::emit_floordiv(cx, &elementwise)?[0], super::arith::emit_mod(cx, &elementwise)?[0]])
+}

@@ -1,0 +1,408 @@
+//! What all sequences share: length, indices and slices, unpacking, and indexing of tuples and ranges.
+//!
+//! A family with elements of its own (lists, strings, arrays) adds rows for `operator.getitem` in its own file; this one knows how to take an
+//! element of any of them, for unpacking and iteration.
+
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::arrays::ArrayVal;
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::types::{Const, Kind, Type, promote};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().doc("Number of elements."),
+    OpDef::new(&["builtins.slice"], "a, b=None, step=None", Body::Lir(slice_rule, |_, c| Ok(c.args.concat()))).consumes().doc("`slice(start, stop, step)`."),
+    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item)).raises().owned_by(|_, _| Own::Aliases)
+        .doc("`t[i]` and `t[a:b]` of a tuple."),
+    OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item)).raises().doc("`range(...)[i]`."),
+    OpDef::new(&["slice.start"], "s", Body::Lir(|_, a| slice_part(a, 0), |_, c| slice_value(c, 0))).property().doc("First index of a slice."),
+    OpDef::new(&["slice.stop"], "s", Body::Lir(|_, a| slice_part(a, 1), |_, c| slice_value(c, 1))).property().doc("Index behind the last of a slice."),
+    OpDef::new(&["slice.step"], "s", Body::Lir(|_, a| slice_part(a, 2), |_, c| slice_value(c, 2))).property().doc("Step of a slice."),
+    OpDef::new(&["slice.indices"], "s, length", Body::Lir(
+        |_, a| if a[1].ty.is_index() { Ok(Answer::of(Type::tuple(vec![Type::int(); 3]))) } else { Err(no_match("slice.indices", a)) },
+        |cx, c| {
+            let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+            let s = adjust_slice(cx, &c.args[0], c.types[0], n)?;
+            Ok(vec![s.start, s.stop, s.step])
+        },
+    )).raises().doc("`(start, stop, step)` for a sequence of that length."),
+    OpDef::new(&["operator.add"], "a, b", Body::Lir(
+        |_, a| match (a[0].ty.kind(), a[1].ty.kind()) {
+            (Kind::Tuple(x), Kind::Tuple(y)) => Ok(Answer::of(Type::tuple([x.as_slice(), y.as_slice()].concat()))),
+            _ => match (a[0].ty.members(), a[1].ty.members()) {
+                (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+                _ => Err(no_match("+", a)),
+            },
+        },
+        |_, c| Ok(c.args.concat()),
+    )).consumes().doc("Concatenation of tuples."),
+    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |_, c| Ok(c.args[0].repeat(c.ret.leaf_count() / c.args[0].len().max(1))))).doc("`t * 3` with a constant count of plain members."),
+    OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
+        .raises().doc("Position of the first member that equals `value`."),
+    OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count)).doc("How many members equal `value`."),
+    OpDef::new(&["operator.contains"], "t, value", Body::Lir(
+        |_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) },
+        |cx, c| {
+            let n = emit_tuple_count(cx, c)?;
+            Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
+        },
+    )).doc("`value in t` of a tuple."),
+    OpDef::new(&["operator.contains"], "r, value", Body::Lir(
+        |_, a| if matches!(*a[0].ty, Kind::Range(_)) && a[1].ty.is_index() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) }, emit_range_contains,
+    )).doc("`value in range(...)`."),
+];
+
+// ---- length
+
+fn len_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let known = match args[0].ty.kind() {
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Const::Int(m.len() as i64)),
+        Kind::Str => args[0].text().map(|s| Const::Int(s.chars().count() as i64)),
+        Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) => None,
+        Kind::Array(a) if a.ndim > 0 => None,
+        Kind::Array(_) => return Err(Diagnostic::new(Code::NoMatchingOperation, "len() of unsized object")),
+        _ => return Err(no_match("len()", args)),
+    };
+    Ok(Answer::of(Type::int()).known(known))
+}
+
+/// Number of elements.
+pub fn length(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    Ok(match t.kind() {
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => cx.b.i64(m.len() as i64),
+        Kind::Array(_) => ArrayVal::new(cx, v, t)?.shape[0],
+        Kind::Str => cx.b.load(Ty::I64, v[0], crate::offset!(Str.len), crate::lir::Alias::Const),
+        Kind::List(_) => cx.b.load(Ty::I64, v[0], crate::offset!(List.len), crate::lir::Alias::Object),
+        Kind::Range(step) => {
+            let step = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            range_length(cx, v[0], v[1], step)
+        }
+        _ => return Err(Diagnostic::internal(format!("length of {t}"))),
+    })
+}
+
+/// Number of elements of `range(start, stop, step)`; `step` is not 0.
+pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value) -> Value {
+    let zero = cx.b.i64(0);
+    let up = cx.b.bin(Op::IcmpSgt, step, zero);
+    let (fwd, back) = (cx.b.bin(Op::Isub, stop, start), cx.b.bin(Op::Isub, start, stop));
+    let span = cx.b.select(up, fwd, back);
+    let neg = cx.b.un(Op::Ineg, step);
+    let stride = cx.b.select(up, step, neg);
+    let (lt, gt) = (cx.b.bin(Op::IcmpSlt, start, stop), cx.b.bin(Op::IcmpSgt, start, stop));
+    let some = cx.b.select(up, lt, gt);
+    let less = cx.b.bin_imm(Op::Isub, span, 1);
+    let whole = cx.b.bin(Op::Udiv, less, stride);
+    let n = cx.b.bin_imm(Op::Iadd, whole, 1);
+    cx.b.select(some, n, zero)
+}
+
+// ---- slices
+
+fn slice_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    for a in args {
+        let ok = a.is_none() || a.ty.is_index() || matches!(*a.ty, Kind::Optional(t) if t.is_index());
+        if !ok { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("slice indices must be integers or None, not {}", a.ty))); }
+    }
+    let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
+    Ok(Answer::of(Type::new(Kind::Slice([args[0].ty, args[1].ty, args[2].ty]))).known(konst.map(Const::Tuple)))
+}
+
+fn slice_part(args: &[Arg], k: usize) -> Result<Answer> {
+    match *args[0].ty { Kind::Slice(m) => Ok(Answer::of(m[k])), _ => Err(no_match("slice", args)) }
+}
+fn slice_value(c: &OpCall<'_>, k: usize) -> Result<Val> {
+    let Kind::Slice(m) = *c.types[0] else { return Err(Diagnostic::internal("slice")) };
+    Ok(split_leaves(&c.args[0], &m)[k].clone())
+}
+
+/// A slice fitted to a length: `count` elements from `start` in steps of `step`.
+pub struct Adjusted { pub start: Value, pub stop: Value, pub step: Value, pub count: Value }
+
+/// Fits a slice to a length as Python's `slice.indices` does; ValueError for a zero step.
+pub fn adjust_slice(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: Value) -> Result<Adjusted> {
+    let Kind::Slice(m) = *t else { return Err(Diagnostic::internal("no slice")) };
+    let parts = split_leaves(v, &m);
+    let zero = cx.b.i64(0);
+    // A missing step is 1; then everything below folds to the simple case.
+    let unit = *m[2] == Kind::None;
+    let step = optional_index(cx, &parts[2], m[2], |cx| cx.b.i64(1))?;
+    if !unit {
+        let ok = cx.b.bin(Op::IcmpNe, step, zero);
+        cx.check(ok, Class::ValueError, "slice step cannot be zero");
+    }
+    let back = if unit { cx.b.bool(false) } else { cx.b.bin(Op::IcmpSlt, step, zero) };
+    let last = cx.b.bin_imm(Op::Isub, n, 1);
+    let minus = cx.b.i64(-1);
+    let (low, high) = (cx.b.select(back, minus, zero), cx.b.select(back, last, n));
+    let bound = |cx: &mut LowerCx<'_>, k: usize, missing: Value| -> Result<Value> {
+        let given = |cx: &mut LowerCx<'_>, i: Value| {
+            let w = cx.wrap_index(i, n);
+            let w = cx.b.bin(Op::Smax, w, low);
+            cx.b.bin(Op::Smin, w, high)
+        };
+        Ok(match *m[k] {
+            Kind::None => missing,
+            Kind::Optional(inner) => {
+                let i = cast::to_i64(cx, parts[k][1], inner);
+                let w = given(cx, i);
+                cx.b.select(parts[k][0], w, missing)
+            }
+            _ => {
+                let i = cast::to_i64(cx, parts[k][0], m[k]);
+                given(cx, i)
+            }
+        })
+    };
+    let from = cx.b.select(back, last, zero);
+    let to = cx.b.select(back, minus, n);
+    let start = bound(cx, 0, from)?;
+    let stop = bound(cx, 1, to)?;
+    let count = if unit {
+        let span = cx.b.bin(Op::Isub, stop, start);
+        cx.b.bin(Op::Smax, span, zero)
+    } else {
+        range_length(cx, start, stop, step)
+    };
+    Ok(Adjusted { start, stop, step, count })
+}
+
+fn optional_index(cx: &mut LowerCx<'_>, v: &[Value], t: Type, missing: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Value> {
+    Ok(match *t {
+        Kind::None => missing(cx),
+        Kind::Optional(inner) => {
+            let i = cast::to_i64(cx, v[1], inner);
+            let d = missing(cx);
+            cx.b.select(v[0], i, d)
+        }
+        _ => cast::to_i64(cx, v[0], t),
+    })
+}
+
+// ---- tuples
+
+fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let m = args[0].ty.members().ok_or_else(|| no_match("[]", args))?;
+    let konst = |k: usize| match &args[0].konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
+    if args[1].ty.is_index() {
+        if let Some(i) = args[1].int() {
+            let at = if i < 0 { i + m.len() as i64 } else { i };
+            let t = usize::try_from(at).ok().and_then(|k| m.get(k)).ok_or_else(|| {
+                Diagnostic::new(Code::BadCall, format!("tuple index {i} is out of range for {} members", m.len()))
+            })?;
+            return Ok(Answer::of(*t).known(konst(at as usize)));
+        }
+        let mut t = Type::never();
+        for x in m { t = cx.unify(t, *x).ok_or_else(|| {
+            Diagnostic::new(Code::RequiresConstant, format!("members of {} have different types, so the index must be a constant", args[0].ty))
+        })?; }
+        if m.is_empty() { return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members")); }
+        return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
+    }
+    match const_slice(&args[1], m.len()) {
+        Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
+        None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only").help("write the bounds as literals")),
+    }
+}
+
+/// Positions that a constant slice picks.
+fn const_slice(a: &Arg, n: usize) -> Option<Vec<usize>> {
+    let Kind::Slice(_) = *a.ty else { return None };
+    let Some(Const::Tuple(parts)) = &a.konst else { return None };
+    let part = |k: usize| match &parts[k] { Const::None => Some(None), c => c.as_int().map(Some) };
+    let (n, step) = (n as i64, part(2)?.unwrap_or(1));
+    if step == 0 { return None; }
+    let (low, high) = if step < 0 { (-1, n - 1) } else { (0, n) };
+    let fit = |i: i64| (if i < 0 { i + n } else { i }).clamp(low, high);
+    let start = part(0)?.map_or(if step < 0 { n - 1 } else { 0 }, fit);
+    let stop = part(1)?.map_or(if step < 0 { -1 } else { n }, fit);
+    let mut out = vec![];
+    let mut i = start;
+    while if step > 0 { i < stop } else { i > stop } { out.push(i as usize); i += step; }
+    Some(out)
+}
+
+fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let m = c.types[0].members().ok_or_else(|| Diagnostic::internal("tuple"))?;
+    let parts = split_leaves(&c.args[0], m);
+    let known = Arg { ty: c.types[1], konst: c.consts[1].clone() };
+    if let Some(i) = known.int() { return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone()); }
+    if let Some(picks) = const_slice(&known, m.len()) { return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect()); }
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let n = cx.b.i64(m.len() as i64);
+    let at = cx.checked_index(i, n, "tuple index out of range");
+    Ok(pick(cx, &parts, at))
+}
+
+/// Member number `at` of members of one type, by comparing the index with each.
+pub fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
+    let mut out = parts.last().cloned().unwrap_or_default();
+    for (k, p) in parts.iter().enumerate().rev().skip(1) {
+        let here = cx.b.bin_imm(Op::IcmpEq, at, k as i64);
+        out = out.iter().zip(p).map(|(o, v)| cx.b.select(here, *v, *o)).collect();
+    }
+    out
+}
+
+fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let m = args[0].ty.members().filter(|m| m.iter().all(|t| !t.is_counted())).ok_or_else(|| no_match("*", args))?;
+    let n = args[1].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only"))?;
+    Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
+}
+
+fn tuple_equal_flags(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Vec<Value>> {
+    let m = c.types[0].members().unwrap_or_default();
+    let parts = split_leaves(&c.args[0], m);
+    parts.iter().zip(m).map(|(p, t)| super::compare::equal(cx, p, *t, &c.args[1], c.types[1])).collect()
+}
+
+fn emit_tuple_count(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut n = cx.b.i64(0);
+    for f in tuple_equal_flags(cx, c)? {
+        let one = cx.b.conv(Op::Zext, Ty::I64, f);
+        n = cx.b.bin(Op::Iadd, n, one);
+    }
+    Ok(vec![n])
+}
+
+fn emit_tuple_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut at = cx.b.i64(-1);
+    for (k, f) in tuple_equal_flags(cx, c)?.into_iter().enumerate().rev() {
+        let here = cx.b.i64(k as i64);
+        at = cx.b.select(f, here, at);
+    }
+    let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
+    cx.check(found, Class::ValueError, "tuple.index(x): x not in tuple");
+    Ok(vec![at])
+}
+
+// ---- ranges
+
+fn range_item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if matches!(*args[0].ty, Kind::Range(_)) && args[1].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("[]", args)) }
+}
+
+fn emit_range_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let n = length(cx, &c.args[0], c.types[0])?;
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let at = cx.checked_index(i, n, "range object index out of range");
+    Ok(vec![element(cx, &c.args[0], c.types[0], at)?[0]])
+}
+
+fn emit_range_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let v = &c.args[0];
+    let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let step = match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => v[2] };
+    let n = range_length(cx, v[0], v[1], step);
+    let off = cx.b.bin(Op::Isub, x, v[0]);
+    let (q, r) = (cx.b.bin(Op::Sdiv, off, step), cx.b.bin(Op::Srem, off, step));
+    let exact = cx.b.bin_imm(Op::IcmpEq, r, 0);
+    let inside = cx.b.bin(Op::IcmpUlt, q, n);
+    Ok(vec![cx.and(exact, inside)])
+}
+
+// ---- elements of any sequence
+
+/// Element type of a sequence that can be indexed from 0.
+pub fn element_type(t: Type) -> Option<Type> {
+    Some(match t.kind() {
+        Kind::Array(a) if a.ndim > 1 => {
+            use crate::types::{ArrayType, Layout};
+            let layout = if a.layout == Layout::C { Layout::C } else { Layout::A };
+            Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout, ..*a }))
+        }
+        Kind::Array(a) if a.ndim == 1 => a.dtype,
+        Kind::List(t) => *t,
+        Kind::Str => Type::str(),
+        Kind::Range(_) => Type::int(),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x))?,
+        _ => return None,
+    })
+}
+
+/// The element at an index known to be in range, with references of its own.
+pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<Val> {
+    let elem = element_type(t).ok_or_else(|| Diagnostic::internal(format!("elements of {t}")))?;
+    Ok(match t.kind() {
+        Kind::Array(a) => {
+            let a_val = ArrayVal::new(cx, v, t)?;
+            if a.ndim == 1 { return Ok(a_val.load(cx, &[at])); }
+            let data = a_val.address(cx, &[at]);
+            let Kind::Array(ty) = *elem else { return Err(Diagnostic::internal("row type")) };
+            let row = ArrayVal { ty, owner: a_val.owner, data, shape: a_val.shape[1..].to_vec(), strides: a_val.strides[1..].to_vec() }.pack();
+            cx.retain(&row, elem);
+            row
+        }
+        Kind::List(_) => super::list::element(cx, v[0], elem, at),
+        Kind::Str => vec![cx.helper_value(&super::string::str_char, &[v[0], at])],
+        Kind::Range(step) => {
+            let step = match step { Some(s) => cx.b.i64(*s), None => v[2] };
+            let off = cx.b.bin(Op::Imul, at, step);
+            vec![cx.b.bin(Op::Iadd, v[0], off)]
+        }
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => {
+            let mut parts = vec![];
+            for (p, x) in split_leaves(v, m).iter().zip(m) { parts.push(cast::cast(cx, p, *x, elem)?); }
+            let out = pick(cx, &parts, at);
+            cx.retain(&out, elem);
+            out
+        }
+        _ => return Err(Diagnostic::internal(format!("elements of {t}"))),
+    })
+}
+
+// ---- unpacking
+
+pub fn unpack_type(t: Type, n: usize) -> Option<Type> { Some(Type::tuple(vec![element_type(t)?; n])) }
+
+/// `a, b = seq` for a sequence whose length is checked at run time.
+pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
+    let len = length(cx, v, t)?;
+    let enough = cx.b.bin_imm(Op::IcmpSge, len, n as i64);
+    cx.check(enough, Class::ValueError, &format!("not enough values to unpack (expected {n})"));
+    let exact = cx.b.bin_imm(Op::IcmpEq, len, n as i64);
+    cx.check(exact, Class::ValueError, &format!("too many values to unpack (expected {n})"));
+    let mut out = vec![];
+    for k in 0..n {
+        let at = cx.b.i64(k as i64);
+        out.extend(element(cx, v, t, at)?);
+    }
+    Ok(out)
+}
+
+/// `a, *b, c = seq`: the middle is a list.
+pub fn unpack_ex_type(t: Type, before: usize, after: usize) -> Option<Type> {
+    let e = element_type(t)?;
+    let mut m = vec![e; before];
+    m.push(Type::list(e));
+    m.extend(vec![e; after]);
+    Some(Type::tuple(m))
+}
+
+pub fn emit_unpack_ex(cx: &mut LowerCx<'_>, v: &[Value], t: Type, before: usize, after: usize) -> Result<Val> {
+    let e = element_type(t).ok_or_else(|| Diagnostic::internal("elements"))?;
+    let len = length(cx, v, t)?;
+    let least = (before + after) as i64;
+    let enough = cx.b.bin_imm(Op::IcmpSge, len, least);
+    cx.check(enough, Class::ValueError, &format!("not enough values to unpack (expected at least {least})"));
+    let mut out = vec![];
+    for k in 0..before { let at = cx.b.i64(k as i64); out.extend(element(cx, v, t, at)?); }
+    let count = cx.b.bin_imm(Op::Isub, len, least);
+    let list = super::list::make(cx, e, count);
+    cx.for_range(count, &[], |cx, i, _| {
+        let at = cx.b.bin_imm(Op::Iadd, i, before as i64);
+        let x = element(cx, v, t, at)?;
+        super::list::push_owned(cx, list, e, &x);
+        Ok(vec![])
+    })?;
+    out.push(list);
+    for k in 0..after {
+        let at = cx.b.bin_imm(Op::Isub, len, (after - k) as i64);
+        out.extend(element(cx, v, t, at)?);
+    }
+    Ok(out)
+}

@@ -1,0 +1,64 @@
+//! Tuples and named tuples: their members are scalars in registers, so most operations move no data at all.
+
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{Const, Kind, Type};
+
+pub static OPS: &[OpDef] = &[
+    BUILD,
+    OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()
+        .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
+        .doc("The members of a sequence of known length: `a, b = seq`."),
+    OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
+        .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
+        .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
+];
+
+const BUILD: OpDef = OpDef::new(&["tuple.build"], "*items", Body::Lir(
+    |_, args| {
+        let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
+        Ok(Answer::of(Type::tuple(args.iter().map(|a| a.ty).collect())).known(konst.map(Const::Tuple)))
+    },
+    |_, call| Ok(call.args.concat()),
+)).consumes().doc("A tuple of the operands.");
+
+/// The row that makes tuples.
+pub fn build() -> &'static OpDef { &OPS[0] }
+
+fn unpack_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let n = args[1].int().ok_or_else(|| Diagnostic::internal("unpack count"))? as usize;
+    if let Some(m) = args[0].ty.members() {
+        if m.len() == n { return Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())); }
+        let what = if m.len() > n { format!("too many values to unpack (expected {n})") } else { format!("not enough values to unpack (expected {n}, got {})", m.len()) };
+        return Err(Diagnostic::new(Code::BadCall, what));
+    }
+    super::sequence::unpack_type(args[0].ty, n).ok_or_else(|| no_match("unpacking", &args[..1])).map(Answer::of)
+}
+
+fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    if call.types[0].members().is_some() { return Ok(call.args[0].clone()); }
+    super::sequence::emit_unpack(cx, &call.args[0], call.types[0], call.ret.members().map_or(0, <[Type]>::len))
+}
+
+fn unpack_ex_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (before, after) = (args[1].int().unwrap_or(0) as usize, args[2].int().unwrap_or(0) as usize);
+    if let Some(m) = args[0].ty.members() {
+        if m.len() < before + after {
+            return Err(Diagnostic::new(Code::BadCall, format!("not enough values to unpack (expected at least {}, got {})", before + after, m.len())));
+        }
+        let mut out = m[..before].to_vec();
+        out.push(Type::tuple(m[before..m.len() - after].to_vec()));
+        out.extend(&m[m.len() - after..]);
+        return Ok(Answer::of(Type::tuple(out)));
+    }
+    super::sequence::unpack_ex_type(args[0].ty, before, after).ok_or_else(|| no_match("unpacking with *", &args[..1])).map(Answer::of)
+}
+
+fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    if call.types[0].members().is_some() { return Ok(call.args[0].clone()); }
+    let m = call.ret.members().unwrap_or_default();
+    let middle = m.iter().position(|t| matches!(**t, Kind::List(_) | Kind::Array(_))).unwrap_or(0);
+    super::sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], middle, m.len() - middle - 1)
+}
