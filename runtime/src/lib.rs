@@ -3,7 +3,9 @@
 //! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the callbacks to Python, the only way out;
 //! everything else works without Python.
 
+pub mod engine;
 pub mod exc;
+mod frame;
 pub mod host;
 pub mod list;
 pub mod object;

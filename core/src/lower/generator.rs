@@ -181,11 +181,17 @@ pub fn emit_make(f: &mut FuncLower<'_, '_>, id: InstanceId, args: &[lir::Value])
 
 /// `next` of a generator: (the generator, whether there was a value, the value).
 pub fn emit_next(f: &mut FuncLower<'_, '_>, id: u32, yields: Type, state: &[lir::Value]) -> Result<Val> {
-    let found = (0..f.session.instances.len()).map(InstanceId::new).find(|i| f.session.at(*i).func.is_generator && generator_id(&f.session.at(*i).key) == id);
+    let (name, sig) = resume_target(f.session, id)?;
+    debug_assert_eq!(sig, resume_signature(yields));
+    let r = f.cx.call(&name, &sig, &[f.cx.ctx, state[0]]);
+    Ok(std::iter::once(state[0]).chain(r).collect())
+}
+
+/// Name and signature of the resume function of a generator type.
+pub fn resume_target(session: &Session<'_>, id: u32) -> Result<(String, Signature)> {
+    let found = (0..session.instances.len()).map(InstanceId::new).find(|i| session.at(*i).func.is_generator && generator_id(&session.at(*i).key) == id);
     let inst = found.ok_or_else(|| {
         Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
     })?;
-    let name = resume_name(f.session, inst);
-    let r = f.cx.call(&name, &resume_signature(yields), &[f.cx.ctx, state[0]]);
-    Ok(std::iter::once(state[0]).chain(r).collect())
+    Ok((resume_name(session, inst), resume_signature(session.at(inst).yields)))
 }

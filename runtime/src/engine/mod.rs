@@ -1,0 +1,115 @@
+//! Drives a compilation: a function and argument types go in, callable code comes out.
+//!
+//! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
+
+use std::time::{Duration, Instant};
+use tierup_core::backend::{Backend, Code};
+use tierup_core::diag::{Diagnostic, Result};
+use tierup_core::host::Host;
+use tierup_core::infer::session::Session;
+use tierup_core::lir::{Module, legalise};
+use tierup_core::lower::cx::Options;
+use tierup_core::lower::{self, generator, wrapper};
+use tierup_core::ssa::FuncId;
+use tierup_core::types::{Kind, Type};
+
+/// What is to be compiled, and how.
+pub struct Request<'a> {
+    pub func: FuncId,
+    pub args: Vec<Type>,
+    pub host: &'a dyn Host,
+    pub backend: &'a dyn Backend,
+    pub options: Options,
+    /// Keeps the text of every level for [`Compiled::text`].
+    pub keep_text: bool,
+}
+
+/// Time spent in each phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Phases { pub infer: Duration, pub lower: Duration, pub optimise: Duration, pub backend: Duration }
+
+/// Machine code of one overload and of everything that it calls. Dropping it frees the code.
+pub struct Compiled {
+    code: Box<dyn Code>,
+    pub params: Vec<Type>,
+    pub ret: Type,
+    /// `(ctx, args, results) -> status`; see [`wrapper`].
+    pub wrapper: *const u8,
+    /// The same for resuming a generator that the function returns: one argument (the frame), results `has_value` and the value.
+    pub resume: Option<(*const u8, Type)>,
+    pub phases: Phases,
+    typed: String,
+    lir: String,
+}
+
+// SAFETY: the addresses point into `code`, which lives as long as this value and never changes.
+unsafe impl Send for Compiled {}
+// SAFETY: as above.
+unsafe impl Sync for Compiled {}
+
+impl Compiled {
+    /// Bytes of machine code.
+    pub fn size(&self) -> usize { self.code.size() }
+    /// Text of one level (`typed`, `lir`, or what the back end knows: `clif`, `asm`), when it was kept.
+    pub fn text(&self, level: &str) -> Option<String> {
+        match level {
+            "typed" => Some(self.typed.clone()).filter(|t| !t.is_empty()),
+            "lir" => Some(self.lir.clone()).filter(|t| !t.is_empty()),
+            other => self.code.text(other),
+        }
+    }
+}
+
+/// Compiles one overload. A panic on the way is a bug of ours and comes back as a diagnostic.
+pub fn compile(request: &Request<'_>) -> Result<Compiled> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compile_unguarded(request)))
+        .unwrap_or_else(|p| Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p))).help("please report this function")))
+}
+
+fn panic_text(p: &(dyn std::any::Any + Send)) -> String {
+    p.downcast_ref::<String>().cloned().or_else(|| p.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+}
+
+fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
+    let mut phases = Phases::default();
+    let start = Instant::now();
+    let mut session = Session::new(request.host);
+    let root = session.infer_root(request.func, request.args.clone())?;
+    phases.infer = start.elapsed();
+
+    let start = Instant::now();
+    let (mut module, target) = lower::lower(&session, root, request.options)?;
+    module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig));
+    let mut resume_name = None;
+    if let Kind::Generator(id, yields) = *target.ret {
+        let (name, sig) = generator::resume_target(&session, id)?;
+        module.funcs.push(wrapper::make_wrapper(&name, &sig));
+        resume_name = Some((wrapper::wrapper_name(&name), yields));
+    }
+    phases.lower = start.elapsed();
+
+    let start = Instant::now();
+    optimise(&mut module)?;
+    phases.optimise = start.elapsed();
+
+    let start = Instant::now();
+    let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
+    phases.backend = start.elapsed();
+    let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
+    let wrapper = find(&wrapper::wrapper_name(&target.name))?;
+    let resume = match resume_name { Some((name, yields)) => Some((find(&name)?, yields)), None => None };
+    let (typed, lir) = if request.keep_text { (typed_text(&session), module.to_string()) } else { Default::default() };
+    Ok(Compiled { code, params: target.params, ret: target.ret, wrapper, resume, phases, typed, lir })
+}
+
+/// What both tiers share between lowering and the back end.
+fn optimise(module: &mut Module) -> Result<()> {
+    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    legalise::legalise(module);
+    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    Ok(())
+}
+
+fn typed_text(session: &Session<'_>) -> String {
+    session.instances.iter().filter_map(|i| i.typed.as_ref()).map(|t| format!("{:?}\n", t.func)).collect()
+}

@@ -1,0 +1,91 @@
+//! Frames of generators, the exception being handled, and remainders: small helpers of the families `generator`, `exception` and `real`.
+
+use crate::Native;
+use crate::exc::Error;
+use crate::object::{count, release, retain};
+use std::cell::RefCell;
+use std::sync::atomic::AtomicI64;
+use tierup_core::exc::Class;
+use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
+use tierup_core::ops::{exception, generator, real};
+use tierup_core::rt::Ctx;
+
+unsafe extern "C" fn drop_frame(o: *mut Obj) {
+    count(-1);
+    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more. Bit `k` of the mask says that word `k`
+    // is an owned object or null.
+    unsafe {
+        let f = o.cast::<Frame>();
+        let words = f.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
+        let mask = (*f).ref_mask as u64;
+        for k in 0..((*f).bytes / 8).min(64) { if mask >> k & 1 != 0 { release(*words.add(k as usize)); } }
+        libc::free(f.cast());
+    }
+}
+
+impl generator::Helpers for Native {
+    unsafe fn frame_new(ctx: Ctx, words: i64, ref_mask: i64) -> *mut Frame {
+        // SAFETY: calloc gives zeroed memory of the size asked for, or null, which is reported.
+        unsafe {
+            let f: *mut Frame = libc::calloc(1, FRAME_HEADER as usize + 8 * words.max(0) as usize).cast();
+            if f.is_null() {
+                Error::bare(Class::MemoryError).raise(ctx);
+                return f;
+            }
+            count(1);
+            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask });
+            f
+        }
+    }
+}
+
+thread_local! {
+    /// What was being handled before, outermost first.
+    static HANDLED: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
+}
+
+impl exception::Helpers for Native {
+    unsafe fn exc_push_handled(ctx: Ctx, exc: *mut Obj) {
+        // SAFETY: `exc` is live; the context belongs to this thread.
+        unsafe {
+            retain(exc);
+            HANDLED.with(|h| h.borrow_mut().push((*ctx).handled));
+            (*ctx).handled = exc;
+        }
+    }
+    unsafe fn exc_pop_handled(ctx: Ctx) {
+        // SAFETY: pairs with a push on this thread, whose reference is dropped.
+        unsafe {
+            let old = (*ctx).handled;
+            (*ctx).handled = HANDLED.with(|h| h.borrow_mut().pop()).unwrap_or(std::ptr::null_mut());
+            release(old);
+        }
+    }
+}
+
+impl real::Helpers for Native {
+    unsafe fn real_fmod(a: f64, b: f64) -> f64 { a % b }
+    unsafe fn real_hypot(re: f64, im: f64) -> f64 { libm::hypot(re, im) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tierup_core::ops::generator::Helpers;
+
+    #[test]
+    fn a_frame_releases_what_its_mask_says() {
+        let before = crate::object::live();
+        crate::testing::with_ctx(|ctx| {
+            // SAFETY: frames made here are used as the helper documents.
+            unsafe {
+                let inner = Native::frame_new(ctx, 0, 0);
+                let outer = Native::frame_new(ctx, 2, 0b10);
+                let words = outer.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
+                *words.add(1) = inner.cast();
+                release(outer.cast());
+            }
+        });
+        assert_eq!(crate::object::live(), before);
+    }
+}
