@@ -7,7 +7,7 @@ use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
-use tierup_core::lir::{Module, legalise};
+use tierup_core::lir::{Module, legalise, opt};
 use tierup_core::lower::cx::Options;
 use tierup_core::lower::{self, generator, wrapper};
 use tierup_core::ssa::FuncId;
@@ -105,6 +105,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
 /// What both tiers share between lowering and the back end.
 fn optimise(module: &mut Module) -> Result<()> {
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    opt::optimise(module, &opt::Options::default());
     legalise::legalise(module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     Ok(())
