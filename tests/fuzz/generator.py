@@ -80,6 +80,12 @@ class Generator:
     def small(self, env, depth):
         return f"({self.expr(env, 'int', depth)} % 8)"
 
+    def item(self, env, source, d):
+        """An element, mostly one that exists."""
+        if self.chance(0.85):
+            return f"{source}[({self.expr(env, 'int', d)}) % max(len({source}), 1)]"
+        return f"{source}[{self.index(env, d)}]"
+
     def expr_int(self, env, d):
         e = lambda k="int": self.expr(env, k, d)
         return self.pick(
@@ -91,12 +97,12 @@ class Generator:
             lambda: f"abs({e()})", lambda: f"(-{e()})", lambda: f"(~{e()})",
             lambda: f"{self.pick('min', 'max')}({e()}, {e()})",
             lambda: f"len({e(self.pick('ilist', 'flist', 'farr', 'iarr', 'str', 'slist', 'pair'))})",
-            lambda: f"{self.expr(env, 'ilist', 0)}[{self.index(env, d)}]",
-            lambda: f"int({self.expr(env, 'iarr', 0)}[{self.index(env, d)}])",
+            lambda: self.item(env, self.expr(env, 'ilist', 0), d),
+            lambda: f"int({self.item(env, self.expr(env, 'iarr', 0), d)})",
             lambda: f"{e('pair')}[0]",
             lambda: f"int({e('bool')})",
             lambda: f"({e()} ** 2 % 1009)",
-            lambda: f"sum({self.expr(env, 'ilist', d)}) % 1009",
+            lambda: f"(sum({self.expr(env, 'ilist', d)}) % 1009)",
             lambda: f"sum([q * 2 % 101 for q in {self.expr(env, 'ilist', 0)} if q {self.pick('<', '>', '!=')} {e()}])",
             lambda: f"{self.expr(env, 'arr2', 0)}.shape[{self.pick(0, 1, -1)}]",
             lambda: f"{self.expr(env, 'ilist', 0)}.count({e()})",
@@ -121,9 +127,9 @@ class Generator:
             lambda: f"{self.pick('min', 'max')}({e()}, {e()})",
             lambda: f"math.sqrt(abs({e()}))",
             lambda: f"math.copysign({e()}, {e()})",
-            lambda: f"float({self.expr(env, 'farr', 0)}[{self.index(env, d)}])",
+            lambda: f"float({self.item(env, self.expr(env, 'farr', 0), d)})",
             lambda: f"float({self.expr(env, 'arr2', 0)}[{self.index(env, d)}, {self.index(env, d)}])",
-            lambda: f"{self.expr(env, 'flist', 0)}[{self.index(env, d)}]",
+            lambda: self.item(env, self.expr(env, 'flist', 0), d),
             lambda: f"{e('pair')}[1]",
             lambda: f"float(np.sum({self.expr(env, 'farr', 0)}))",
             lambda: f"float(np.max({self.expr(env, 'farr', 0)}))",
@@ -152,11 +158,11 @@ class Generator:
             lambda: f"({e()} + {e()})[:12]",
             lambda: f"str({e(self.pick('int', 'bool', 'float'))})",
             lambda: f"(str({e('int')}) + '-')",
-            lambda: f"{e()}[{self.index(env, d)}]",
+            lambda: self.item(env, self.expr(env, 'str', 0), d),
             lambda: f"{e()}[{self.index(env, d)}:{self.index(env, d)}]",
             lambda: f"{e()}[::{self.pick(-1, 2, -2)}]",
             lambda: f"({e()} * ({e('int')} % 3))",
-            lambda: f"{self.expr(env, 'slist', 0)}[{self.index(env, d)}]",
+            lambda: self.item(env, self.expr(env, 'slist', 0), d),
         )()
 
     def expr_pair(self, env, d):
@@ -196,7 +202,7 @@ class Generator:
             lambda: f"{e()}[{self.index(env, d)}:]", lambda: f"{e()}[::{self.pick(-1, 2)}]",
             lambda: f"{e()}.copy()", lambda: f"np.abs({e()})",
             lambda: f"np.maximum({e()}, {e('float')})",
-            lambda: f"{self.expr(env, 'arr2', 0)}[{self.index(env, d)}]",
+            lambda: self.item(env, self.expr(env, 'arr2', 0), d),
             lambda: f"np.where({e()} > {e('float')}, 1.0, 2.0)",
             lambda: f"np.full({self.rng.randint(0, 4)}, {e('float')})",
         )()
@@ -204,7 +210,7 @@ class Generator:
     def expr_iarr(self, env, d):
         e = lambda k="iarr": self.expr(env, k, d)
         return self.pick(
-            lambda: f"({e()} {self.pick('+', '-', '&', '|')} {e('int')}) % 1000", lambda: f"{e()}[{self.index(env, d)}:]", lambda: f"{e()}.copy()",
+            lambda: f"(({e()} {self.pick('+', '-', '&', '|')} {e('int')}) % 1000)", lambda: f"{e()}[{self.index(env, d)}:]", lambda: f"{e()}.copy()",
             lambda: f"np.arange({self.rng.randint(0, 5)})", lambda: f"np.sort({e()})", lambda: f"(-{e()})",
         )()
 
@@ -331,7 +337,7 @@ class Generator:
                                        f"{name}.insert({self.index(env, 0)}, {value})", f"{name}[1:2] = []", f"del {name}[{self.index(env, 0)}]"))
         if kind in ("farr", "iarr") and self.chance(0.4):
             return self.emit(self.pick(f"{name}[{self.index(env, 0)}:] = {value}", f"{name} += 1", f"{name}[::2] *= 2"))
-        self.emit(f"{name}[{self.index(env, 1)}] = {value}")
+        self.emit(f"{self.item(env, name, 1)} = {value}")
 
     # -- functions ----------------------------------------------------------------------------------------------------------------------------
 
@@ -354,5 +360,5 @@ class Generator:
             parameters = [(f"p{j}", k) for j, k in enumerate(kinds)]
             self.function(f"helper{i}", parameters, result, 3, 2)
             self.functions.append((f"helper{i}", kinds, result))
-        self.function("main", PARAMETERS, self.rng.choice(SCALARS + CONTAINERS), 8, 3)
+        self.function("main", PARAMETERS, self.rng.choice(SCALARS + CONTAINERS), 7, 3)
         return "\n".join(self.lines) + ARGUMENTS
