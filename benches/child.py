@@ -1,0 +1,183 @@
+"""One measurement in a process of its own; prints one JSON line. Started by `harness.py`, with `BENCH_SIDE` in the environment.
+
+    child.py import                   milliseconds of `import numpy` and then of the side's package
+    child.py first PROGRAM            first call of the program, then first call of a second small function, import left out
+    child.py steady PROGRAM SECONDS   median time of a call once warm, and a check value
+    child.py overhead EXTENSION       nanoseconds per call of three tiny functions
+    child.py size COPIES              first call of a function that is a 30-line body COPIES times over
+    child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
+"""
+
+import importlib
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+from time import perf_counter
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE / "programs")]
+SIDE = os.environ["BENCH_SIDE"]
+
+
+def measure_import():
+    a = perf_counter()
+    import numpy  # noqa: F401
+    b = perf_counter()
+    importlib.import_module(SIDE)
+    return {"numpy_ms": (b - a) * 1e3, "ms": (perf_counter() - b) * 1e3}
+
+
+def first(name):
+    import numpy  # noqa: F401
+    program = importlib.import_module(name)
+    from peer import njit
+
+    def second(a, b):
+        return a * 2 + b
+
+    second = njit(second)
+    args = program.small()
+    a = perf_counter()
+    program.run(*args)
+    b = perf_counter()
+    second(3, 4)
+    return {"ms": (b - a) * 1e3, "second_ms": (perf_counter() - b) * 1e3}
+
+
+def fingerprint(value):
+    """A number that two sides can compare, near to independent of the order of additions."""
+    import numpy as np
+    if isinstance(value, tuple):
+        return [fingerprint(v) for v in value]
+    if isinstance(value, np.ndarray):
+        flat = value.astype(np.float64).ravel()
+        return [float(flat.sum()), float((flat * np.cos(np.arange(flat.size))).sum())]
+    return len(value) if isinstance(value, str) else float(value)
+
+
+def steady(name, seconds):
+    program = importlib.import_module(name)
+    function = getattr(program, "steady", program.run)
+    value = fingerprint(function(*program.full()))
+    times, begin = [], perf_counter()
+    while len(times) < 3 or perf_counter() - begin < seconds:
+        args = program.full()
+        a = perf_counter()
+        function(*args)
+        times.append(perf_counter() - a)
+    return {"ms": statistics.median(times) * 1e3, "calls": len(times), "value": value}
+
+
+LOOPS = '''
+def loop(f, a, b, n, clock):
+    it = range(n)
+    start = clock()
+    for _ in it: f(a, b); f(a, b); f(a, b); f(a, b); f(a, b); f(a, b); f(a, b); f(a, b); f(a, b); f(a, b)
+    return clock() - start
+def loop1(f, a, n, clock):
+    it = range(n)
+    start = clock()
+    for _ in it: f(a); f(a); f(a); f(a); f(a); f(a); f(a); f(a); f(a); f(a)
+    return clock() - start
+'''
+
+
+def overhead(extension):
+    """Nanoseconds a call, the side and the C extension in turn in the same process and the same loop."""
+    import importlib.util
+
+    import numpy as np
+    from peer import njit
+    spec = importlib.util.spec_from_file_location("overhead", extension)
+    c = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(c)
+    space = {}
+    exec(LOOPS, space)
+
+    @njit
+    def add(a, b):
+        return a + b
+
+    @njit
+    def head(a):
+        return a[0]
+
+    array = np.arange(4.0)
+    tasks = {"add ints": (add, c.add_int, (1, 2)), "add floats": (add, c.add_float, (1.0, 2.0)), "one 1-D array": (head, c.head, (array,))}
+    result = {}
+    for name, (ours, theirs, args) in tasks.items():
+        loop = space["loop"] if len(args) == 2 else space["loop1"]
+        for f in (ours, theirs):
+            assert f(*args) == theirs(*args)
+            loop(f, *args, 1000, perf_counter)
+        times = ([], [])
+        for _ in range(15):
+            for f, out in zip((ours, theirs), times):
+                out.append(loop(f, *args, 5000, perf_counter) / 5000 / 10 * 1e9)
+        result[name] = {"ns": statistics.median(times[0]), "c_ns": statistics.median(times[1])}
+    return result
+
+
+BODY = '''
+    for i in range(n):
+        x = a[i]
+        y = x * {k}.5 + s
+        if y > {k}.0:
+            y = y - s * 0.25
+        elif y < -{k}.0:
+            y = -y
+        else:
+            y = y * y
+        z = y + i * 3
+        if i % 7 == {m}:
+            z = z / 2.0
+        w = math.sqrt(abs(z)) + x
+        if w > 1000.0:
+            w = 1000.0
+        s = s + w * 0.001
+        a[i] = x + 0.5 * (y - w)
+        c = c + i // 3
+    while c > {k}00:
+        c = c - {k} * 10 - 1
+        s = s * 0.99 + 0.5
+    t = (s, c, s + c)
+    p, q, r = t
+    if p > r:
+        s = q + 1.5
+    else:
+        s = p - 0.5
+    s = s + a[0] - a[n - 1]
+    c = c + q % 5
+'''
+
+
+def size(copies):
+    import math
+    from peer import njit
+    text = "def f(a, n):\n    s = 0.5\n    c = 1\n" + "".join(BODY.format(k=k + 1, m=k % 7) for k in range(copies)) + "    return s + c\n"
+    import numpy as np
+    space = {"math": math}
+    exec(text, space)
+    warm = {}
+    exec("def g(a, n):\n    return a[0] + n\n", warm)
+    array = np.arange(8.0)
+    njit(warm["g"])(array, 2)
+    f = njit(space["f"])
+    a = perf_counter()
+    f(array, 8)
+    return {"ms": (perf_counter() - a) * 1e3}
+
+
+def vectorised(name):
+    import re
+    program = importlib.import_module(name)
+    function = getattr(program, "steady", program.run)
+    function(*program.full())
+    text = "\n".join(function.inspect_asm().values())
+    return {"packed": len(re.findall(r"\bv(?:add|sub|mul|div|sqrt|fmadd\d+|fmsub\d+|fnmadd\d+|max|min)p[sd]\b|\bvp(?:add|sub|mull|and|or|max|min|cmpgt)[a-z]*\b.*[xyz]mm", text))}
+
+
+TASKS = {"import": measure_import, "first": first, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "vectorised": vectorised}
+print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
