@@ -276,7 +276,7 @@ impl<'a> Emitter<'a, '_> {
     }
     fn load(&mut self, ty: ir::Type, addr: ir::Value, offset: i32, alias: Alias) -> ir::Value {
         match alias {
-            Alias::Array | Alias::Object | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
+            Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
                 let flags = self.mem_flags(alias);
                 let (inst, dfg) = self.b.ins().Load(Opcode::Load, ty, flags, offset.into(), addr);
                 dfg.first_result(inst)
@@ -291,7 +291,7 @@ impl<'a> Emitter<'a, '_> {
     }
     fn store(&mut self, value: ir::Value, addr: ir::Value, offset: i32, alias: Alias) {
         match alias {
-            Alias::Array | Alias::Object | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
+            Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
                 let ty = self.b.func.dfg.value_type(value);
                 let flags = self.mem_flags(alias);
                 self.b.ins().Store(Opcode::Store, ty, flags, offset.into(), value, addr);

@@ -58,8 +58,10 @@ entity!(/// A source location; 0 is "unknown".
 pub enum Alias {
     /// Elements of NumPy arrays (they may alias each other).
     Array,
-    /// Headers and elements of lists, strings and other heap objects of the run-time.
+    /// Headers of lists, strings and other heap objects of the run-time, and code points of strings.
     Object,
+    /// Elements of lists: apart from the headers, so that a loop which stores elements still keeps `len` and `data` in registers.
+    Element,
     /// Generator frames and closure environments.
     Frame,
     /// Stack slots and out-pointers.
@@ -72,11 +74,11 @@ pub enum Alias {
     Volatile,
 }
 impl Alias {
-    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const, Alias::Volatile];
+    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Element, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const, Alias::Volatile];
     pub fn parse(s: &str) -> Option<Alias> { Alias::ALL.iter().copied().find(|a| a.name() == s) }
     pub fn name(self) -> &'static str {
         match self {
-            Alias::Array => "array", Alias::Object => "object", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx",
+            Alias::Array => "array", Alias::Object => "object", Alias::Element => "element", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx",
             Alias::Const => "const", Alias::Volatile => "volatile",
         }
     }

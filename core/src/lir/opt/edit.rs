@@ -66,6 +66,21 @@ impl Defs {
     }
 }
 
+/// A fast hash for small keys made of numbers; not for keys that an attacker chooses.
+#[derive(Default)]
+pub struct FastHasher(u64);
+impl std::hash::Hasher for FastHasher {
+    fn finish(&self) -> u64 { self.0.rotate_left(26) }
+    fn write(&mut self, bytes: &[u8]) { for b in bytes { self.write_u64(*b as u64); } }
+    fn write_u8(&mut self, x: u8) { self.write_u64(x as u64); }
+    fn write_u32(&mut self, x: u32) { self.write_u64(x as u64); }
+    fn write_u64(&mut self, x: u64) { self.0 = (self.0.rotate_left(5) ^ x).wrapping_mul(0x517c_c1b7_2722_0a95); }
+    fn write_usize(&mut self, x: usize) { self.write_u64(x as u64); }
+    fn write_isize(&mut self, x: isize) { self.write_u64(x as u64); }
+    fn write_i32(&mut self, x: i32) { self.write_u64(x as u64); }
+}
+pub type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
+
 /// Removes block parameters for which `drop` says so, and the arguments passed for them on every edge.
 pub fn remove_params(func: &mut Func, mut drop: impl FnMut(&Func, Value) -> bool) -> bool {
     let mut dropped: Vec<Option<Vec<bool>>> = vec![None; func.blocks.len()];

@@ -5,8 +5,11 @@
 
 mod edit;
 mod blocks;
+mod cse;
 mod dce;
 mod fold;
+mod licm;
+mod memory;
 mod simplify;
 
 use crate::lir::{Func, Module};
@@ -24,10 +27,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "fold", doc: "Constants propagated along possible edges only, algebraic identities, decided branches.", run: Run::Func(fold::fold) },
     Pass { name: "blocks", doc: "Jumps threaded through blocks that decide nothing, straight-line blocks merged, unreachable ones dropped.", run: Run::Func(blocks::simplify_blocks) },
     Pass { name: "dce", doc: "Instructions, block parameters and blocks without effect dropped.", run: Run::Func(dce::drop_dead_code) },
+    Pass { name: "cse", doc: "Computations and loads that a dominating one has done already, and branches that a dominating one has decided.", run: Run::Func(cse::reuse_values) },
+    Pass { name: "licm", doc: "Loop-invariant operations and loads moved in front of the loop.", run: Run::Func(licm::hoist_invariants) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["fold", "blocks", "dce"];
+pub const PIPELINE: &[&str] = &["fold", "blocks", "cse", "licm", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 

@@ -75,7 +75,8 @@ impl View<'_> {
     }
 }
 
-fn is_commutative(op: Op) -> bool {
+/// Whether the operands may change places.
+pub fn is_commutative(op: Op) -> bool {
     matches!(op, Op::Iadd | Op::Imul | Op::Band | Op::Bor | Op::Bxor | Op::Smin | Op::Smax | Op::Umin | Op::Umax | Op::IcmpEq | Op::IcmpNe | Op::SaddOverflows
         | Op::SmulOverflows | Op::Fadd | Op::Fmul | Op::FcmpEq | Op::FcmpNe | Op::FcmpUno)
 }
