@@ -23,6 +23,8 @@ struct Finisher<'a, 'h> {
     at: Block,
     loc: Loc,
     unwind: Option<BlockCall>,
+    /// Place of each block in the order in which they are written: an edge to an earlier one closes a loop.
+    position: HashMap<Block, usize>,
 }
 
 pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved) -> Result<Typed> {
@@ -34,10 +36,11 @@ pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Sol
     };
     let mut f = Finisher {
         session, old, solved, ret, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
-        loc: Loc::default(), unwind: None,
+        loc: Loc::default(), unwind: None, position: HashMap::new(),
     };
     let order: Vec<Block> = reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
     for b in &order { f.make_block(*b, key); }
+    for (i, b) in order.iter().enumerate() { f.position.insert(*b, i); }
     for b in &order { f.write_block(*b)?; }
     Ok(Typed { func: Arc::new(f.new), globals: f.globals })
 }
@@ -157,7 +160,10 @@ impl Finisher<'_, '_> {
         self.unwind = None;
         self.loc = old.block(b).term_loc;
         let term = match &old.block(b).term {
-            Term::Jump(to) => Term::Jump(self.edge(to, 0)?),
+            Term::Jump(to) => {
+                if self.position.get(&to.block) <= self.position.get(&b) { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
+                Term::Jump(self.edge(to, 0)?)
+            }
             Term::Branch { cond, then_to, else_to } => match self.solved.facts[cond.index()].konst.clone() {
                 Some(c) => Term::Jump(self.edge(if c.truth() { then_to } else { else_to }, 0)?),
                 None if *self.ty(*cond) == Kind::Never => Term::Unreachable,

@@ -21,6 +21,7 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
+    POLL,
     OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new)).raises().writes().doc("An exception instance: `ValueError(\"text\", 3)`."),
     OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make)).writes().doc("What `raise value` raises: an instance, or a class called without arguments."),
     OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause)).writes().doc("`raise exc from cause`."),
@@ -32,6 +33,24 @@ pub static OPS: &[OpDef] = &[
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),
     )).doc("The class that `assert` raises."),
 ];
+
+const POLL: OpDef = OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_poll)).raises().writes()
+    .doc("Looks whether somebody wants this thread to stop (Ctrl-C); at every loop back edge.");
+
+/// The row that polls.
+pub fn poll() -> &'static OpDef { &OPS[0] }
+
+fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
+    let flag = cx.b.load(Ty::I32, cx.ctx, crate::offset!(ThreadCtx.interrupt), crate::lir::Alias::Ctx);
+    let wanted = cx.b.bin_imm(Op::IcmpNe, flag, 0);
+    let (cold, on) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[]));
+    cx.b.brif(wanted, cold, &[], on, &[]);
+    cx.b.switch_to(cold);
+    cx.helper(&object::poll_interrupt, &[]);
+    cx.b.jump(on, &[]);
+    cx.b.switch_to(on);
+    Ok(vec![])
+}
 
 /// The class information of a built-in exception; its handle is the class number.
 pub fn builtin_class(c: Class) -> &'static ClassInfo {

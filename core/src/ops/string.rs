@@ -3,11 +3,16 @@
 //! Optional strings are null where a parameter says so. Indices of searches follow Python (negative counts from the end, past the end is the end);
 //! pass 0 and `i64::MAX` for the whole string.
 
-use super::OpDef;
+use super::sequence::adjust_slice;
+use super::{Body, OpDef};
 use crate::diag::Result;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::{List, Obj, Str};
-use crate::lir::{Op, Value};
-use crate::lower::cx::LowerCx;
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::rt::RtFn;
+use crate::types::{Kind, Type};
 use crate::rt::{Ctx, P};
 
 crate::runtime_fns! {
@@ -173,7 +178,119 @@ crate::runtime_fns! {
     fn exc_repr(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
 }
 
-pub static OPS: &[OpDef] = &[];
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.add"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::str()), |cx, c| call(cx, c, &str_concat))).raises().reads().doc("Concatenation of strings."),
+    OpDef::new(&["operator.mul"], "s, n", Body::Lir(|_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("*", a)) }, |cx, c| call(cx, c, &str_repeat))).raises().reads().doc("`s * n`."),
+    OpDef::new(&["operator.mul"], "n, s", Body::Lir(|_, a| if *a[1].ty == Kind::Str && a[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("*", a)) }, |cx, c| {
+        let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
+        Ok(vec![cx.helper_value(&str_repeat, &[c.args[1][0], n])])
+    })).raises().reads().doc("`n * s`."),
+    OpDef::new(&["operator.contains"], "s, sub", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| call(cx, c, &str_contains))).reads().doc("`sub in s`."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, false)?]))).reads().doc("`a < b` of strings."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], true, true)?]))).reads().doc("`a <= b` of strings."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, false)?]))).reads().doc("`a > b` of strings."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(|_, a| strings(a, 2, Type::bool()), |cx, c| Ok(vec![emit_order(cx, c.args[0][0], c.args[1][0], false, true)?]))).reads().doc("`a >= b` of strings."),
+    OpDef::new(&["operator.getitem"], "s, i", Body::Lir(|_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, |cx, c| call(cx, c, &str_getitem))).raises().reads().doc("`s[i]`; IndexError."),
+    OpDef::new(&["operator.getitem"], "s, part", Body::Lir(|_, a| if *a[0].ty == Kind::Str && matches!(*a[1].ty, Kind::Slice(_)) { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, emit_slice)).raises().reads().doc("`s[a:b:c]`."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Lir(join_rule, emit_join)).raises().reads().doc("The parts with `sep` between them."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join")).raises().reads().doc("The values of an iterable with `sep` between them."),
+    OpDef::new(&["str.partition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_partition))).raises().reads().doc("`(before, sep, after)` of the first separator."),
+    OpDef::new(&["str.rpartition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_rpartition))).raises().reads().doc("`(before, sep, after)` of the last separator."),
+    OpDef::new(&["builtins.ord"], "c", Body::Lir(|_, a| strings(a, 1, Type::int()), |cx, c| call(cx, c, &str_ord))).raises().reads().doc("Code point of a one-character string."),
+    OpDef::new(&["builtins.chr"], "i", Body::Lir(|_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("chr()", a)) }, |cx, c| call(cx, c, &str_chr))).raises().reads().doc("The character of a code point; ValueError."),
+    OpDef::new(&["str.isalnum"], "s", Body::Lir(|_, a| method(a, "isalnum", Type::bool()), |cx, c| call(cx, c, &str_isalnum))).reads().doc("Whether the string is all letters or digits."),
+    OpDef::new(&["str.isalpha"], "s", Body::Lir(|_, a| method(a, "isalpha", Type::bool()), |cx, c| call(cx, c, &str_isalpha))).reads().doc("Whether the string is all letters."),
+    OpDef::new(&["str.isascii"], "s", Body::Lir(|_, a| method(a, "isascii", Type::bool()), |cx, c| call(cx, c, &str_isascii))).reads().doc("Whether the string is all ASCII."),
+    OpDef::new(&["str.isdecimal"], "s", Body::Lir(|_, a| method(a, "isdecimal", Type::bool()), |cx, c| call(cx, c, &str_isdecimal))).reads().doc("Whether the string is all decimal digits."),
+    OpDef::new(&["str.isdigit"], "s", Body::Lir(|_, a| method(a, "isdigit", Type::bool()), |cx, c| call(cx, c, &str_isdigit))).reads().doc("Whether the string is all digits."),
+    OpDef::new(&["str.isidentifier"], "s", Body::Lir(|_, a| method(a, "isidentifier", Type::bool()), |cx, c| call(cx, c, &str_isidentifier))).reads().doc("Whether the string is a valid identifier."),
+    OpDef::new(&["str.islower"], "s", Body::Lir(|_, a| method(a, "islower", Type::bool()), |cx, c| call(cx, c, &str_islower))).reads().doc("Whether the string is all cased characters are lower-case."),
+    OpDef::new(&["str.isnumeric"], "s", Body::Lir(|_, a| method(a, "isnumeric", Type::bool()), |cx, c| call(cx, c, &str_isnumeric))).reads().doc("Whether the string is all numeric."),
+    OpDef::new(&["str.isprintable"], "s", Body::Lir(|_, a| method(a, "isprintable", Type::bool()), |cx, c| call(cx, c, &str_isprintable))).reads().doc("Whether the string is all printable."),
+    OpDef::new(&["str.isspace"], "s", Body::Lir(|_, a| method(a, "isspace", Type::bool()), |cx, c| call(cx, c, &str_isspace))).reads().doc("Whether the string is all whitespace."),
+    OpDef::new(&["str.istitle"], "s", Body::Lir(|_, a| method(a, "istitle", Type::bool()), |cx, c| call(cx, c, &str_istitle))).reads().doc("Whether the string is title-cased."),
+    OpDef::new(&["str.isupper"], "s", Body::Lir(|_, a| method(a, "isupper", Type::bool()), |cx, c| call(cx, c, &str_isupper))).reads().doc("Whether the string is all cased characters are upper-case."),
+    OpDef::new(&["str.capitalize"], "s", Body::Lir(|_, a| method(a, "capitalize", Type::str()), |cx, c| call(cx, c, &str_capitalize))).raises().reads().doc("As Python's `str.capitalize`."),
+    OpDef::new(&["str.casefold"], "s", Body::Lir(|_, a| method(a, "casefold", Type::str()), |cx, c| call(cx, c, &str_casefold))).raises().reads().doc("As Python's `str.casefold`."),
+    OpDef::new(&["str.lower"], "s", Body::Lir(|_, a| method(a, "lower", Type::str()), |cx, c| call(cx, c, &str_lower))).raises().reads().doc("As Python's `str.lower`."),
+    OpDef::new(&["str.swapcase"], "s", Body::Lir(|_, a| method(a, "swapcase", Type::str()), |cx, c| call(cx, c, &str_swapcase))).raises().reads().doc("As Python's `str.swapcase`."),
+    OpDef::new(&["str.title"], "s", Body::Lir(|_, a| method(a, "title", Type::str()), |cx, c| call(cx, c, &str_title))).raises().reads().doc("As Python's `str.title`."),
+    OpDef::new(&["str.upper"], "s", Body::Lir(|_, a| method(a, "upper", Type::str()), |cx, c| call(cx, c, &str_upper))).raises().reads().doc("As Python's `str.upper`."),
+    OpDef::new(&["str.find"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "find", Type::int()), |cx, c| call(cx, c, &str_find))).reads().doc("As Python's `str.find`."),
+    OpDef::new(&["str.rfind"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "rfind", Type::int()), |cx, c| call(cx, c, &str_rfind))).reads().doc("As Python's `str.rfind`."),
+    OpDef::new(&["str.count"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "count", Type::int()), |cx, c| call(cx, c, &str_count))).reads().doc("As Python's `str.count`."),
+    OpDef::new(&["str.index"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "index", Type::int()), |cx, c| call(cx, c, &str_index))).raises().reads().doc("As Python's `str.index`; ValueError."),
+    OpDef::new(&["str.rindex"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "rindex", Type::int()), |cx, c| call(cx, c, &str_rindex))).raises().reads().doc("As Python's `str.rindex`; ValueError."),
+    OpDef::new(&["str.startswith"], "s, prefix, start=None, end=None", Body::Lir(|_, a| method(a, "startswith", Type::bool()), |cx, c| call(cx, c, &str_startswith))).reads().doc("Whether it starts with `prefix`."),
+    OpDef::new(&["str.endswith"], "s, suffix, start=None, end=None", Body::Lir(|_, a| method(a, "endswith", Type::bool()), |cx, c| call(cx, c, &str_endswith))).reads().doc("Whether it ends with `suffix`."),
+    OpDef::new(&["str.replace"], "s, old, new, count=-1", Body::Lir(|_, a| method(a, "replace", Type::str()), |cx, c| call(cx, c, &str_replace))).raises().reads().doc("Replaces up to `count` occurrences."),
+    OpDef::new(&["str.removeprefix"], "s, prefix", Body::Lir(|_, a| method(a, "removeprefix", Type::str()), |cx, c| call(cx, c, &str_removeprefix))).raises().reads().doc("Without `prefix`."),
+    OpDef::new(&["str.removesuffix"], "s, suffix", Body::Lir(|_, a| method(a, "removesuffix", Type::str()), |cx, c| call(cx, c, &str_removesuffix))).raises().reads().doc("Without `suffix`."),
+    OpDef::new(&["str.split"], "s, sep=None, maxsplit=-1", Body::Lir(|_, a| method(a, "split", Type::list(Type::str())), |cx, c| call(cx, c, &str_split))).raises().reads().doc("Parts between separators."),
+    OpDef::new(&["str.rsplit"], "s, sep=None, maxsplit=-1", Body::Lir(|_, a| method(a, "rsplit", Type::list(Type::str())), |cx, c| call(cx, c, &str_rsplit))).raises().reads().doc("Parts between separators, from the right."),
+    OpDef::new(&["str.splitlines"], "s, keepends=False", Body::Lir(|_, a| method(a, "splitlines", Type::list(Type::str())), |cx, c| call(cx, c, &str_splitlines))).raises().reads().doc("Lines."),
+    OpDef::new(&["str.strip"], "s, chars=None", Body::Lir(|_, a| method(a, "strip", Type::str()), |cx, c| call(cx, c, &str_strip))).raises().reads().doc("As Python's `str.strip`."),
+    OpDef::new(&["str.lstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "lstrip", Type::str()), |cx, c| call(cx, c, &str_lstrip))).raises().reads().doc("As Python's `str.lstrip`."),
+    OpDef::new(&["str.rstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "rstrip", Type::str()), |cx, c| call(cx, c, &str_rstrip))).raises().reads().doc("As Python's `str.rstrip`."),
+    OpDef::new(&["str.center"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "center", Type::str()), |cx, c| call(cx, c, &str_center))).raises().reads().doc("As Python's `str.center`."),
+    OpDef::new(&["str.ljust"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "ljust", Type::str()), |cx, c| call(cx, c, &str_ljust))).raises().reads().doc("As Python's `str.ljust`."),
+    OpDef::new(&["str.rjust"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "rjust", Type::str()), |cx, c| call(cx, c, &str_rjust))).raises().reads().doc("As Python's `str.rjust`."),
+    OpDef::new(&["str.zfill"], "s, width", Body::Lir(|_, a| method(a, "zfill", Type::str()), |cx, c| call(cx, c, &str_zfill))).raises().reads().doc("Padded with zeros."),
+    OpDef::new(&["str.expandtabs"], "s, tabsize=8", Body::Lir(|_, a| method(a, "expandtabs", Type::str()), |cx, c| call(cx, c, &str_expandtabs))).raises().reads().doc("Tabs replaced by spaces."),
+];
+
+/// The first `n` operands are strings.
+fn strings(args: &[Arg], n: usize, ret: Type) -> Result<Answer> {
+    if args[..n].iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(ret)) } else { Err(no_match("a string operation", args)) }
+}
+
+/// A method of strings: the receiver is a string, the others strings, integers or None.
+fn method(args: &[Arg], name: &str, ret: Type) -> Result<Answer> {
+    let ok = *args[0].ty == Kind::Str && args[1..].iter().all(|a| a.is_none() || *a.ty == Kind::Str || a.ty.is_index());
+    if ok { Ok(Answer::of(ret)) } else { Err(no_match(&format!("str.{name}"), args)) }
+}
+
+/// Calls a helper with the operands: integers as i64, None as null or as the default bound of a search.
+fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
+    let skip = (helper.params.len() > c.args.len()) as usize;
+    let mut args = vec![];
+    for (k, (v, t)) in c.args.iter().zip(c.types).enumerate() {
+        let want = helper.params[k + skip];
+        args.push(match **t {
+            Kind::Str => v[0],
+            // A search ends at the end: only `end` is the last of four integers.
+            Kind::None if want == Ty::I64 => cx.b.i64(if k == 3 { i64::MAX } else { 0 }),
+            Kind::None => cx.b.null(),
+            _ if want == Ty::I8 => cast::truth(cx, v[0], *t),
+            _ => cast::to_i64(cx, v[0], *t),
+        });
+    }
+    Ok(vec![cx.helper_value(helper, &args)])
+}
+
+fn emit_slice(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let n = super::sequence::length(cx, &c.args[0], c.types[0])?;
+    let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
+    Ok(vec![cx.helper_value(&str_slice, &[c.args[0][0], s.start, s.step, s.count])])
+}
+
+fn join_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let list = cx.elem(args[1].ty).is_some_and(|e| *e == Kind::Str || *e == Kind::Never);
+    let tuple = args[1].ty.members().is_some_and(|m| m.iter().all(|t| **t == Kind::Str));
+    if *args[0].ty == Kind::Str && (list || tuple) { Ok(Answer::of(Type::str())) } else { Err(no_match("str.join", args)) }
+}
+
+fn emit_join(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[1].members().is_none() { return Ok(vec![cx.helper_value(&str_join, &[c.args[0][0], c.args[1][0]])]); }
+    let (at, n) = (cx.spill(&c.args[1]), cx.b.i64(c.args[1].len() as i64));
+    Ok(vec![cx.helper_value(&str_join_all, &[c.args[0][0], at, n])])
+}
+
+fn three(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
+    let out = cx.b.slot_addr(24);
+    cx.helper(helper, &[c.args[0][0], c.args[1][0], out]);
+    Ok((0..3).map(|k| cx.b.load(Ty::Ptr, out, 8 * k, crate::lir::Alias::Stack)).collect())
+}
 
 /// `a == b`.
 pub fn emit_equal(cx: &mut LowerCx<'_>, a: Value, b: Value) -> Result<Value> { Ok(cx.helper_value(&str_eq, &[a, b])) }
