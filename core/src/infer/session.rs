@@ -189,6 +189,9 @@ impl<'h> Session<'h> {
         let fail = |t: Type| {
             Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}")).help("keep the elements of a list of one type")
         };
+        if let Kind::ListVar(v) = *list && self.mentions(elem, self.root(v)) {
+            return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("for inner functions that call each other: move them out"));
+        }
         let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
         if new == old { return Ok(()); }
         match *list {
@@ -202,6 +205,20 @@ impl<'h> Session<'h> {
             _ if castable(elem, old) => Ok(()),
             _ => Err(fail(elem)),
         }
+    }
+
+    /// Whether a type mentions a list variable.
+    fn mentions(&self, t: Type, root: u32) -> bool {
+        if let Kind::ListVar(v) = *t {
+            let r = self.root(v);
+            return r == root || self.mentions(self.vars[r as usize].elem, root);
+        }
+        let mut found = false;
+        promote::map_children(t, &mut |c| {
+            found |= self.mentions(c, root);
+            c
+        });
+        found
     }
 
     /// [`promote::unify`] with list variables.

@@ -51,7 +51,8 @@ pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Ty
             out
         }
         _ => {
-            let (Some(types), Const::Tuple(m)) = (ty.members(), c) else { return None };
+            let types: &[crate::types::Type] = match ty.kind() { Kind::Slice(m) => m, _ => ty.members()? };
+            let Const::Tuple(m) = c else { return None };
             let mut out = vec![];
             for (c, t) in m.iter().zip(types) { out.extend(scalar(b, c, *t)?); }
             out

@@ -152,7 +152,7 @@ macro_rules! families {
     };
 }
 
-families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, text, ufunc ; helpers: object, exception, generator, real, list, string);
+families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, text, module, ufunc ; helpers: object, exception, generator, real, list, string);
 
 static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
     let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();

@@ -44,6 +44,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
         .raises().doc("Position of the first member that equals `value`."),
     OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count)).doc("How many members equal `value`."),
+    OpDef::new(&["match.sequence"], "x", Body::Lir(|_, a| {
+        let yes = matches!(*a[0].ty, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_));
+        Ok(Answer::constant(Const::Bool(yes)))
+    }, |cx, c| Ok(vec![cx.b.bool(!matches!(*c.types[0], Kind::Str))]))).doc("Whether a sequence pattern may match."),
     OpDef::new(&["operator.contains"], "t, value", Body::Lir(
         |_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) },
         |cx, c| {
