@@ -38,8 +38,7 @@ $(VENV)/.stamp-packages: requirements/test.txt target/.stamp-system
 	@touch $@
 
 $(VENV)/.stamp-demo: requirements/demo.txt $(VENV)/.stamp-packages
-	@scripts/setup.sh venv $(VENV) requirements/test.txt requirements/demo.txt
-	@scripts/setup.sh without-deps $(VENV) requirements/demo-unmodified.txt
+	@scripts/setup.sh without-deps $(VENV) requirements/demo.txt
 	@touch $@
 
 $(BENCH_VENV)/.stamp-packages: requirements/bench.txt target/.stamp-system
@@ -71,15 +70,15 @@ SEED ?= 0
 fuzz: $(VENV)/.stamp-ext
 	@$(PY) tests/fuzz/python_fuzz.py --seconds $(FOR) --seed $(SEED)
 
-bench-quick: $(VENV)/.stamp-ext $(BENCH_VENV)/.stamp-packages
+bench-quick: $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'quick benchmarks, both sides in turn'
 	@$(PY) benches/harness.py --quick
 
-bench: $(VENV)/.stamp-ext $(BENCH_VENV)/.stamp-packages
+bench: $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'all benchmarks, both sides in turn'
 	@$(PY) benches/harness.py
 
 docs: $(VENV)/.stamp-packages
 	$(SAY) 'documentation into target/docs'
-	@cargo doc --workspace --no-deps --quiet
 	@$(PY) scripts/build_docs.py target/docs
+	@cargo doc --workspace --no-deps --quiet --target-dir target

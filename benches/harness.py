@@ -36,7 +36,7 @@ def programs():
 def attribute(program, name, default):
     """A constant that a program states about itself, read without running it."""
     for node in ast.parse((HERE / "programs" / f"{program}.py").read_text()).body:
-        if isinstance(node, ast.Assign) and node.targets[0].id == name:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
             return ast.literal_eval(node.value)
     return default
 
@@ -155,7 +155,7 @@ class Session:
     def size(self):
         print("compile time against function size (30-line body, copies)", flush=True)
         per_copy = {}
-        for copies in (1, 3, 10, 30, 100) if not self.options.quick else (1, 10, 100):
+        for copies in (1, 3, 10, 30, 100) if not self.options.quick else (1, 10, 30):
             def measure():
                 found = alternating({"tierup": BOTH["tierup"]}, self.options.rounds, "size", copies)
                 row = {"tierup_ms": median(found["tierup"])}
@@ -189,6 +189,34 @@ class Session:
                 print(f"  {name:<30} {row['ratio']:.3f}", flush=True)
         self.summary("bounds", "geometric mean of on over off", ratios)
 
+    def package(self):
+        """The test suite of choclo, written for Numba by others, under Numba and unmodified under `--as-numba`: outcomes and wall time."""
+        print("an open package's own tests (choclo)", flush=True)
+        commands = {"numba": [PYTHONS["numba"]], "tierup": [PYTHONS["tierup"], "-m", "tierup", "--as-numba"]}
+        OUT.mkdir(parents=True, exist_ok=True)
+
+        def measure():
+            times, outcomes = {side: [] for side in commands}, {}
+            for _ in range(self.options.steady_rounds):
+                for side, command in commands.items():
+                    results = OUT / f"choclo-{side}.xml"
+                    start = time.monotonic()
+                    done = subprocess.run([*command, "-m", "pytest", "-q", "--pyargs", "choclo", "-p", "no:cacheprovider", f"--junitxml={results}"],
+                                          capture_output=True, text=True, cwd=OUT, timeout=1200)
+                    times[side].append((time.monotonic() - start) * 1e3)
+                    if not results.exists():
+                        raise Failed(f"choclo under {side}: {(done.stderr or done.stdout)[-500:]}")
+                    outcomes[side] = junit_outcomes(results)
+            different = sorted(t for t in outcomes["numba"] if outcomes["numba"][t] != outcomes["tierup"].get(t))
+            passes = lambda side: sum(o == "passed" for o in outcomes[side].values())
+            return {"tierup_ms": statistics.median(times["tierup"]), "numba_ms": statistics.median(times["numba"]), "tierup_passes": passes("tierup"),
+                    "numba_passes": passes("numba"), "different": ", ".join(different[:5])}
+
+        row = self.attempt("package", "choclo", measure)
+        if row:
+            print(f"  passes: tierup {row['tierup_passes']}, numba {row['numba_passes']}   time: tierup {row['tierup_ms'] / 1e3:.1f} s, numba {row['numba_ms'] / 1e3:.1f} s, "
+                  f"tierup/numba {row['tierup_ms'] / row['numba_ms']:.2f}   different: {row['different'] or 'none'}", flush=True)
+
     def summary(self, view, text, ratios):
         if ratios:
             mean = geometric_mean(ratios)
@@ -203,6 +231,13 @@ def check_values(name, found):
     ours, theirs = found["tierup"][0]["value"], found["numba"][0]["value"]
     if not np.allclose(np.ravel(ours), np.ravel(theirs), rtol=rtol, atol=1e-9):
         raise Failed(f"{name}: tierup computes {ours}, numba {theirs}")
+
+
+def junit_outcomes(path):
+    """What became of each test of a JUnit file."""
+    from xml.etree import ElementTree
+    kinds = ("failure", "error", "skipped")
+    return {f"{case.get('classname')}::{case.get('name')}": next((k for k in kinds if case.find(k) is not None), "passed") for case in ElementTree.parse(path).iter("testcase")}
 
 
 def build_extension():
@@ -226,7 +261,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", default="imports,first,overhead,steady,size,bounds")
+    parser.add_argument("--views", default="imports,first,overhead,steady,size,bounds,package")
     parser.add_argument("--programs", default="")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--mark", action="store_true", help="ask Numba which programs LLVM vectorises, and stop")
@@ -241,7 +276,7 @@ def main():
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
     for view in options.views.split(","):
-        if view != "bounds" or not options.quick:
+        if not options.quick or view not in ("bounds", "package"):
             getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)
     session.report["failures"] = session.failures

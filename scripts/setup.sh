@@ -4,7 +4,7 @@
 #   setup.sh python                 prints a Python 3.11 that works
 #   setup.sh system                 system packages: installed where we may, else one line says what to install
 #   setup.sh venv DIR FILE...       a virtual environment with the pinned packages of the requirement files
-#   setup.sh without-deps DIR FILE  packages whose own requirements must stay out: programs written for Numba, run without it
+#   setup.sh without-deps DIR FILE  packages without their own requirements: programs written for Numba run without it
 set -euo pipefail
 
 say() { printf '\033[1m==\033[0m %s\n' "$*"; }
@@ -65,6 +65,6 @@ case "${1:-}" in
     python) find_python || die "Python 3.11 is missing" ;;
     system) install_system ;;
     venv) shift; make_venv "$@" ;;
-    without-deps) "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
+    without-deps) say "$2: installing $3"; "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
     *) die "unknown command '${1:-}': python, system, venv or without-deps" ;;
 esac
