@@ -13,8 +13,11 @@ pub const SLOT: i32 = 8;
 /// The machine signature of every wrapper.
 pub fn wrapper_signature() -> Signature { Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] } }
 
+/// What wrappers' names end in.
+pub const WRAPPER_SUFFIX: &str = ".wrapper";
+
 /// The name of the wrapper of `entry`.
-pub fn wrapper_name(entry: &str) -> String { format!("{entry}.wrapper") }
+pub fn wrapper_name(entry: &str) -> String { format!("{entry}{WRAPPER_SUFFIX}") }
 
 /// Makes the wrapper of the function `entry` whose signature, before legalisation, is `sig`; it goes into the same module.
 pub fn make_wrapper(entry: &str, sig: &Signature) -> Func {

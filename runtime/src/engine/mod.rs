@@ -89,7 +89,8 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     phases.lower = start.elapsed();
 
     let start = Instant::now();
-    optimise(&mut module)?;
+    let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
+    optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
     phases.optimise = start.elapsed();
 
     let start = Instant::now();
@@ -102,10 +103,10 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     Ok(Compiled { code, params: target.params, ret: target.ret, wrapper, resume, phases, typed, lir })
 }
 
-/// What both tiers share between lowering and the back end.
-fn optimise(module: &mut Module) -> Result<()> {
+/// What both tiers share between lowering and the back end. Only `roots` are called from outside.
+fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
-    opt::optimise(module, &opt::Options::default());
+    opt::optimise(module, &opt::Options { roots: Some(roots), ..opt::Options::default() });
     legalise::legalise(module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     Ok(())

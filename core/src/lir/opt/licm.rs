@@ -26,7 +26,7 @@ fn access(func: &Func, block: Block, data: &InstData) -> Option<(Value, Access)>
         | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => return None,
     };
     let end = offset.saturating_add(ty.bytes() as i32);
-    let header = matches!(alias, Alias::Object | Alias::Frame) && ty.bytes() == 8 && offset >= 0 && end <= HEADER_BYTES;
+    let header = matches!(alias, Alias::Object | Alias::Frame | Alias::Const) && ty.bytes() == 8 && offset >= 0 && end <= HEADER_BYTES;
     Some((addr, Access { block, start: offset, end, header }))
 }
 

@@ -8,6 +8,7 @@ mod blocks;
 mod cse;
 mod dce;
 mod fold;
+mod inline;
 mod licm;
 mod memory;
 mod simplify;
@@ -29,10 +30,11 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "dce", doc: "Instructions, block parameters and blocks without effect dropped.", run: Run::Func(dce::drop_dead_code) },
     Pass { name: "cse", doc: "Computations and loads that a dominating one has done already, and branches that a dominating one has decided.", run: Run::Func(cse::reuse_values) },
     Pass { name: "licm", doc: "Loop-invariant operations and loads moved in front of the loop.", run: Run::Func(licm::hoist_invariants) },
+    Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["fold", "blocks", "cse", "licm", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "licm", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
@@ -48,6 +50,9 @@ impl Pass {
 /// How to run the pipeline.
 #[derive(Default)]
 pub struct Options<'a> {
+    /// The functions that are called from outside by name; the module's others may be inlined wholly and dropped. Without a list
+    /// every function stays.
+    pub roots: Option<&'a [&'a str]>,
     /// Stop after this many passes: bisecting a miscompilation.
     pub fuel: Option<usize>,
     /// Called after every pass: dumps, verification.
@@ -62,7 +67,7 @@ pub fn optimise(module: &mut Module, options: &Options<'_>) -> Timers {
     let mut timers = vec![];
     for pass in PIPELINE.iter().filter_map(|name| lookup(name)).take(options.fuel.unwrap_or(usize::MAX)) {
         let start = Instant::now();
-        pass.apply(module);
+        if pass.name == "inline" { inline::inline_with_roots(module, options.roots); } else { pass.apply(module); }
         timers.push((pass.name, start.elapsed()));
         if let Some(after) = options.after { after(pass, module); }
     }
