@@ -5,12 +5,16 @@
 
 pub mod entity;
 pub mod backend;
+pub mod bitset;
+pub mod bytecode;
 pub mod diag;
 pub mod elem;
 pub mod interp;
 pub mod layout;
+pub mod lex;
 pub mod lir;
 pub mod exc;
+pub mod graph;
 pub mod host;
 pub mod infer;
 pub mod intern;

@@ -1,1 +1,3 @@
 //! Tierup.
+
+pub mod decode;

@@ -69,7 +69,7 @@ pub enum Op {
     Release,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct InstNode {
     pub op: Op,
     pub args: Vec<Value>,
@@ -101,7 +101,7 @@ pub enum Term {
     Unreachable,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub term: Term, pub term_loc: Loc }
 
 /// Parameters of a Python function, in the order of its local variables.
@@ -122,7 +122,7 @@ pub struct Params {
 pub struct InlinedFrom { pub file: Arc<str>, pub func: Arc<str>, pub call: Loc }
 
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
     pub id: Option<FuncId>,
     pub name: Arc<str>,
@@ -145,6 +145,31 @@ pub struct Func {
     pub hash: u64,
     /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without a Python function.
     pub host: u64,
+}
+
+/// Operations of the table that never raise and may be dropped when unused.
+const HARMLESS: [&str; 7] = ["tuple.build", "operator.is_", "operator.is_not", "match.sequence", "exc.matches", "exc.class", "builtins.slice"];
+
+impl Op {
+    /// No exception can come from here, whatever the operands are; needs no handler.
+    pub fn never_raises(&self) -> bool {
+        match self {
+            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
+            Op::Table(path) => HARMLESS.contains(path),
+            Op::Apply(op) => !op.raises,
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::CallInstance(_) | Op::Cast => false,
+        }
+    }
+    /// Whether the instruction can go when nobody uses its result.
+    pub fn removable(&self) -> bool {
+        match self {
+            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) => true,
+            Op::Table(path) => HARMLESS.contains(path),
+            Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::PushHandled | Op::PopHandled
+            | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => false,
+        }
+    }
 }
 
 impl Func {

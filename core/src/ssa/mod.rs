@@ -3,7 +3,12 @@
 //! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it, [`verify`] checks it,
 //! [`registry`] keeps every function that a type may name.
 
+pub mod analysis;
+pub mod build;
 pub mod func;
+pub mod opt;
 pub mod registry;
+pub mod text;
+pub mod verify;
 
 pub use func::*;

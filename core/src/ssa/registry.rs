@@ -9,13 +9,23 @@ struct Registry { funcs: HashMap<FuncId, Arc<Func>>, next: u32 }
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(Default::default);
 
 /// Gives `func` a number and keeps it.
-pub fn add(mut func: Func) -> FuncId {
-    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
-    let id = FuncId(r.next);
-    r.next += 1;
-    func.id = Some(id);
-    r.funcs.insert(id, Arc::new(func));
+pub fn add(func: Func) -> FuncId {
+    let id = reserve();
+    set(id, func);
     id
+}
+
+/// A number for a function that must name itself before it exists.
+pub fn reserve() -> FuncId {
+    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
+    r.next += 1;
+    FuncId(r.next - 1)
+}
+
+/// Keeps `func` under a reserved number.
+pub fn set(id: FuncId, mut func: Func) {
+    func.id = Some(id);
+    REGISTRY.write().unwrap_or_else(|e| e.into_inner()).funcs.insert(id, Arc::new(func));
 }
 
 pub fn get(id: FuncId) -> Option<Arc<Func>> { REGISTRY.read().unwrap_or_else(|e| e.into_inner()).funcs.get(&id).cloned() }

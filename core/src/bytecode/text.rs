@@ -1,0 +1,150 @@
+//! The `.bc` text form: `parse(print(code)) == code`.
+//!
+//! ```text
+//! code "f" "outer.<locals>.f" "a.py" 1
+//!   args 2 0 0 flags 3
+//!   varnames "a" "b"
+//!   const 1.5
+//!   0: LOAD_FAST 0 @2:4-9    ; a
+//!   1: RETURN_VALUE @2:4-9
+//!   except 0..1 -> 1 depth 0 lasti
+//! end
+//! ```
+
+use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position, Variable};
+use crate::diag::Result;
+use crate::lex::Cursor;
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+impl Display for Code {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result { print(self, f, 0) }
+}
+
+fn print(c: &Code, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
+    let pad = " ".repeat(indent);
+    writeln!(f, "{pad}code {:?} {:?} {:?} {}", c.name, c.qualname, c.file, c.first_line)?;
+    writeln!(f, "{pad}  args {} {} {} flags {}", c.args, c.positional_only, c.keyword_only, c.flags)?;
+    for (what, names) in [("varnames", &c.varnames), ("cellvars", &c.cellvars), ("freevars", &c.freevars), ("names", &c.names)] {
+        if names.is_empty() { continue; }
+        write!(f, "{pad}  {what}")?;
+        for n in names { write!(f, " {n:?}")?; }
+        writeln!(f)?;
+    }
+    for k in &c.consts {
+        match k {
+            Constant::Value(v) => writeln!(f, "{pad}  const {v}")?,
+            Constant::Unsupported(s) => writeln!(f, "{pad}  unsupported {s:?}")?,
+            Constant::Code(inner) => print(inner, f, indent + 2)?,
+        }
+    }
+    for (i, inst) in c.insts.iter().enumerate() {
+        let Position { line, col, end_col } = inst.at;
+        let text = format!("{i}: {} {} @{line}:{col}-{end_col}", inst.op.name(), inst.arg);
+        match meaning(c, inst) {
+            Some(m) => writeln!(f, "{pad}  {text:<40} ; {m}")?,
+            None => writeln!(f, "{pad}  {text}")?,
+        }
+    }
+    for h in &c.handlers {
+        writeln!(f, "{pad}  except {}..{} -> {} depth {}{}", h.start, h.end, h.target, h.depth, if h.lasti { " lasti" } else { "" })?;
+    }
+    writeln!(f, "{pad}end")
+}
+
+/// The name or constant that an argument stands for, as a comment.
+fn meaning(c: &Code, i: &Instr) -> Option<String> {
+    let (arg, name) = (i.arg as usize, |names: &[Arc<str>], i: usize| names.get(i).map(|n| n.escape_debug().to_string()));
+    match i.op.arg() {
+        Arg::Plain | Arg::Jump => None,
+        Arg::Const => Some(match c.consts.get(arg)? {
+            Constant::Value(v) => v.to_string(),
+            Constant::Code(inner) => format!("code {}", inner.name.escape_debug()),
+            Constant::Unsupported(s) => format!("{s:?}"),
+        }),
+        Arg::Local => name(&c.varnames, arg),
+        Arg::Name => name(&c.names, arg),
+        Arg::Deref => match c.variable(i.arg) {
+            Variable::Local(n) => name(&c.local_names(), n as usize),
+            Variable::Free(n) => name(&c.freevars, n as usize),
+        },
+    }
+}
+
+/// All code objects of a text.
+pub fn parse(text: &str) -> Result<Vec<Code>> {
+    let mut c = Cursor::new(text);
+    let mut out = vec![];
+    while !c.at_end() { out.push(code(&mut c, 0)?); }
+    Ok(out)
+}
+
+fn names(c: &mut Cursor<'_>) -> Result<Vec<Arc<str>>> {
+    let mut out = vec![];
+    while c.peek("\"") { out.push(c.string()?); }
+    Ok(out)
+}
+
+fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
+    if depth > 100 { return Err(c.error("fewer nested functions")); }
+    if !c.eat_word("code") { return Err(c.error("\"code\"")); }
+    let mut out = Code { name: c.string()?, qualname: c.string()?, file: c.string()?, first_line: c.number()?, ..Code::default() };
+    loop {
+        match c.peek_word() {
+            "code" => out.consts.push(Constant::Code(Arc::new(code(c, depth + 1)?))),
+            "except" => {
+                c.word();
+                // `3..10` would be one word.
+                let start = c.number()?;
+                c.expect("..")?;
+                let end = c.number()?;
+                c.expect("->")?;
+                let target = c.number()?;
+                c.expect("depth")?;
+                out.handlers.push(Handler { start, end, target, depth: c.number()?, lasti: c.eat_word("lasti") });
+            }
+            number if number.starts_with(|d: char| d.is_ascii_digit()) => out.insts.push(inst(c, out.insts.len())?),
+            word => {
+                c.word();
+                match word {
+                    "args" => {
+                        (out.args, out.positional_only, out.keyword_only) = (c.number()?, c.number()?, c.number()?);
+                        c.expect("flags")?;
+                        out.flags = c.number()?;
+                    }
+                    "varnames" => out.varnames = names(c)?,
+                    "cellvars" => out.cellvars = names(c)?,
+                    "freevars" => out.freevars = names(c)?,
+                    "names" => out.names = names(c)?,
+                    "const" => out.consts.push(Constant::Value(c.constant()?)),
+                    "unsupported" => out.consts.push(Constant::Unsupported(c.string()?)),
+                    "end" => break,
+                    _ => return Err(c.error("a line of a code object")),
+                }
+            }
+        }
+    }
+    check(&out, c)?;
+    Ok(out)
+}
+
+fn inst(c: &mut Cursor<'_>, index: usize) -> Result<Instr> {
+    if c.number::<usize>()? != index { return Err(c.error(&format!("instruction {index}"))); }
+    c.expect(":")?;
+    let op = Opcode::from_name(c.word()).ok_or_else(|| c.error("an opcode"))?;
+    let arg = c.number()?;
+    c.expect("@")?;
+    let line = c.number()?;
+    c.expect(":")?;
+    let col = c.number()?;
+    c.expect("-")?;
+    Ok(Instr { op, arg, at: Position { line, col, end_col: c.number()? } })
+}
+
+/// Every index of an instruction is one.
+fn check(code: &Code, c: &Cursor<'_>) -> Result<()> {
+    let count = code.insts.len() as u32;
+    let jumps = code.insts.iter().all(|i| !i.op.jumps() || i.arg < count);
+    let handlers = code.handlers.iter().all(|h| h.start < h.end && h.end <= count && h.target < count);
+    if jumps && handlers { Ok(()) } else { Err(c.error("jumps and handlers within the function")) }
+}

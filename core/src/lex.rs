@@ -1,0 +1,187 @@
+//! A cursor over the text of bytecode and SSA: words, numbers, quoted strings, constants. Spaces and `;` comments are skipped.
+
+use crate::diag::{Code, Diagnostic, Result};
+use crate::types::Const;
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub struct Cursor<'a> { text: &'a str, at: usize }
+
+impl<'a> Cursor<'a> {
+    pub fn new(text: &'a str) -> Cursor<'a> { Cursor { text, at: 0 } }
+
+    /// "expected …" with the line and what stands there.
+    pub fn error(&self, wanted: &str) -> Diagnostic {
+        let line = self.text[..self.at].matches('\n').count() + 1;
+        let here: String = self.text[self.at..].chars().take_while(|c| *c != '\n').take(40).collect();
+        Diagnostic::new(Code::ParseError, format!("line {line}: expected {wanted} at {here:?}"))
+    }
+    fn rest(&self) -> &'a str { &self.text[self.at..] }
+
+    /// Skips spaces, line ends and comments.
+    pub fn space(&mut self) {
+        loop {
+            self.at = self.text.len() - self.rest().trim_start().len();
+            if !self.rest().starts_with(';') { return; }
+            self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+        }
+    }
+    pub fn at_end(&mut self) -> bool { self.space(); self.rest().is_empty() }
+    pub fn peek(&mut self, s: &str) -> bool { self.space(); self.rest().starts_with(s) }
+    /// Takes `s` if it comes next.
+    pub fn eat(&mut self, s: &str) -> bool {
+        let hit = self.peek(s);
+        if hit { self.at += s.len(); }
+        hit
+    }
+    pub fn expect(&mut self, s: &str) -> Result<()> { if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) } }
+
+    /// Letters, digits, `_`, `.`; empty if something else comes next.
+    pub fn word(&mut self) -> &'a str {
+        self.space();
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '.')).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+    pub fn peek_word(&mut self) -> &'a str { self.clone().word() }
+    /// Takes the whole word `w`.
+    pub fn eat_word(&mut self, w: &str) -> bool {
+        let hit = self.peek_word() == w;
+        if hit { self.word(); }
+        hit
+    }
+    pub fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
+        self.space();
+        let start = self.clone();
+        let negative = self.eat("-");
+        let digits = self.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest().len());
+        let from = self.at - negative as usize;
+        self.at += digits;
+        self.text[from..self.at].parse().map_err(|_| start.error("a number"))
+    }
+    /// A prefix followed by a number: `v12`.
+    pub fn entity(&mut self, prefix: &str) -> Result<u32> {
+        self.expect(prefix)?;
+        self.number()
+    }
+    /// The text up to one of `stops` outside brackets, which is not taken.
+    pub fn until(&mut self, stops: &[char]) -> Result<&'a str> {
+        self.space();
+        let (rest, mut depth) = (self.rest(), 0);
+        for (i, c) in rest.char_indices() {
+            if depth == 0 && stops.contains(&c) {
+                self.at += i;
+                return Ok(&rest[..i]);
+            }
+            match c { '(' | '[' => depth += 1, ')' | ']' => depth -= 1, '\n' => break, _ => {} }
+        }
+        Err(self.error(&format!("one of {stops:?}")))
+    }
+    pub fn string(&mut self) -> Result<Arc<str>> {
+        self.space();
+        let start = self.clone();
+        self.expect("\"")?;
+        let mut out = String::new();
+        let mut chars = self.rest().char_indices();
+        let unescape = |chars: &mut std::str::CharIndices<'_>| -> Option<char> {
+            Some(match chars.next()?.1 {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                '0' => '\0',
+                'u' => {
+                    if chars.next()?.1 != '{' { return None; }
+                    let hex: String = chars.map(|(_, c)| c).take_while(|c| *c != '}').collect();
+                    char::from_u32(u32::from_str_radix(&hex, 16).ok()?)?
+                }
+                c @ ('"' | '\\' | '\'') => c,
+                _ => return None,
+            })
+        };
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += i + 1;
+                    return Ok(out.into());
+                }
+                '\\' => out.push(unescape(&mut chars).ok_or_else(|| start.error("a string"))?),
+                c => out.push(c),
+            }
+        }
+        Err(start.error("a string"))
+    }
+
+    fn float(&mut self) -> Result<f64> {
+        self.space();
+        let end = self.rest().find(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '+')).unwrap_or(self.rest().len());
+        let x = self.rest()[..end].parse().map_err(|_| self.error("a number"))?;
+        self.at += end;
+        Ok(x)
+    }
+
+    /// A constant as it prints.
+    pub fn constant(&mut self) -> Result<Const> {
+        if self.peek("\"") { return self.string().map(Const::Str); }
+        if self.eat("(") {
+            let mut members = vec![];
+            while !self.eat(")") {
+                members.push(self.constant()?);
+                if !self.eat(",") { self.expect(")")?; break; }
+            }
+            return Ok(Const::Tuple(members));
+        }
+        if self.eat("complex(") {
+            let re = self.float()?;
+            self.expect(",")?;
+            let im = self.float()?;
+            self.expect(")")?;
+            return Ok(Const::Complex(re, im));
+        }
+        if self.eat("...") { return Ok(Const::Ellipsis); }
+        match self.peek_word() {
+            "None" => { self.word(); Ok(Const::None) }
+            "True" => { self.word(); Ok(Const::Bool(true)) }
+            "False" => { self.word(); Ok(Const::Bool(false)) }
+            _ => {
+                let mut ahead = self.clone();
+                if let Ok(i) = ahead.number::<i128>() && !ahead.rest().starts_with(|c: char| c == '.' || c.is_alphanumeric()) {
+                    *self = ahead;
+                    return match (i64::try_from(i), u64::try_from(i)) {
+                        (Ok(i), _) => Ok(Const::Int(i)),
+                        (_, Ok(u)) => Ok(Const::UInt(u)),
+                        _ => Err(self.error("an integer of 64 bits")),
+                    };
+                }
+                self.float().map(Const::Float)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_read_as_they_print() {
+        let all = [
+            Const::None, Const::Ellipsis, Const::Bool(true), Const::Int(-5), Const::Int(i64::MIN), Const::UInt(u64::MAX), Const::Float(1.0), Const::Float(-0.0),
+            Const::Float(1e300), Const::Float(5e-324), Const::Float(f64::INFINITY), Const::Float(f64::NEG_INFINITY), Const::Float(f64::NAN), Const::Complex(0.5, -2.0),
+            Const::Str("a\"b\n\u{7f}é😀\\'".into()), Const::Str("".into()), Const::Tuple(vec![]), Const::Tuple(vec![Const::Int(1), Const::Tuple(vec![Const::None])]),
+        ];
+        for c in all {
+            let text = c.to_string();
+            let mut cur = Cursor::new(&text);
+            assert_eq!(cur.constant(), Ok(c));
+            assert!(cur.at_end(), "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_line() {
+        let mut cur = Cursor::new("a\n; comment\n  ?");
+        assert_eq!(cur.word(), "a");
+        assert!(cur.number::<u32>().unwrap_err().message.starts_with("line 3: expected a number"));
+    }
+}

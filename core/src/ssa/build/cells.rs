@@ -1,0 +1,156 @@
+//! Which captured variables need a cell.
+//!
+//! A variable that is never rebound after it was captured travels by value: the outer function keeps an ordinary local variable and
+//! MAKE_FUNCTION takes its current value. It becomes a cell when an inner function rebinds it, or when the outer function may rebind it
+//! after it was captured, unless nobody can tell:
+//!
+//! * the function is called on the spot and gone by then (a comprehension; a generator expression or lambda handed to a call that
+//!   consumes it: `sum(x * a for x in xs)`, `sorted(xs, key=lambda x: x * a)`);
+//! * the store is the one that gives the function its own name (`def f(n): return f(n - 1)`): the function refers to itself.
+
+use super::flow::{Bb, Flow};
+use crate::bitset::BitSet;
+use crate::bytecode::{Arg, Code, Constant, Opcode, Variable};
+use std::sync::Arc;
+
+/// Built-in functions that keep what they are given and use it later.
+const LAZY: [&str; 7] = ["map", "filter", "zip", "enumerate", "reversed", "iter", "partial"];
+/// Methods that keep what they are given.
+const KEEPING: [&str; 5] = ["append", "insert", "add", "setdefault", "appendleft"];
+
+/// The local variables of `code` that need a cell.
+pub fn find_cells(code: &Code) -> BitSet {
+    let mut cells = BitSet::new(code.local_count());
+    if code.cellvars.is_empty() { return cells; }
+    let names = code.local_names();
+    // Blocks do not depend on which variables are cells.
+    let flow = Flow::new(code, &cells);
+    for name in &code.cellvars {
+        let Some(variable) = names.iter().position(|n| n == name) else { continue };
+        if inner_functions(code, name).any(|f| rebinds(f, name)) || rebound_after_capture(code, &flow, variable, name) { cells.insert(variable); }
+    }
+    cells
+}
+
+/// Functions of `code`'s constants that capture `name`.
+fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
+    code.consts.iter().filter_map(move |c| match c { Constant::Code(f) if f.freevars.contains(name) => Some(&**f), _ => None })
+}
+
+/// Whether `code` or a function inside it binds or deletes its captured variable `name`.
+fn rebinds(code: &Code, name: &Arc<str>) -> bool {
+    let Some(free) = code.freevars.iter().position(|n| n == name) else { return false };
+    let stores = |op: Opcode| op == Opcode::StoreDeref || op == Opcode::DeleteDeref;
+    code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32)) || inner_functions(code, name).any(|f| rebinds(f, name))
+}
+
+fn rebound_after_capture(code: &Code, flow: &Flow, variable: usize, name: &Arc<str>) -> bool {
+    let stores: Vec<usize> = (0..code.insts.len()).filter(|i| {
+        let inst = &code.insts[*i];
+        (inst.op == Opcode::StoreDeref || inst.op == Opcode::DeleteDeref) && inst.arg as usize == variable
+    }).collect();
+    if stores.is_empty() { return false; }
+    (1..code.insts.len()).any(|made| {
+        if code.insts[made].op != Opcode::MakeFunction { return false; }
+        let Some(inner) = code_of(code, made) else { return false };
+        if !inner.freevars.contains(name) || consumed_at_once(code, flow, made, inner) || (stores == [made + 1] && names_itself(code, made)) { return false; }
+        stores.iter().any(|s| reaches(flow, made, *s))
+    })
+}
+
+/// The code that MAKE_FUNCTION at `made` takes.
+fn code_of(code: &Code, made: usize) -> Option<&Code> {
+    let load = code.insts[made.checked_sub(1)?];
+    match code.consts.get(load.arg as usize)? { Constant::Code(c) if load.op == Opcode::LoadConst => Some(c), _ => None }
+}
+
+/// The function made there is stored under a name that it captures, and brings nothing but captured variables along.
+fn names_itself(code: &Code, made: usize) -> bool { code.insts[made].arg & 3 == 0 && code.insts.get(made + 1).is_some_and(|i| i.op == Opcode::StoreDeref) }
+
+fn block_of(flow: &Flow, inst: usize) -> usize { flow.blocks.partition_point(|b| b.end <= inst) }
+
+/// Whether control can get from instruction `from` to a later execution of instruction `to`.
+fn reaches(flow: &Flow, from: usize, to: usize) -> bool {
+    let (start, end) = (block_of(flow, from), block_of(flow, to));
+    if start == end && to > from { return true; }
+    let mut seen = BitSet::new(flow.blocks.len());
+    let after = |b: usize| flow.blocks[b].succs.iter().copied().chain(flow.handler_of(Bb::new(b)));
+    let mut work: Vec<Bb> = after(start).collect();
+    while let Some(b) = work.pop() {
+        if !seen.insert(b.index()) { continue; }
+        if b.index() == end { return true; }
+        work.extend(after(b.index()));
+    }
+    false
+}
+
+/// What lies on the stack, as far as it matters here.
+#[derive(Clone, Copy, PartialEq)]
+enum Tag { Other, Null, Global(u32), Method(u32), Made }
+
+/// Whether the function made at `made` is gone when the statement ends, and used by nothing that would show a later change.
+fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool {
+    if ["<listcomp>", "<setcomp>", "<dictcomp>"].contains(&&*inner.name) { return true; }
+    let block = &flow.blocks[block_of(flow, made)];
+    let mut stack: Vec<Tag> = vec![];
+    let mut generator = &*inner.name != "<genexpr>";
+    for (i, inst) in code.insts[..block.end].iter().enumerate().skip(block.start) {
+        let Some((pops, pushes)) = stack_effect(inst.op, inst.arg) else { return false };
+        let keep = stack.len().saturating_sub(pops);
+        let taken = stack.split_off(keep);
+        let tag = match inst.op {
+            Opcode::PushNull => Tag::Null,
+            Opcode::LoadGlobal => Tag::Global(inst.arg),
+            Opcode::LoadMethod => Tag::Method(inst.arg),
+            Opcode::MakeFunction if i == made => Tag::Made,
+            _ => Tag::Other,
+        };
+        if inst.op == Opcode::LoadMethod { stack.push(Tag::Null); }
+        if i > made && taken.contains(&Tag::Made) {
+            if inst.op != Opcode::Call { return false; }
+            if generator {
+                // Slots below the operands: NULL and the callable, or the callable and the first operand.
+                let callable = if taken.first() == Some(&Tag::Null) { taken.get(1) } else { taken.first() };
+                let one_of = |n: &u32, list: &[&str]| code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n));
+                return match callable {
+                    Some(Tag::Global(n)) => !one_of(n, &LAZY),
+                    Some(Tag::Method(n)) => !one_of(n, &KEEPING),
+                    Some(Tag::Other) => true,
+                    Some(Tag::Null | Tag::Made) | None => false,
+                };
+            }
+            // Calling a generator expression's function gives the generator, which its consumer takes.
+            generator = true;
+            stack.push(Tag::Made);
+            continue;
+        }
+        for _ in 0..pushes { stack.push(tag); }
+    }
+    false
+}
+
+/// Slots popped and pushed by instructions that occur between operands of a call; none for others.
+fn stack_effect(op: Opcode, arg: u32) -> Option<(usize, usize)> {
+    use Opcode::*;
+    let n = arg as usize;
+    Some(match op {
+        PushNull | LoadConst | LoadFast | LoadClosure | LoadDeref | LoadGlobal => (0, 1),
+        KwNames => (0, 0),
+        LoadAttr | UnaryPositive | UnaryNegative | UnaryNot | UnaryInvert | GetIter => (1, 1),
+        LoadMethod => (1, 1),
+        BinaryOp | CompareOp | IsOp | ContainsOp | BinarySubscr => (2, 1),
+        BuildTuple | BuildList | BuildSet | BuildString | BuildSlice => (n, 1),
+        BuildConstKeyMap => (n + 1, 1),
+        BuildMap => (2 * n, 1),
+        MakeFunction => (1 + (arg & 15).count_ones() as usize, 1),
+        Call => (n + 2, 1),
+        StoreFast | StoreDeref | PopTop => (1, 0),
+        StoreSubscr => (3, 0),
+        _ => return None,
+    })
+}
+
+/// MAKE_FUNCTION instructions of `code` that name themselves need [`super::Capture::Itself`]; see [`names_itself`].
+pub fn captures_itself(code: &Code, made: usize, variable: usize) -> bool {
+    names_itself(code, made) && code.insts[made + 1].arg as usize == variable && code.insts[made + 1].op.arg() == Arg::Deref
+}

@@ -1,0 +1,517 @@
+//! One opcode at a time: what it does to the stack, the variables and the block.
+//!
+//! Python's operators become rows of the operation table, named by path.
+
+use super::{Builder, Capture, Slot};
+use crate::bytecode::{Code, Constant, Instr, Opcode, Variable};
+use crate::diag::Result;
+use crate::ssa::{BlockCall, Op, Term, Value};
+use crate::types::Const;
+use std::sync::Arc;
+
+const BINARY: [&str; 26] = [
+    "operator.add", "operator.and_", "operator.floordiv", "operator.lshift", "operator.matmul", "operator.mul", "operator.mod", "operator.or_",
+    "operator.pow", "operator.rshift", "operator.sub", "operator.truediv", "operator.xor", "operator.iadd", "operator.iand", "operator.ifloordiv",
+    "operator.ilshift", "operator.imatmul", "operator.imul", "operator.imod", "operator.ior", "operator.ipow", "operator.irshift", "operator.isub",
+    "operator.itruediv", "operator.ixor",
+];
+const COMPARE: [&str; 6] = ["operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"];
+
+impl Builder<'_> {
+    /// Translates instruction `index`. One arm an opcode, so longer than functions should be.
+    pub(super) fn translate(&mut self, index: usize, inst: Instr) -> Result<()> {
+        use Opcode::*;
+        let (arg, n) = (inst.arg, inst.arg as usize);
+        match inst.op {
+            PopTop => self.pop_slot().map(drop),
+            PushNull => { self.state.stack.push(Slot::Null); Ok(()) }
+            Copy => { let s = self.slot(n)?; self.state.stack.push(s); Ok(()) }
+            Swap => self.swap(n),
+            LoadConst => self.load_const(arg),
+            LoadFast => self.load_local(n),
+            StoreFast => { let v = self.pop()?; self.store_local(n, v) }
+            DeleteFast => self.delete_local(n),
+            MakeCell => self.make_cell(arg),
+            LoadClosure => self.load_closure(arg),
+            LoadDeref => self.load_deref(arg),
+            StoreDeref => self.store_deref(arg),
+            DeleteDeref => self.delete_deref(arg),
+            LoadGlobal => { let name = self.name(n)?; self.result(Op::Global(name), vec![]) }
+            LoadAttr => { let (name, v) = (self.name(n)?, self.pop()?); self.result(Op::Attr(name), vec![v]) }
+            LoadMethod => {
+                let (name, v) = (self.name(n)?, self.pop()?);
+                self.state.stack.push(Slot::Null);
+                self.result(Op::Attr(name), vec![v])
+            }
+            StoreAttr => {
+                let (name, object, value) = (self.name(n)?, self.pop()?, self.pop()?);
+                self.emit(Op::SetAttr(name), vec![object, value]).map(drop)
+            }
+            UnaryPositive => self.unary("operator.pos"),
+            UnaryNegative => self.unary("operator.neg"),
+            UnaryInvert => self.unary("operator.invert"),
+            UnaryNot => self.unary("operator.not_"),
+            BinaryOp => match BINARY.get(n) { Some(path) => self.operation(path, 2), None => Err(self.malformed("unknown binary operator")) },
+            CompareOp => match COMPARE.get(n) { Some(path) => self.operation(path, 2), None => Err(self.malformed("unknown comparison")) },
+            IsOp => self.operation(if arg == 0 { "operator.is_" } else { "operator.is_not" }, 2),
+            ContainsOp => self.contains(arg),
+            BinarySubscr => self.operation("operator.getitem", 2),
+            StoreSubscr => {
+                let (key, container, value) = (self.pop()?, self.pop()?, self.pop()?);
+                self.table("operator.setitem", vec![container, key, value]).map(drop)
+            }
+            DeleteSubscr => { let args = self.pop_n(2)?; self.table("operator.delitem", args).map(drop) }
+            BuildSlice => self.build_slice(n),
+            GetLen => { let v = self.peek(1)?; self.result(Op::Table("builtins.len"), vec![v]) }
+            MatchSequence => { let v = self.peek(1)?; self.result(Op::Table("match.sequence"), vec![v]) }
+            MatchMapping => { let v = self.peek(1)?; self.result(Op::Table("match.mapping"), vec![v]) }
+            MatchKeys => { let (subject, keys) = (self.peek(2)?, self.peek(1)?); self.result(Op::Table("match.keys"), vec![subject, keys]) }
+            MatchClass => {
+                let mut args = self.pop_n(3)?;
+                args.push(self.int(arg as i64)?);
+                self.result(Op::Table("match.class"), args)
+            }
+            BuildTuple => self.operation("tuple.build", n),
+            BuildList => {
+                let items = self.pop_n(n)?;
+                let list = self.table("list.build", items)?;
+                self.lists.insert(list, vec![]);
+                self.push(list);
+                Ok(())
+            }
+            BuildSet => self.operation("set.build", n),
+            BuildMap => self.operation("dict.build", 2 * n),
+            BuildConstKeyMap => self.build_const_key_map(n),
+            BuildString => self.operation("str.concat_all", n),
+            FormatValue => self.format_value(arg),
+            ListAppend => self.list_add("list.append", n),
+            ListExtend => self.list_add("list.extend", n),
+            ListToTuple => self.list_to_tuple(),
+            SetAdd => self.update("set.add", n, 1),
+            SetUpdate => self.update("set.update", n, 1),
+            MapAdd => self.update("dict.set_item", n, 2),
+            DictUpdate => self.update("dict.update", n, 1),
+            DictMerge => {
+                let (kwargs, into) = (self.pop()?, self.peek(n)?);
+                self.merged.entry(into).or_default().push(kwargs);
+                Ok(())
+            }
+            UnpackSequence => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack("unpack.sequence", vec![v, count], n) }
+            UnpackEx => {
+                let (before, after) = (arg & 255, arg >> 8);
+                let args = vec![self.pop()?, self.int(before as i64)?, self.int(after as i64)?];
+                self.unpack("unpack.ex", args, (before + 1 + after) as usize)
+            }
+            GetIter | GetYieldFromIter => self.operation("builtins.iter", 1),
+            ForIter => self.for_iter(index, n),
+            Send => self.send(index, n),
+            YieldValue => { let v = self.pop()?; self.result(Op::Yield, vec![v]) }
+            // The generator object itself, which the next instruction pops.
+            ReturnGenerator => { self.state.stack.push(Slot::Null); Ok(()) }
+            ReturnValue => { let v = self.pop()?; self.terminate(Term::Return(v)); Ok(()) }
+            Jump => { let to = self.edge_at(n)?; self.terminate(Term::Jump(to)); Ok(()) }
+            PopJumpIfFalse => self.branch(index, n, false, false),
+            PopJumpIfTrue => self.branch(index, n, true, false),
+            JumpIfFalseOrPop => self.branch(index, n, false, true),
+            JumpIfTrueOrPop => self.branch(index, n, true, true),
+            PopJumpIfNone => self.branch_none(index, n, true),
+            PopJumpIfNotNone => self.branch_none(index, n, false),
+            PushExcInfo => {
+                let exc = self.pop()?;
+                self.emit(Op::PushHandled, vec![exc])?;
+                self.state.stack.extend([Slot::Handled, Slot::Value(exc)]);
+                Ok(())
+            }
+            PopExcept => match self.pop_slot()? {
+                Slot::Handled => self.pop_handled(),
+                Slot::Value(_) | Slot::Null | Slot::Code(_) | Slot::Lasti => Err(self.malformed("no saved exception to restore")),
+            },
+            CheckExcMatch => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table("exc.matches"), vec![exc, class]) }
+            RaiseVarargs => self.raise(arg),
+            Reraise => { let exc = self.pop()?; self.raise_value(exc) }
+            LoadAssertionError => self.result(Op::Global("AssertionError".into()), vec![]),
+            BeforeWith => self.before_with(),
+            WithExceptStart => self.with_except_start(),
+            ImportName => self.import_name(n),
+            ImportFrom => { let (name, module) = (self.name(n)?, self.peek(1)?); self.result(Op::Attr(name), vec![module]) }
+            MakeFunction => self.make_function(index, arg),
+            KwNames => self.kw_names(arg),
+            Call => self.call(n),
+            CallFunctionEx => self.call_spread(arg),
+            StoreGlobal | DeleteGlobal => Err(self.unsupported("assignments to global variables are", "return the value instead, or keep it in an array or list")),
+            DeleteAttr => Err(self.unsupported("deleting attributes is", "keep a flag instead")),
+            LoadBuildClass => Err(self.unsupported("class definitions inside a function are", "define the class at module level")),
+            LoadName | StoreName | DeleteName | LoadClassderef | ImportStar | SetupAnnotations | PrintExpr => {
+                Err(self.unsupported("code of a module or class body is", "put it into a function"))
+            }
+            CheckEgMatch | PrepReraiseStar => Err(self.unsupported("`except*` is", "use `except`")),
+            GetAwaitable | GetAiter | GetAnext | EndAsyncFor | BeforeAsyncWith | AsyncGenWrap => Err(self.unsupported("`async` and `await` are", "use a plain function")),
+        }
+    }
+
+    /// Emits and pushes the result.
+    pub(super) fn result(&mut self, op: Op, args: Vec<Value>) -> Result<()> {
+        let v = self.emit(op, args)?;
+        self.push(v);
+        Ok(())
+    }
+    fn operation(&mut self, path: &'static str, operands: usize) -> Result<()> {
+        let args = self.pop_n(operands)?;
+        self.result(Op::Table(path), args)
+    }
+    fn unary(&mut self, path: &'static str) -> Result<()> { self.operation(path, 1) }
+
+    pub(super) fn name(&self, i: usize) -> Result<Arc<str>> { self.code.names.get(i).cloned().ok_or_else(|| self.malformed("no such name")) }
+
+    fn swap(&mut self, n: usize) -> Result<()> {
+        self.slot(n)?;
+        let top = self.state.stack.len() - 1;
+        self.state.stack.swap(top, top + 1 - n);
+        Ok(())
+    }
+
+    fn load_const(&mut self, i: u32) -> Result<()> {
+        match self.code.consts.get(i as usize) {
+            Some(Constant::Value(c)) => self.result(Op::Const(c.clone()), vec![]),
+            Some(Constant::Code(_)) => { self.state.stack.push(Slot::Code(i)); Ok(()) }
+            Some(Constant::Unsupported(what)) => Err(self.unsupported(&format!("{what} is"), "keep it outside the function")),
+            None => Err(self.malformed("no such constant")),
+        }
+    }
+
+    // ---- variables ----
+
+    fn local_name(&self, i: usize) -> Result<Arc<str>> { self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable")) }
+
+    fn load_local(&mut self, i: usize) -> Result<()> {
+        let name = self.local_name(i)?;
+        let mut v = self.local(i);
+        if !self.bound.contains(i) {
+            v = self.emit(Op::CheckBound(name), vec![v])?;
+            self.state.locals[i] = Some(v);
+            self.bound.insert(i);
+        }
+        self.push(v);
+        Ok(())
+    }
+
+    fn store_local(&mut self, i: usize, v: Value) -> Result<()> {
+        self.local_name(i)?;
+        self.state.locals[i] = Some(v);
+        self.bound.insert(i);
+        Ok(())
+    }
+
+    fn delete_local(&mut self, i: usize) -> Result<()> {
+        let name = self.local_name(i)?;
+        if !self.bound.contains(i) {
+            let v = self.local(i);
+            self.emit(Op::CheckBound(name), vec![v])?;
+        }
+        self.state.locals[i] = None;
+        self.bound.remove(i);
+        Ok(())
+    }
+
+    fn variable(&self, arg: u32) -> Result<Variable> {
+        let v = self.code.variable(arg);
+        let known = match v { Variable::Local(i) => (i as usize) < self.local_names.len(), Variable::Free(i) => (i as usize) < self.captures.len() };
+        if known { Ok(v) } else { Err(self.malformed("no such captured variable")) }
+    }
+
+    fn make_cell(&mut self, arg: u32) -> Result<()> {
+        let Variable::Local(i) = self.variable(arg)? else { return Err(self.malformed("a cell for a captured variable")) };
+        let i = i as usize;
+        if !self.cells.contains(i) { return Ok(()); }
+        let cell = self.table("cell.new", vec![])?;
+        if i < self.code.param_count() {
+            let v = self.local(i);
+            self.table("cell.set", vec![cell, v])?;
+        }
+        self.state.locals[i] = Some(cell);
+        Ok(())
+    }
+
+    /// The value that stands for captured variable `i` of this function: what it holds, or its cell.
+    fn free(&mut self, i: usize) -> Result<Value> {
+        if self.captures[i] == Capture::Itself { return self.itself(); }
+        let dropped = self.captures[..i].iter().filter(|c| **c == Capture::Itself).count();
+        self.emit(Op::Free((i - dropped) as u32), vec![])
+    }
+
+    /// This very function, with what it captured.
+    fn itself(&mut self) -> Result<Value> {
+        let Some(func) = self.itself else { return Err(self.malformed("a function that captures itself without a number")) };
+        let mut captured = vec![];
+        for i in 0..self.captures.len() { if self.captures[i] != Capture::Itself { captured.push(self.free(i)?); } }
+        self.emit(Op::MakeFunction { func, defaults: 0, kwdefaults: [].into() }, captured)
+    }
+
+    fn load_closure(&mut self, arg: u32) -> Result<()> {
+        let v = match self.variable(arg)? { Variable::Local(i) => self.local(i as usize), Variable::Free(i) => self.free(i as usize)? };
+        self.push(v);
+        Ok(())
+    }
+
+    fn cell_name(&mut self, name: Arc<str>) -> Result<Value> { self.constant(Const::Str(name)) }
+
+    fn load_deref(&mut self, arg: u32) -> Result<()> {
+        match self.variable(arg)? {
+            Variable::Local(i) if !self.cells.contains(i as usize) => self.load_local(i as usize),
+            Variable::Local(i) => {
+                let (cell, name) = (self.local(i as usize), self.local_name(i as usize)?);
+                let name = self.cell_name(name)?;
+                self.result(Op::Table("cell.get"), vec![cell, name])
+            }
+            Variable::Free(i) => {
+                let i = i as usize;
+                let (v, name) = (self.free(i)?, self.code.freevars[i].clone());
+                match self.captures[i] {
+                    Capture::Value | Capture::Itself => { self.push(v); Ok(()) }
+                    Capture::MaybeUnbound => self.result(Op::CheckBound(name), vec![v]),
+                    Capture::Cell => { let name = self.cell_name(name)?; self.result(Op::Table("cell.get"), vec![v, name]) }
+                }
+            }
+        }
+    }
+
+    fn store_deref(&mut self, arg: u32) -> Result<()> {
+        let v = self.pop()?;
+        let cell = match self.variable(arg)? {
+            Variable::Local(i) if !self.cells.contains(i as usize) => return self.store_local(i as usize, v),
+            Variable::Local(i) => self.local(i as usize),
+            Variable::Free(i) => self.free_cell(i as usize)?,
+        };
+        self.table("cell.set", vec![cell, v]).map(drop)
+    }
+
+    fn free_cell(&mut self, i: usize) -> Result<Value> {
+        if self.captures[i] != Capture::Cell {
+            let name = self.code.freevars[i].clone();
+            return Err(self.unsupported(&format!("rebinding `{name}`, a variable of the enclosing function, is"), "return the value instead, or keep it in a list"));
+        }
+        self.free(i)
+    }
+
+    fn delete_deref(&mut self, arg: u32) -> Result<()> {
+        let (cell, name) = match self.variable(arg)? {
+            Variable::Local(i) if !self.cells.contains(i as usize) => return self.delete_local(i as usize),
+            Variable::Local(i) => (self.local(i as usize), self.local_name(i as usize)?),
+            Variable::Free(i) => (self.free_cell(i as usize)?, self.code.freevars[i as usize].clone()),
+        };
+        let name = self.cell_name(name)?;
+        self.table("cell.delete", vec![cell, name]).map(drop)
+    }
+
+    // ---- operators and containers ----
+
+    fn contains(&mut self, negate: u32) -> Result<()> {
+        let (container, item) = (self.pop()?, self.pop()?);
+        let v = self.table("operator.contains", vec![container, item])?;
+        let v = if negate == 0 { v } else { self.table("operator.not_", vec![v])? };
+        self.push(v);
+        Ok(())
+    }
+
+    fn build_slice(&mut self, n: usize) -> Result<()> {
+        let mut parts = self.pop_n(n)?;
+        if parts.len() == 2 { parts.push(self.constant(Const::None)?); }
+        self.result(Op::Table("builtins.slice"), parts)
+    }
+
+    fn build_const_key_map(&mut self, n: usize) -> Result<()> {
+        let keys = self.pop()?;
+        let Some(Op::Const(Const::Tuple(keys))) = self.def(keys).map(|d| d.op.clone()) else { return Err(self.malformed("keys that are no constants")) };
+        let values = self.pop_n(n)?;
+        if keys.len() != n { return Err(self.malformed("as many keys as values")); }
+        let mut args = vec![];
+        for (k, v) in keys.into_iter().zip(values) { args.extend([self.constant(k)?, v]); }
+        self.result(Op::Table("dict.build"), args)
+    }
+
+    fn format_value(&mut self, flags: u32) -> Result<()> {
+        let spec = if flags & 4 != 0 { Some(self.pop()?) } else { None };
+        let value = self.pop()?;
+        let conversion = self.int((flags & 3) as i64)?;
+        let spec = match spec { Some(s) => s, None => self.constant(Const::None)? };
+        self.result(Op::Table("format.value"), vec![value, conversion, spec])
+    }
+
+    /// `list.append`, `list.extend` of the list that lies `depth` below. A literal of constants becomes one instruction again.
+    fn list_add(&mut self, path: &'static str, depth: usize) -> Result<()> {
+        let (item, list) = (self.pop()?, self.peek(depth)?);
+        let literal = match self.def(item).map(|d| &d.op) {
+            Some(Op::Const(Const::Tuple(items))) if path == "list.extend" && items.len() <= 64 => Some(items.clone()),
+            _ => None,
+        };
+        let fresh = self.lists.get(&list).is_some_and(Vec::is_empty) && self.def(list).is_some_and(|d| d.args.is_empty());
+        if let (Some(items), true) = (literal, fresh) {
+            let mut args = vec![];
+            for c in items { args.push(self.constant(c)?); }
+            let full = self.table("list.build", args)?;
+            self.lists.insert(full, vec![]);
+            let n = self.state.stack.len();
+            self.state.stack[n - depth] = Slot::Value(full);
+            return Ok(());
+        }
+        self.table(path, vec![list, item])?;
+        let inst = self.func.insts.len() - 1;
+        if let Some(changes) = self.lists.get_mut(&list) { changes.push(crate::ssa::Inst::new(inst)); }
+        Ok(())
+    }
+
+    /// `(*a, b)` and `f(*a, b)` build a list and make a tuple of it. Members of a tuple have types of their own, so what built the
+    /// list is rewritten into `tuple.extend` and `tuple.append`, which give a new tuple.
+    fn list_to_tuple(&mut self) -> Result<()> {
+        let list = self.pop()?;
+        let (Some(changes), Some(start)) = (self.lists.remove(&list), self.def_inst(list)) else {
+            return self.result(Op::Table("builtins.tuple"), vec![list]);
+        };
+        self.func.insts[start.index()].op = Op::Table("tuple.build");
+        let mut current = list;
+        for i in changes {
+            let node = &mut self.func.insts[i.index()];
+            node.op = Op::Table(if node.op == Op::Table("list.append") { "tuple.append" } else { "tuple.extend" });
+            node.args[0] = current;
+            current = node.result.unwrap_or(current);
+        }
+        self.push(current);
+        Ok(())
+    }
+
+    /// A method with operands on top of the container that lies `depth` below them.
+    fn update(&mut self, path: &'static str, depth: usize, operands: usize) -> Result<()> {
+        let mut args = self.pop_n(operands)?;
+        args.insert(0, self.peek(depth)?);
+        self.table(path, args).map(drop)
+    }
+
+    /// Pushes the members, the first on top.
+    fn unpack(&mut self, path: &'static str, args: Vec<Value>, count: usize) -> Result<()> {
+        let all = self.table(path, args)?;
+        let mut members = vec![];
+        for k in 0..count { members.push(self.member(all, k as u32)?); }
+        self.state.stack.extend(members.into_iter().rev().map(Slot::Value));
+        Ok(())
+    }
+
+    // ---- control flow ----
+
+    fn two_way(&mut self, cond: Value, then_to: BlockCall, else_to: BlockCall) { self.terminate(Term::Branch { cond, then_to, else_to }); }
+
+    /// Jumps to `target` if the truth of the top is `when`; `keep`s the value on that way.
+    fn branch(&mut self, index: usize, target: usize, when: bool, keep: bool) -> Result<()> {
+        let v = self.peek(1)?;
+        let cond = self.table("operator.truth", vec![v])?;
+        let kept = if keep { Some(self.edge_at(target)?) } else { None };
+        self.pop()?;
+        let next = self.edge_at(index + 1)?;
+        let jump = match kept { Some(to) => to, None => self.edge_at(target)? };
+        if when { self.two_way(cond, jump, next) } else { self.two_way(cond, next, jump) }
+        Ok(())
+    }
+
+    fn branch_none(&mut self, index: usize, target: usize, when: bool) -> Result<()> {
+        let v = self.pop()?;
+        let none = self.constant(Const::None)?;
+        let cond = self.table("operator.is_", vec![v, none])?;
+        let (next, jump) = (self.edge_at(index + 1)?, self.edge_at(target)?);
+        if when { self.two_way(cond, jump, next) } else { self.two_way(cond, next, jump) }
+        Ok(())
+    }
+
+    /// `iter.next` gives the next state, whether there is a value, and the value. State and value are taken where there is one.
+    fn advance(&mut self, index: usize, target: usize, exhausted: Option<Value>) -> Result<()> {
+        let state = self.pop()?;
+        let next = self.table("iter.next", vec![state])?;
+        let more = self.member(next, 1)?;
+        self.state.stack.extend(exhausted.map(Slot::Value));
+        let done = self.edge_at(target)?;
+        if exhausted.is_some() { self.pop()?; }
+        // A block of its own: the one that follows may have other predecessors.
+        let (from, body) = (self.block, self.func.make_block());
+        self.block = body;
+        let (state, value) = (self.member(next, 0)?, self.member(next, 2)?);
+        self.state.stack.extend([Slot::Value(state), Slot::Value(value)]);
+        let on = self.edge_at(index + 1)?;
+        self.terminate(Term::Jump(on));
+        self.block = from;
+        self.two_way(more, BlockCall { block: body, args: vec![] }, done);
+        Ok(())
+    }
+
+    fn for_iter(&mut self, index: usize, target: usize) -> Result<()> { self.advance(index, target, None) }
+
+    /// One step of `yield from`: what is sent is always None, and so is the value of the whole expression.
+    fn send(&mut self, index: usize, target: usize) -> Result<()> {
+        self.pop()?;
+        if self.code.insts[target].op != Opcode::PopTop {
+            return Err(self.unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
+        }
+        let none = self.constant(Const::None)?;
+        self.advance(index, target, Some(none))
+    }
+
+    // ---- exceptions ----
+
+    fn pop_handled(&mut self) -> Result<()> {
+        let node = crate::ssa::InstNode { op: Op::PopHandled, args: vec![], result: None, loc: self.loc, unwind: None };
+        self.func.insts.push(node);
+        let inst = crate::ssa::Inst::new(self.func.insts.len() - 1);
+        self.func.blocks[self.block.index()].insts.push(inst);
+        Ok(())
+    }
+
+    fn raise_value(&mut self, exc: Value) -> Result<()> {
+        let unwind = self.unwind()?;
+        self.terminate(Term::Raise { exc, unwind });
+        Ok(())
+    }
+
+    fn raise(&mut self, form: u32) -> Result<()> {
+        let exc = match form {
+            0 => self.table("exc.current", vec![])?,
+            1 => { let v = self.pop()?; self.table("exc.make", vec![v])? }
+            2 => {
+                let (cause, v) = (self.pop()?, self.pop()?);
+                let exc = self.table("exc.make", vec![v])?;
+                self.table("exc.with_cause", vec![exc, cause])?
+            }
+            _ => return Err(self.malformed("unknown form of `raise`")),
+        };
+        self.raise_value(exc)
+    }
+
+    fn before_with(&mut self) -> Result<()> {
+        let manager = self.pop()?;
+        let enter = self.emit(Op::Attr("__enter__".into()), vec![manager])?;
+        let exit = self.emit(Op::Attr("__exit__".into()), vec![manager])?;
+        self.push(exit);
+        self.result(Op::Call { keywords: [].into() }, vec![enter])
+    }
+
+    /// Stack: `__exit__`, the index of the raising instruction, the saved exception, the exception.
+    fn with_except_start(&mut self) -> Result<()> {
+        let (exit, exc) = (self.peek(4)?, self.peek(1)?);
+        let class = self.table("exc.class", vec![exc])?;
+        let traceback = self.constant(Const::None)?;
+        self.result(Op::Call { keywords: [].into() }, vec![exit, class, exc, traceback])
+    }
+
+    fn import_name(&mut self, n: usize) -> Result<()> {
+        let (names, level, name) = (self.pop()?, self.pop()?, self.name(n)?);
+        let constant = |b: &Self, v: Value| match b.def(v).map(|d| d.op.clone()) { Some(Op::Const(c)) => Some(c), _ => None };
+        if constant(self, level) != Some(Const::Int(0)) { return Err(self.unsupported("relative imports inside a function are", "import at module level")); }
+        // `import a.b` binds `a`.
+        let whole = constant(self, names) != Some(Const::None);
+        let module: Arc<str> = if whole { name } else { name.split('.').next().unwrap_or_default().into() };
+        let module = self.constant(Const::Str(module))?;
+        self.result(Op::Table("import.module"), vec![module])
+    }
+
+    /// For diagnostics about code nested in this one.
+    pub(super) fn code_constant(&self, slot: Slot) -> Result<Arc<Code>> {
+        let Slot::Code(i) = slot else { return Err(self.malformed("a function without code")) };
+        match self.code.consts.get(i as usize) { Some(Constant::Code(c)) => Ok(c.clone()), _ => Err(self.malformed("a function without code")) }
+    }
+}

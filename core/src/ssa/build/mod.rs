@@ -1,0 +1,329 @@
+//! Untyped SSA from bytecode: the operand stack is interpreted block by block, in an order in which every block comes after one that
+//! leads to it.
+//!
+//! * Local variables live in an array of current values. Where several edges meet, every variable that may still be read and every
+//!   stack slot becomes a block parameter; [`super::opt::cleanup`] removes those that turn out to have one value.
+//! * Inside a protected range every instruction that may raise carries an edge to the handler with the values current before it.
+//! * Stack slots that hold no Python value (`NULL`, the saved exception, the index of the raising instruction) are markers that never
+//!   become values.
+//! * A captured variable travels by value where [`cells`] can show that nobody sees a difference, else as a cell.
+//!
+//! Start at [`build`], then `translate` in [`insts`], which maps every opcode.
+
+mod calls;
+mod cells;
+mod flow;
+mod insts;
+
+use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Term, Value, registry};
+use crate::bitset::BitSet;
+use crate::bytecode::{self, Code};
+use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
+use crate::types::Const;
+use flow::{Bb, Flow};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How a captured variable reaches a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capture {
+    Value,
+    /// A value that may be missing: the variable need not have been bound when it was captured.
+    MaybeUnbound,
+    Cell,
+    /// The function itself, under the name it was just given.
+    Itself,
+}
+
+/// The SSA of a Python function, closures inlined. `host` is what the host calls the function ([`Func::host`]).
+pub fn build(code: &Code, host: u64) -> Result<Func> {
+    build_nested(code, host, &vec![Capture::Value; code.freevars.len()], None)
+}
+
+/// `id` is the number that the function will have, when it needs to name itself.
+fn build_nested(code: &Code, host: u64, captures: &[Capture], id: Option<FuncId>) -> Result<Func> {
+    check_flags(code)?;
+    let cells = cells::find_cells(code);
+    let flow = Flow::new(code, &cells);
+    let mut b = Builder::new(code, host, captures, id, cells, flow);
+    b.run()?;
+    b.finish()
+}
+
+/// One slot of the operand stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Value(Value),
+    Null,
+    /// A nested code object, by index of the constant; MAKE_FUNCTION takes it.
+    Code(u32),
+    /// The exception that was being handled before; `PopHandled` restores it.
+    Handled,
+    /// The index of the instruction that raised.
+    Lasti,
+}
+
+#[derive(Clone)]
+struct State { locals: Vec<Option<Value>>, stack: Vec<Slot> }
+
+/// What is known of a basic block of bytecode once an edge to it exists.
+struct Target { block: Block, entry: State, built: bool }
+
+struct Builder<'a> {
+    code: &'a Code,
+    func: Func,
+    flow: Flow,
+    /// Local variables that hold a cell.
+    cells: BitSet,
+    captures: &'a [Capture],
+    itself: Option<FuncId>,
+    local_names: Vec<Arc<str>>,
+    targets: Vec<Option<Target>>,
+    /// The instruction that made a value.
+    defs: Vec<Option<Inst>>,
+    undef: Value,
+    undef_used: bool,
+    // While translating a block:
+    at: Bb,
+    block: Block,
+    /// Control has left the block: its terminator stands.
+    done: bool,
+    state: State,
+    bound: BitSet,
+    loc: Loc,
+    handler: Option<Bb>,
+    keywords: Vec<Arc<str>>,
+    /// Appends and extensions of each list made in this block, for `LIST_TO_TUPLE`.
+    lists: HashMap<Value, Vec<Inst>>,
+    /// Mappings merged into each keyword dictionary.
+    merged: HashMap<Value, Vec<Value>>,
+}
+
+fn check_flags(code: &Code) -> Result<()> {
+    let what = if code.flags & (bytecode::COROUTINE | bytecode::ITERABLE_COROUTINE) != 0 { "coroutines" }
+        else if code.flags & bytecode::ASYNC_GENERATOR != 0 { "asynchronous generators" }
+        else { return Ok(()) };
+    let span = Span { file: code.file.clone(), func: code.qualname.clone(), line: code.first_line, col: 0, end_col: 0 };
+    Err(Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} are not compiled")).at(span).help("use a function without `async`"))
+}
+
+fn params(code: &Code) -> Params {
+    Params {
+        names: code.varnames[..code.param_count().min(code.varnames.len())].to_vec(),
+        positional_only: code.positional_only as usize,
+        positional: code.args as usize,
+        keyword_only: code.keyword_only as usize,
+        varargs: code.flags & bytecode::VARARGS != 0,
+        varkw: code.flags & bytecode::VARKEYWORDS != 0,
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn new(code: &'a Code, host: u64, captures: &'a [Capture], itself: Option<FuncId>, cells: BitSet, flow: Flow) -> Builder<'a> {
+        let free = code.freevars.iter().zip(captures).filter(|(_, c)| **c != Capture::Itself).map(|(n, _)| n.clone()).collect();
+        let mut func = Func {
+            id: itself, name: code.name.clone(), qualname: code.qualname.clone(), file: code.file.clone(), first_line: code.first_line, params: params(code), free,
+            is_generator: code.flags & bytecode::GENERATOR != 0, hash: code.fingerprint(), host, ..Func::default()
+        };
+        let entry = func.make_block();
+        let mut locals: Vec<Option<Value>> = vec![None; code.local_count()];
+        for l in locals.iter_mut().take(code.param_count()) { *l = Some(func.add_param(entry)); }
+        let undef = func.make_value();
+        let state = State { locals, stack: vec![] };
+        let targets = (0..flow.blocks.len()).map(|_| None).collect();
+        Builder {
+            code, func, flow, cells, captures, itself, local_names: code.local_names(), targets, defs: vec![], undef, undef_used: false,
+            at: Bb(0), block: entry, done: false, state, bound: BitSet::default(), loc: Loc::default(), handler: None, keywords: vec![],
+            lists: HashMap::new(), merged: HashMap::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<()> {
+        match self.flow.blocks.first() {
+            None => return Err(self.malformed("no instructions")),
+            // The function starts with a loop: the entry takes the parameters and jumps there.
+            Some(first) if first.joins => {
+                let to = self.edge(Bb(0), None)?;
+                self.terminate(Term::Jump(to));
+            }
+            Some(_) => self.targets[0] = Some(Target { block: self.block, entry: self.state.clone(), built: false }),
+        }
+        let order = self.flow.order();
+        // A block is reached when an edge to it exists; one round suffices for the control flow that CPython's compiler makes.
+        loop {
+            let mut progress = false;
+            for b in &order {
+                if self.targets[b.index()].as_ref().is_some_and(|t| !t.built) {
+                    self.translate_block(*b)?;
+                    progress = true;
+                }
+            }
+            if !progress { return Ok(()); }
+        }
+    }
+
+    fn translate_block(&mut self, b: Bb) -> Result<()> {
+        let Some(target) = &mut self.targets[b.index()] else { return Ok(()) };
+        target.built = true;
+        (self.at, self.block, self.done) = (b, target.block, false);
+        self.state = target.entry.clone();
+        self.handler = self.flow.handler_of(b);
+        let block = &self.flow.blocks[b.index()];
+        self.bound = block.bound_in.clone();
+        self.lists.clear();
+        let (start, end) = (block.start, block.end);
+        for i in start..end {
+            let inst = self.code.insts[i];
+            self.loc = Loc { line: inst.at.line, col: inst.at.col, end_col: inst.at.end_col, inlined: 0 };
+            self.translate(i, inst)?;
+            if self.done { return Ok(()); }
+        }
+        match self.flow.block_at(end) {
+            Some(_) => {
+                let to = self.edge_at(end)?;
+                self.terminate(Term::Jump(to));
+                Ok(())
+            }
+            None => Err(self.malformed("control runs off the end")),
+        }
+    }
+
+    fn finish(mut self) -> Result<Func> {
+        if self.undef_used {
+            self.func.insts.push(InstNode { op: Op::Undef, args: vec![], result: Some(self.undef), loc: Loc::default(), unwind: None });
+            let inst = Inst::new(self.func.insts.len() - 1);
+            self.func.blocks[0].insts.insert(0, inst);
+        }
+        let mut func = self.func;
+        super::opt::cleanup::run(&mut func);
+        if super::opt::inline_closures::run(&mut func) { super::opt::cleanup::run(&mut func); }
+        Ok(func)
+    }
+
+    // ---- errors ----
+
+    fn span(&self) -> Span { self.func.span(self.loc) }
+    fn malformed(&self, what: &str) -> Diagnostic { Diagnostic::new(DiagCode::UnsupportedBytecode, format!("malformed bytecode: {what}")).at(self.span()) }
+    fn unsupported(&self, what: &str, help: &str) -> Diagnostic {
+        Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} not compiled")).at(self.span()).help(help)
+    }
+
+    // ---- the operand stack ----
+
+    fn push(&mut self, v: Value) { self.state.stack.push(Slot::Value(v)); }
+    fn pop_slot(&mut self) -> Result<Slot> { self.state.stack.pop().ok_or_else(|| self.malformed("the stack is empty")) }
+    fn pop(&mut self) -> Result<Value> {
+        match self.pop_slot()? {
+            Slot::Value(v) => Ok(v),
+            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => Err(self.malformed("no value where one is needed")),
+        }
+    }
+    /// The topmost `n` values, deepest first.
+    fn pop_n(&mut self, n: usize) -> Result<Vec<Value>> {
+        let mut out = vec![Value(0); n.min(self.state.stack.len())];
+        if out.len() < n { return Err(self.malformed("the stack is empty")); }
+        for slot in out.iter_mut().rev() { *slot = self.pop()?; }
+        Ok(out)
+    }
+    /// The `depth`-th slot from the top, which is number 1.
+    fn slot(&self, depth: usize) -> Result<Slot> {
+        let n = self.state.stack.len();
+        if depth == 0 || depth > n { return Err(self.malformed("the stack is too short")); }
+        Ok(self.state.stack[n - depth])
+    }
+    fn peek(&self, depth: usize) -> Result<Value> {
+        match self.slot(depth)? {
+            Slot::Value(v) => Ok(v),
+            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => Err(self.malformed("no value where one is needed")),
+        }
+    }
+
+    // ---- instructions ----
+
+    /// Appends an instruction; inside a protected range, with an edge to the handler if it may raise.
+    fn emit(&mut self, op: Op, args: Vec<Value>) -> Result<Value> {
+        let unwind = if op.never_raises() { None } else { self.unwind()? };
+        let v = self.func.push(self.block, op, args, self.loc, unwind);
+        self.defs.resize(v.index() + 1, None);
+        self.defs[v.index()] = Some(Inst::new(self.func.insts.len() - 1));
+        Ok(v)
+    }
+    fn table(&mut self, path: &'static str, args: Vec<Value>) -> Result<Value> { self.emit(Op::Table(path), args) }
+    fn constant(&mut self, c: Const) -> Result<Value> { self.emit(Op::Const(c), vec![]) }
+    fn int(&mut self, i: i64) -> Result<Value> { self.constant(Const::Int(i)) }
+    fn member(&mut self, of: Value, n: u32) -> Result<Value> { self.emit(Op::Member(n), vec![of]) }
+    /// The instruction that made `v`, if it is known.
+    fn def(&self, v: Value) -> Option<&InstNode> { self.def_inst(v).map(|i| self.func.inst(i)) }
+    fn def_inst(&self, v: Value) -> Option<Inst> { self.defs.get(v.index()).copied().flatten() }
+
+    fn terminate(&mut self, term: Term) {
+        let block = &mut self.func.blocks[self.block.index()];
+        (block.term, block.term_loc) = (term, self.loc);
+        self.done = true;
+    }
+
+    fn undef(&mut self) -> Value {
+        self.undef_used = true;
+        self.undef
+    }
+    fn local(&mut self, i: usize) -> Value {
+        match self.state.locals[i] { Some(v) => v, None => self.undef() }
+    }
+
+    // ---- edges ----
+
+    /// The edge to the block that starts with instruction `i`, with the stack as it is now.
+    fn edge_at(&mut self, i: usize) -> Result<BlockCall> {
+        let to = self.flow.block_at(i).ok_or_else(|| self.malformed("jump into the middle of a block"))?;
+        self.edge(to, None)
+    }
+
+    /// Where exceptions of this place go.
+    fn unwind(&mut self) -> Result<Option<BlockCall>> {
+        let Some(to) = self.handler else { return Ok(None) };
+        let Some(h) = self.flow.blocks[self.at.index()].handler.map(|h| self.code.handlers[h]) else { return Ok(None) };
+        self.edge(to, Some(h)).map(Some)
+    }
+
+    /// Makes or extends the target block. As a handler it takes the exception first and a stack cut to the table's depth.
+    fn edge(&mut self, to: Bb, handler: Option<bytecode::Handler>) -> Result<BlockCall> {
+        let mut stack: Vec<Slot> = match handler {
+            None => self.state.stack.clone(),
+            Some(h) => {
+                let depth = h.depth as usize;
+                if depth > self.state.stack.len() { return Err(self.malformed("the stack is too short for the handler")); }
+                let mut cut = self.state.stack[..depth].to_vec();
+                if h.lasti { cut.push(Slot::Lasti); }
+                cut
+            }
+        };
+        if !self.flow.blocks[to.index()].joins {
+            if self.targets[to.index()].is_some() { return Err(self.malformed("a second edge to a block")); }
+            let block = self.func.make_block();
+            let entry = State { locals: self.state.locals.clone(), stack };
+            self.targets[to.index()] = Some(Target { block, entry, built: false });
+            return Ok(BlockCall { block, args: vec![] });
+        }
+        let live: Vec<usize> = self.flow.blocks[to.index()].live_in.iter().collect();
+        let mut args: Vec<Value> = stack.iter().filter_map(|s| if let Slot::Value(v) = s { Some(*v) } else { None }).collect();
+        for i in &live { let v = self.local(*i); args.push(v); }
+        if self.targets[to.index()].is_none() {
+            let block = self.func.make_block();
+            let exception = handler.map(|_| Slot::Value(self.func.add_param(block)));
+            for s in stack.iter_mut() { if let Slot::Value(v) = s { *v = self.func.add_param(block); } }
+            stack.extend(exception);
+            let mut locals = vec![None; self.state.locals.len()];
+            for i in &live { locals[*i] = Some(self.func.add_param(block)); }
+            self.targets[to.index()] = Some(Target { block, entry: State { locals, stack }, built: false });
+            return Ok(BlockCall { block, args });
+        }
+        let same_shape = self.targets[to.index()].as_ref().is_some_and(|t| {
+            let known = if handler.is_some() { &t.entry.stack[..t.entry.stack.len().saturating_sub(1)] } else { &t.entry.stack[..] };
+            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(_), Slot::Value(_))))
+        });
+        match &self.targets[to.index()] {
+            Some(t) if same_shape => Ok(BlockCall { block: t.block, args }),
+            _ => Err(self.malformed("stacks of different shapes meet")),
+        }
+    }
+}

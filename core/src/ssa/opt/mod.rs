@@ -1,0 +1,4 @@
+//! Passes over SSA, one a file.
+
+pub mod cleanup;
+pub mod inline_closures;

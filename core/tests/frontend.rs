@@ -1,0 +1,236 @@
+//! Bytecode of the fixtures in `tests/bytecode` (made by `tests/tools/dump_bytecode.py`): it decodes, prints, parses, and becomes SSA
+//! that verifies, prints and parses.
+
+use tierup_core::bytecode::{self, Code, Constant, decode};
+use tierup_core::ssa::{self, Func, Op, Term, build, registry, text, verify};
+
+const FIXTURES: [(&str, &str, &str); 3] = [
+    ("statements", include_str!("../../tests/bytecode/statements.bc"), include_str!("../../tests/bytecode/statements.raw")),
+    ("exceptions", include_str!("../../tests/bytecode/exceptions.bc"), include_str!("../../tests/bytecode/exceptions.raw")),
+    ("closures", include_str!("../../tests/bytecode/closures.bc"), include_str!("../../tests/bytecode/closures.raw")),
+];
+
+fn codes(bc: &str) -> Vec<Code> { bytecode::text::parse(bc).expect("fixture parses") }
+
+fn code(name: &str) -> Code {
+    FIXTURES.iter().flat_map(|(_, bc, _)| codes(bc)).find(|c| &*c.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
+}
+
+fn ssa(name: &str) -> Func { build::build(&code(name), 0).unwrap_or_else(|e| panic!("{name}: {e}")) }
+
+/// A function and every function made inside it.
+fn with_inner(func: &Func, f: &mut dyn FnMut(&Func)) {
+    f(func);
+    for n in &func.insts {
+        if let Op::MakeFunction { func: id, .. } = n.op && Some(id) != func.id { with_inner(&registry::get(id).expect("registered"), f); }
+    }
+}
+
+fn count(f: &Func, what: impl Fn(&Op) -> bool) -> usize { f.blocks.iter().flat_map(|b| &b.insts).filter(|i| what(&f.inst(**i).op)).count() }
+fn calls(f: &Func, path: &str) -> usize { count(f, |op| matches!(op, Op::Table(p) if *p == path)) }
+
+#[test]
+fn bytecode_prints_and_parses() {
+    for (file, bc, _) in FIXTURES {
+        for c in codes(bc) {
+            let again = codes(&c.to_string());
+            assert_eq!(again, [c], "{file}");
+        }
+    }
+}
+
+#[test]
+fn raw_tables_decode_to_what_dis_says() {
+    fn collect(c: &Code, out: &mut Vec<Code>) {
+        out.push(c.clone());
+        for k in &c.consts { if let Constant::Code(inner) = k { collect(inner, out); } }
+    }
+    let hex = |s: &str| -> Vec<u8> { s.as_bytes().chunks(2).filter(|c| c[0] != b'-').map(|c| u8::from_str_radix(std::str::from_utf8(c).unwrap(), 16).unwrap()).collect() };
+    let mut checked = 0;
+    for (file, bc, raw) in FIXTURES {
+        let mut known = vec![];
+        for c in codes(bc) { collect(&c, &mut known); }
+        assert_eq!(known.len(), raw.lines().count(), "{file}");
+        for (line, expected) in raw.lines().zip(&known) {
+            let parts: Vec<&str> = line.split(' ').collect();
+            let [name, first, code, locations, exceptions] = parts[..] else { panic!("{file}: {line}") };
+            let first_line = first.parse().unwrap();
+            let (code, locations, exceptions) = (hex(code), hex(locations), hex(exceptions));
+            let raw = decode::Raw { version: (3, 11), code: &code, locations: &locations, exceptions: &exceptions, first_line };
+            let (insts, handlers) = decode::decode(&raw).unwrap_or_else(|e| panic!("{name}: {e}"));
+            assert_eq!((name, first_line), (&*expected.qualname, expected.first_line), "{file}");
+            assert_eq!(insts.len(), expected.insts.len(), "{name}");
+            for (i, (a, b)) in insts.iter().zip(&expected.insts).enumerate() { assert_eq!(a, b, "{name}, instruction {i}"); }
+            assert_eq!(handlers, expected.handlers, "{name}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 100, "{checked} functions");
+}
+
+#[test]
+fn damaged_tables_are_diagnostics() {
+    let ok = [100u8, 0, 83, 0];
+    let raw = |version, code| decode::Raw { version, code, locations: &[], exceptions: &[], first_line: 1 };
+    assert!(decode::decode(&raw((3, 11), &ok)).is_ok());
+    assert_eq!(decode::decode(&raw((3, 10), &ok)).unwrap_err().code.name(), "unsupported-bytecode");
+    assert_eq!(decode::decode(&raw((3, 11), &[255, 0])).unwrap_err().code.name(), "unsupported-bytecode");
+    assert_eq!(decode::decode(&raw((3, 11), &[110, 200, 83, 0])).unwrap_err().code.name(), "unsupported-bytecode");
+    assert_eq!(decode::decode(&raw((3, 11), &[140, 200, 83, 0])).unwrap_err().code.name(), "unsupported-bytecode");
+    let bad_table = decode::Raw { exceptions: &[0x80, 0x7f], ..raw((3, 11), &ok) };
+    assert!(decode::decode(&bad_table).is_err());
+}
+
+#[test]
+fn ssa_of_every_fixture_verifies_and_reads_back() {
+    let mut functions = 0;
+    for (file, bc, _) in FIXTURES {
+        for c in codes(bc) {
+            let func = build::build(&c, 7).unwrap_or_else(|e| panic!("{file}, {}: {e}", c.name));
+            with_inner(&func, &mut |f| {
+                verify::verify(f).unwrap_or_else(|e| panic!("{e}\n{f}"));
+                let text = f.to_string();
+                let again = text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+                assert_eq!(again.len(), 1);
+                assert_eq!(&again[0], f, "\n{text}\n{}", again[0]);
+                functions += 1;
+            });
+        }
+    }
+    assert!(functions > 90, "{functions} functions");
+}
+
+#[test]
+fn bound_variables_need_no_check() {
+    let checks = |name: &str| -> Vec<String> {
+        let f = ssa(name);
+        f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CheckBound(n) = &f.inst(*i).op { Some(n.to_string()) } else { None }).collect()
+    };
+    assert_eq!(checks("maybe_unbound"), ["x", "y", "i"]);
+    assert_eq!(checks("deleted"), ["x"]);
+    assert_eq!(checks("unbound_after"), ["x", "y"]);
+    assert_eq!(checks("name_gone"), ["e"]);
+    for name in ["for_else", "nested_loops", "while_else", "finally_simple", "handler_sees_progress", "walrus", "loop_in_try"] { assert_eq!(checks(name), [""; 0], "{name}"); }
+}
+
+#[test]
+fn loops_carry_only_what_changes() {
+    // i and the running sum in the outer loop; j and the sum in the inner one; nothing else needs a parameter.
+    let f = ssa("many_locals");
+    let header = f.blocks.iter().map(|b| b.params.len()).max();
+    // Seven variables that change, the iterator; not `a`, not `i`.
+    assert_eq!(header, Some(8), "{f}");
+}
+
+#[test]
+fn handlers_get_the_values_of_the_raising_instruction() {
+    let f = ssa("handler_sees_progress");
+    let passed: Vec<_> = f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| f.inst(*i).unwind.as_ref().map(|u| (f.inst(*i).op.clone(), u.args.clone()))).collect();
+    let gets: Vec<_> = passed.iter().filter(|(op, _)| *op == Op::Table("operator.getitem")).collect();
+    assert_eq!(gets.len(), 2, "{f}");
+    assert_ne!(gets[0].1, gets[1].1, "i is 1 at the first and 2 at the second");
+}
+
+#[test]
+fn exceptions_are_raised_and_matched() {
+    let f = ssa("except_types");
+    assert_eq!(calls(&f, "exc.matches"), 3);
+    assert_eq!(calls(&f, "exc.with_cause"), 1);
+    assert_eq!(calls(&f, "exc.current"), 1);
+    assert!(count(&f, |op| *op == Op::PushHandled) >= 1 && count(&f, |op| *op == Op::PopHandled) >= 1);
+    assert!(f.blocks.iter().any(|b| matches!(b.term, Term::Raise { unwind: Some(_), .. })));
+    assert!(f.blocks.iter().any(|b| matches!(b.term, Term::Raise { unwind: None, .. })));
+}
+
+#[test]
+fn captured_variables_travel_by_value_where_nobody_can_tell() {
+    let cells = |name: &str| { let mut n = 0; with_inner(&ssa(name), &mut |f| n += calls(f, "cell.new")); n };
+    for name in ["list_comp", "nested_comp", "comp_in_loop", "lambda_called", "lambda_passed", "inner", "recursive_inner", "lambda_at_once", "gen_expr", "three_deep",
+                 "maybe_captured", "local_generator", "argument_function", "higher_order"] {
+        assert_eq!(cells(name), 0, "{name}");
+    }
+    for name in ["counter", "rebound_later", "captured_late", "captured_in_loop", "lazily_mapped", "cell_three_deep", "deleted_captured"] { assert_eq!(cells(name), 1, "{name}"); }
+    assert_eq!(cells("mutual_inner"), 1, "only `odd` is bound after a function captured it");
+}
+
+#[test]
+fn a_function_that_calls_itself_makes_itself_anew() {
+    let outer = ssa("recursive_inner");
+    let mut names = vec![];
+    with_inner(&outer, &mut |f| {
+        names.push(f.name.to_string());
+        if &*f.name == "fact" {
+            assert!(f.free.is_empty());
+            assert!(f.insts.iter().any(|n| matches!(n.op, Op::MakeFunction { func, .. } if Some(func) == f.id)), "{f}");
+        }
+    });
+    assert!(names.contains(&"fact".to_string()));
+}
+
+#[test]
+fn spreads_keep_the_types_of_tuples() {
+    let f = ssa("calls");
+    assert_eq!(calls(&f, "dict.build"), 0, "keywords are known: {f}");
+    let spreads: Vec<Vec<String>> = f.insts.iter().filter_map(|n| if let Op::CallSpread { keywords } = &n.op { Some(keywords.iter().map(|k| k.to_string()).collect()) } else { None }).collect();
+    assert_eq!(spreads, [vec![], vec!["k".to_string()], vec!["**".into()], vec!["k".into(), "**".into()], vec!["**".into(), "z".into()]]);
+    assert_eq!((calls(&f, "tuple.extend"), calls(&f, "tuple.append")), (1, 1));
+    assert_eq!(calls(&f, "list.build"), 0);
+    let f = ssa("displays");
+    assert_eq!((calls(&f, "list.extend"), calls(&f, "list.append")), (1, 1), "[*a, b]: {f}");
+}
+
+#[test]
+fn what_is_not_compiled_says_so_with_a_place() {
+    let source = |op: &str, names: &str| format!("code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n names \"x\"\n const None\n {names}\n 0: LOAD_CONST 0 @2:4-5\n 1: {op} 0 @3:4-9\n 2: LOAD_CONST 0 @3:0-1\n 3: RETURN_VALUE 0 @3:0-1\nend");
+    for op in ["STORE_GLOBAL", "DELETE_ATTR", "LOAD_BUILD_CLASS", "LOAD_NAME", "CHECK_EG_MATCH", "GET_AWAITABLE", "IMPORT_STAR"] {
+        let e = build::build(&codes(&source(op, ""))[0], 0).unwrap_err();
+        assert_eq!((e.code.name(), e.span.as_ref().map(|s| s.line), e.help.is_some()), ("unsupported-syntax", Some(3), true), "{op}: {e}");
+    }
+    let e = build::build(&codes(&source("LOAD_CONST", "").replace("const None", "unsupported \"a constant of type bytes\""))[0], 0).unwrap_err();
+    assert!(e.message.contains("bytes"), "{e}");
+}
+
+#[test]
+fn malformed_bytecode_is_a_diagnostic() {
+    let build = |body: &str| build::build(&codes(&format!("code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n varnames \"x\"\n const None\n {body}\nend"))[0], 0);
+    for body in ["0: RETURN_VALUE 0 @1:0-0", "0: LOAD_CONST 9 @1:0-0", "0: LOAD_CONST 0 @1:0-0", "0: LOAD_FAST 7 @1:0-0", "0: COPY 0 @1:0-0", "0: LOAD_DEREF 5 @1:0-0", ""] {
+        let e = build(body).unwrap_err();
+        assert_eq!(e.code.name(), "unsupported-bytecode", "{body}: {e}");
+    }
+}
+
+#[test]
+fn verifier_refuses_broken_functions() {
+    let head = "func \"f\" \"f\" \"a.py\" 1 hash 0 host 0 {\n params \"a\" posonly 0 positional 1 kwonly 0\n";
+    let check = |body: &str| verify::verify(&text::parse(&format!("{head}{body}\n}}")).unwrap_or_else(|e| panic!("{e}"))[0]);
+    assert_eq!(check("b0(v0):\n return v0"), Ok(()));
+    for (body, why) in [
+        ("b0:\n unreachable", "entry parameters"),
+        ("b0(v0):\n jump b1\nb1(v1):\n return v1", "passes 0 values"),
+        ("b0(v0):\n v1 = operator.neg(v2)\n v2 = operator.neg(v0)\n return v1", "not defined where"),
+        ("b0(v0):\n branch v0, b1, b2\nb1:\n v1 = undef\n jump b2\nb2:\n return v1", "not defined where"),
+        ("b0(v0):\n v1 = operator.neg(v0) unwind b1\n jump b1(v1)\nb1(v2):\n return v2", "handler and a plain target"),
+        ("b0(v0):\n v1 = operator.neg(v0) unwind b1(v1)\n return v1\nb1(v2, v3):\n return v2", "not defined where"),
+        ("b0(v0):\n v1 = undef\n v1 = undef\n return v1", "defined twice"),
+        ("b0(v0):\n v1 = cast(v0)\n return v1", "wrong level"),
+        ("b0(v0):\n v1 = call \"k\"(v0)\n return v1", "operands"),
+        ("b0(v0):\n unfinished", "no terminator"),
+        ("b0(v0):\n jump b0(v0)", "leads to the entry"),
+        ("b0(v0):\n push_handled(v0)\n return v0", "result of"),
+    ] {
+        let e = check(body).expect_err(body);
+        assert!(e.message.contains(why), "{body}: {e}");
+    }
+}
+
+#[test]
+fn typed_text_reads_back() {
+    let text = "func \"f\" \"f\" \"a.py\" 1 hash 0 host 0 id f3 generator {\n    params \"a\" posonly 0 positional 1 kwonly 0 varargs\n    free \"x\"\n    inlined \"b.py\" \"g\" @3:4-5\n\
+        b0(v0: tuple(int, array(float64, 2d, C)), v1: range(step=1)):\n    v2: int = member 0(v0) @2:3-4!1\n    v3: int = cast(v2) unwind b1(v0)\n    v4: int = retain(v3)\n    release(v4)\n    return v3\n\
+        b1(v5: exception, v6: tuple(int, array(float64, 2d, C))):\n    raise v5 @9:1-2\n}\n";
+    let f = text::parse(text).unwrap();
+    assert!(f[0].is_typed());
+    verify::verify(&f[0]).unwrap();
+    assert_eq!(f[0].to_string(), text);
+    assert!(ssa::text::parse(&text.replace("v2: int", "v2")).is_err(), "a value without a type");
+}
