@@ -181,7 +181,8 @@ fn spreads_keep_the_types_of_tuples() {
 
 #[test]
 fn what_is_not_compiled_says_so_with_a_place() {
-    let source = |op: &str, names: &str| format!("code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n names \"x\"\n const None\n {names}\n 0: LOAD_CONST 0 @2:4-5\n 1: {op} 0 @3:4-9\n 2: LOAD_CONST 0 @3:0-1\n 3: RETURN_VALUE 0 @3:0-1\nend");
+    let head = "code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n names \"x\"\n const None\n";
+    let source = |op: &str, more: &str| format!("{head} {more}\n 0: LOAD_CONST 0 @2:4-5\n 1: {op} 0 @3:4-9\n 2: LOAD_CONST 0 @3:0-1\n 3: RETURN_VALUE 0 @3:0-1\nend");
     for op in ["STORE_GLOBAL", "DELETE_ATTR", "LOAD_BUILD_CLASS", "LOAD_NAME", "CHECK_EG_MATCH", "GET_AWAITABLE", "IMPORT_STAR"] {
         let e = build::build(&codes(&source(op, ""))[0], 0).unwrap_err();
         assert_eq!((e.code.name(), e.span.as_ref().map(|s| s.line), e.help.is_some()), ("unsupported-syntax", Some(3), true), "{op}: {e}");
@@ -225,9 +226,22 @@ fn verifier_refuses_broken_functions() {
 
 #[test]
 fn typed_text_reads_back() {
-    let text = "func \"f\" \"f\" \"a.py\" 1 hash 0 host 0 id f3 generator {\n    params \"a\" posonly 0 positional 1 kwonly 0 varargs\n    free \"x\"\n    inlined \"b.py\" \"g\" @3:4-5\n\
-        b0(v0: tuple(int, array(float64, 2d, C)), v1: range(step=1)):\n    v2: int = member 0(v0) @2:3-4!1\n    v3: int = cast(v2) unwind b1(v0)\n    v4: int = retain(v3)\n    release(v4)\n    return v3\n\
-        b1(v5: exception, v6: tuple(int, array(float64, 2d, C))):\n    raise v5 @9:1-2\n}\n";
+    let text = r#"func "f" "f" "a.py" 1 hash 0 host 0 id f3 generator {
+    params "a" posonly 0 positional 1 kwonly 0 varargs
+    free "x"
+    inlined "b.py" "g" @3:4-5
+    destructured(v0)
+b0(v0: tuple(int, array(float64, 2d, C)), v1: range(step=1)):
+    v2: int = member 0(v0) @2:3-4!1
+    v3: int = cast(v2) unwind b1(v0)
+    v4: int = retain(v3)
+    release(v4)
+    v7: str = apply operator.add#1(v4, v4)
+    return v3
+b1(v5: exception, v6: tuple(int, array(float64, 2d, C))):
+    raise v5 @9:1-2
+}
+"#;
     let f = text::parse(text).unwrap();
     assert!(f[0].is_typed());
     verify::verify(&f[0]).unwrap();

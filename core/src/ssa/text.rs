@@ -72,7 +72,11 @@ impl Display for Op {
             Op::Yield => write!(f, "yield"),
             Op::PushHandled => write!(f, "push_handled"),
             Op::PopHandled => write!(f, "pop_handled"),
-            Op::Apply(op) => write!(f, "apply {}", op.name()),
+            Op::Apply(op) => {
+                write!(f, "apply {}", op.name())?;
+                // Several rows may share a path: numbers, lists and strings all have an `operator.add`.
+                match crate::ops::lookup(op.name()).iter().position(|o| o == op) { Some(0) | None => Ok(()), Some(k) => write!(f, "#{k}") }
+            }
             Op::CallInstance(i) => write!(f, "invoke {i}"),
             Op::Cast => write!(f, "cast"),
             Op::Retain => write!(f, "retain"),
@@ -91,6 +95,9 @@ impl Display for Func {
         writeln!(f, "{}{}", if p.varargs { " varargs" } else { "" }, if p.varkw { " varkw" } else { "" })?;
         if !self.free.is_empty() { writeln!(f, "    free{}", Names(&self.free))?; }
         for i in &self.inlined { writeln!(f, "    inlined {:?} {:?} {}", i.file, i.func, i.call)?; }
+        let mut destructured: Vec<&Value> = self.destructured.iter().collect();
+        destructured.sort();
+        if !destructured.is_empty() { writeln!(f, "    destructured({})", Commas(&destructured))?; }
         for (n, block) in self.blocks.iter().enumerate() { self.print_block(f, Block::new(n), block)?; }
         writeln!(f, "}}")
     }
@@ -169,6 +176,7 @@ impl<'a> Parser<'a> {
         f.params = self.params()?;
         if self.c.eat_word("free") { f.free = self.names()?; }
         while self.c.eat_word("inlined") { f.inlined.push(InlinedFrom { file: self.c.string()?, func: self.c.string()?, call: self.loc()? }); }
+        if self.c.eat_word("destructured") { f.destructured = self.values()?.into_iter().collect(); }
         while !self.c.eat("}") { self.block(&mut f)?; }
         f.values = f.blocks.iter().flat_map(|b| &b.params).chain(f.insts.iter().filter_map(|n| n.result.as_ref())).map(|v| v.0 + 1).max().unwrap_or(0);
         if !self.types.is_empty() {
@@ -305,7 +313,11 @@ impl<'a> Parser<'a> {
             "yield" => Op::Yield,
             "push_handled" => Op::PushHandled,
             "pop_handled" => Op::PopHandled,
-            "apply" => Op::Apply(crate::ops::lookup(c.word()).ok_or_else(|| before.error("an operation"))?),
+            "apply" => {
+                let rows = crate::ops::lookup(c.word());
+                let k = if c.eat("#") { c.number()? } else { 0usize };
+                Op::Apply(rows.get(k).ok_or_else(|| before.error("an operation"))?)
+            }
             "invoke" => Op::CallInstance(InstanceId(c.entity("inst")?)),
             "cast" => Op::Cast,
             "retain" => Op::Retain,

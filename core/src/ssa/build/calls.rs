@@ -46,7 +46,7 @@ impl Builder<'_> {
             let too_dynamic = |b: &Self| b.unsupported("keyword arguments that are not known when the function is compiled are", "write them out as name=value");
             let Some(entries) = entries else { return Err(too_dynamic(self)) };
             for pair in entries.chunks(2) {
-                let Some(Op::Const(Const::Str(name))) = self.def(pair[0]).map(|d| d.op.clone()) else { return Err(too_dynamic(self)) };
+                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else { return Err(too_dynamic(self)) };
                 names.push(name);
                 operands.push(pair[1]);
             }
@@ -58,7 +58,7 @@ impl Builder<'_> {
     /// One mapping that is merged into the keywords; a dictionary with known keys is taken apart.
     fn merge(&mut self, mapping: Value, names: &mut Vec<Arc<str>>, operands: &mut Vec<Value>) {
         let entries = self.def(mapping).filter(|d| d.op == Op::Table("dict.build")).map(|d| d.args.clone()).unwrap_or_default();
-        let key = |p: &[Value]| match self.def(p[0]).map(|d| &d.op) { Some(Op::Const(Const::Str(s))) => Some(s.clone()), _ => None };
+        let key = |p: &[Value]| if let Some(Const::Str(s)) = self.known(p[0]) { Some(s.clone()) } else { None };
         let keys: Option<Vec<Arc<str>>> = entries.chunks(2).map(key).collect();
         match keys {
             Some(keys) if !keys.is_empty() => {
@@ -84,12 +84,9 @@ impl Builder<'_> {
 
     /// The members of a tuple made just before.
     fn members(&mut self, tuple: Value) -> Result<Vec<Value>> {
-        let (op, args) = match self.def(tuple) { Some(d) => (d.op.clone(), d.args.clone()), None => return Err(self.malformed("a tuple of unknown members")) };
-        match op {
-            Op::Table("tuple.build") => Ok(args),
-            Op::Const(Const::Tuple(items)) => items.into_iter().map(|c| self.constant(c)).collect(),
-            _ => Err(self.malformed("a tuple of unknown members")),
-        }
+        if let Some(Const::Tuple(items)) = self.known(tuple).cloned() { return items.into_iter().map(|c| self.constant(c)).collect(); }
+        let built = self.def(tuple).filter(|d| d.op == Op::Table("tuple.build")).map(|d| d.args.clone());
+        built.ok_or_else(|| self.malformed("a tuple of unknown members"))
     }
 
     pub(super) fn make_function(&mut self, index: usize, flags: u32) -> Result<()> {
@@ -102,7 +99,7 @@ impl Builder<'_> {
             let d = self.pop()?;
             let args = self.take_dict(d).unwrap_or_default();
             for pair in args.chunks(2) {
-                let Some(Op::Const(Const::Str(name))) = self.def(pair[0]).map(|d| d.op.clone()) else { return Err(self.malformed("defaults without names")) };
+                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else { return Err(self.malformed("defaults without names")) };
                 kwdefaults.push(name);
                 kwvalues.push(pair[1]);
             }

@@ -321,7 +321,7 @@ impl Builder<'_> {
 
     fn build_const_key_map(&mut self, n: usize) -> Result<()> {
         let keys = self.pop()?;
-        let Some(Op::Const(Const::Tuple(keys))) = self.def(keys).map(|d| d.op.clone()) else { return Err(self.malformed("keys that are no constants")) };
+        let Some(Const::Tuple(keys)) = self.known(keys).cloned() else { return Err(self.malformed("keys that are no constants")) };
         let values = self.pop_n(n)?;
         if keys.len() != n { return Err(self.malformed("as many keys as values")); }
         let mut args = vec![];
@@ -340,9 +340,9 @@ impl Builder<'_> {
     /// `list.append`, `list.extend` of the list that lies `depth` below. A literal of constants becomes one instruction again.
     fn list_add(&mut self, path: &'static str, depth: usize) -> Result<()> {
         let (item, list) = (self.pop()?, self.peek(depth)?);
-        let literal = match self.def(item).map(|d| &d.op) {
-            Some(Op::Const(Const::Tuple(items))) if path == "list.extend" && items.len() <= 64 => Some(items.clone()),
-            _ => None,
+        let literal = match self.known(item) {
+            Some(Const::Tuple(items)) if path == "list.extend" && items.len() <= 64 => Some(items.clone()),
+            Some(_) | None => None,
         };
         let fresh = self.lists.get(&list).is_some_and(Vec::is_empty) && self.def(list).is_some_and(|d| d.args.is_empty());
         if let (Some(items), true) = (literal, fresh) {
@@ -500,10 +500,9 @@ impl Builder<'_> {
 
     fn import_name(&mut self, n: usize) -> Result<()> {
         let (names, level, name) = (self.pop()?, self.pop()?, self.name(n)?);
-        let constant = |b: &Self, v: Value| match b.def(v).map(|d| d.op.clone()) { Some(Op::Const(c)) => Some(c), _ => None };
-        if constant(self, level) != Some(Const::Int(0)) { return Err(self.unsupported("relative imports inside a function are", "import at module level")); }
+        if self.known(level) != Some(&Const::Int(0)) { return Err(self.unsupported("relative imports inside a function are", "import at module level")); }
         // `import a.b` binds `a`.
-        let whole = constant(self, names) != Some(Const::None);
+        let whole = self.known(names) != Some(&Const::None);
         let module: Arc<str> = if whole { name } else { name.split('.').next().unwrap_or_default().into() };
         let module = self.constant(Const::Str(module))?;
         self.result(Op::Table("import.module"), vec![module])

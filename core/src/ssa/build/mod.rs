@@ -254,6 +254,8 @@ impl<'a> Builder<'a> {
     fn member(&mut self, of: Value, n: u32) -> Result<Value> { self.emit(Op::Member(n), vec![of]) }
     /// The instruction that made `v`, if it is known.
     fn def(&self, v: Value) -> Option<&InstNode> { self.def_inst(v).map(|i| self.func.inst(i)) }
+    /// `v` as a constant.
+    fn known(&self, v: Value) -> Option<&Const> { self.def(v).and_then(|d| if let Op::Const(c) = &d.op { Some(c) } else { None }) }
     fn def_inst(&self, v: Value) -> Option<Inst> { self.defs.get(v.index()).copied().flatten() }
 
     fn terminate(&mut self, term: Term) {

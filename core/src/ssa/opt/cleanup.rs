@@ -175,6 +175,7 @@ pub fn renumber(func: &mut Func) {
         blocks.push(block);
     }
     (func.values, func.insts, func.blocks) = (count, insts, blocks);
+    func.destructured = func.destructured.iter().map(|v| values[v.index()]).collect();
     for node in &mut func.insts {
         for v in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) { *v = values[v.index()]; }
         if let Some(u) = &mut node.unwind { u.block = block_numbers[u.block.index()]; }
