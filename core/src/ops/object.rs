@@ -37,8 +37,9 @@ crate::runtime_fns! {
     fn exc_set_context(exc: *mut Obj, handled: *mut Obj) [Writes, Never];
     /// The exception `ctx.handled` with a reference of its own, for bare `raise`; RuntimeError "No active exception to reraise" when there is none.
     fn exc_reraise(ctx: Ctx) -> *mut Obj [Writes, Never];
-    /// Polls for Ctrl-C and cancellation; leaves KeyboardInterrupt pending.
-    fn poll_interrupt(ctx: Ctx) [Writes, Pending];
+    /// Polls for Ctrl-C and cancellation; leaves KeyboardInterrupt pending. "Reads", because what a signal handler does to arrays meanwhile
+    /// is like what another thread does: a loop need not read everything again for it.
+    fn poll_interrupt(ctx: Ctx) [Reads, Pending];
 }
 
 pub static OPS: &[OpDef] = &[];
