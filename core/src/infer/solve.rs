@@ -373,6 +373,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
         let mut args = self.source_args(&sources)?;
         if let Body::Py(path) = op.body {
+            if !(op.takes)(&args) { return Err(super::cx::no_match(op.name(), &args)); }
             let func = self.session.host.library(path)?;
             return self.call_function(i, func, sources, true);
         }

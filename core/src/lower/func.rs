@@ -273,7 +273,6 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let t = target(self.session, id);
         let mut args = vec![self.cx.ctx];
         for a in &node.args { args.extend(self.val(*a)?); }
-        if self.session.at(id).func.is_generator { return super::generator::emit_make(self, id, &args[1..]); }
         Ok(self.cx.call(&t.name, &t.sig, &args))
     }
 

@@ -108,10 +108,12 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
     out
 }
 
-/// The resume function of a generator instance.
+/// The function that makes a generator, and the one that resumes it.
 pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
+    let l = layout(func)?;
+    let maker = lower_maker(session, id, &l, options);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
@@ -124,7 +126,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     cx.b.store(done, params[1], offset!(Frame.resume), Alias::Frame);
     cx.b.switch_to(start);
     let mut f = FuncLower::new(cx, session, func, globals, Type::none());
-    f.frame = Some(FrameMap { ptr: params[1], slots: layout(func)?.slots, resume_blocks: vec![start], yields });
+    f.frame = Some(FrameMap { ptr: params[1], slots: l.slots, resume_blocks: vec![start], yields });
     f.run(&[])?;
     let cases = f.frame.as_ref().map(|m| m.resume_blocks.clone()).unwrap_or_default();
     let finished = f.cx.b.new_block(&[]);
@@ -132,7 +134,23 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     emit_finish(&mut f);
     f.cx.b.switch_to(entry);
     f.cx.b.switch(index, cases, finished);
-    Ok(vec![out])
+    Ok(vec![maker, out])
+}
+
+/// The generator function itself: a new frame that holds the arguments.
+fn lower_maker(session: &Session<'_>, id: InstanceId, l: &Layout, options: Options) -> lir::Func {
+    let t = super::target(session, id);
+    let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
+    let b = Builder::start(&mut out);
+    let params = b.params(lir::Block(0));
+    let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options);
+    let (words, mask) = (cx.b.i64(l.words as i64), cx.b.i64(l.ref_mask as i64));
+    let frame = cx.helper_value(&frame_new, &[words, mask]);
+    for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) { cx.retain(val, *ty); }
+    for (k, v) in params[1..].iter().enumerate() { cx.b.store(*v, frame, FRAME_HEADER + 8 * k as i32, Alias::Frame); }
+    let status = cx.b.i64(0);
+    cx.b.ret(vec![status, frame]);
+    out
 }
 
 /// `yield`: hands the value out and goes on in a new block at the next resumption.
@@ -156,27 +174,6 @@ pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
     let none = super::constants::absent(&mut f.cx.b, yields);
     let all = [status, has].into_iter().chain(none).collect();
     f.cx.b.ret(all);
-}
-
-/// Calling a generator function: a new frame that holds the arguments.
-pub fn emit_make(f: &mut FuncLower<'_, '_>, id: InstanceId, args: &[lir::Value]) -> Result<Val> {
-    let inst = f.session.at(id);
-    let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal("generator without typed code"))?;
-    let mut body = Func::clone(&typed.func);
-    super::ownership::insert_references(&mut body);
-    let l = layout(&body)?;
-    let types = inst.key.args.clone();
-    let (words, mask) = (f.cx.b.i64(l.words as i64), f.cx.b.i64(l.ref_mask as i64));
-    let frame = f.cx.helper_value(&frame_new, &[words, mask]);
-    let mut at = 0;
-    for t in types {
-        let n = t.leaf_count();
-        let vals = &args[at..at + n];
-        f.cx.retain(vals, t);
-        for (k, v) in vals.iter().enumerate() { f.cx.b.store(*v, frame, FRAME_HEADER + 8 * (at + k) as i32, Alias::Frame); }
-        at += n;
-    }
-    Ok(vec![frame])
 }
 
 /// `next` of a generator: (the generator, whether there was a value, the value).

@@ -16,7 +16,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next)).consumes().doc("One step of an iterator: `(state, has_value, value)`."),
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
-    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Py("builtin.enumerate_any")).raises().doc("Pairs of count and value of a generator."),
+    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Py("builtin.enumerate_any")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("Pairs of count and value of a generator."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip)).consumes().doc("Tuples of one value each, to the end of the shortest."),
     OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed)).consumes().doc("A sequence from its end."),
     OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]]))).property().doc("First value."),

@@ -71,7 +71,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
     OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Lir(extend_rule, emit_extend)).raises().writes().doc("Adds the elements of another sequence."),
-    OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Py("builtin.list_extend")).raises().writes().doc("Adds what a generator gives."),
+    OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Py("builtin.list_extend")).only_if(|a| matches!(*a[1].ty, Kind::Generator(..))).raises().writes().doc("Adds what a generator gives."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(|cx, a| search(cx, a, Type::int()), emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
@@ -81,7 +81,7 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.b.bin_imm(Op::IcmpSge, at, 0)])
     })).reads().doc("`x in list`."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Lir(sort_rule, emit_sort)).raises().writes().doc("Sorts in place; stable."),
-    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).raises().writes().doc("Sorts in place by a key function."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..))).raises().writes().doc("Sorts in place by a key function."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
         |cx, a| { list_elem(cx, &a[1..], "sort")?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {

@@ -63,12 +63,14 @@ pub struct OpDef {
     pub property: bool,
     /// Who holds the result's references, for operand types and result type.
     pub own: fn(&[crate::types::Type], crate::types::Type) -> Own,
+    /// Operands that a row in Python takes; rows in Rust say so in their rule.
+    pub takes: fn(&[Arg]) -> bool,
     pub doc: &'static str,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, doc: "" }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
@@ -80,6 +82,8 @@ impl OpDef {
     /// The result borrows from the first operand.
     pub const fn aliases(mut self) -> OpDef { self.own = |_, _| Own::Aliases; self }
     pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef { self.own = own; self }
+    /// Limits a row in Python to operands of certain types.
+    pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef { self.takes = takes; self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
     /// The parameters, parsed once for each spelling.

@@ -193,7 +193,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "s, i", Body::Lir(|_, a| if *a[0].ty == Kind::Str && a[1].ty.is_index() { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, |cx, c| call(cx, c, &str_getitem))).raises().reads().doc("`s[i]`; IndexError."),
     OpDef::new(&["operator.getitem"], "s, part", Body::Lir(|_, a| if *a[0].ty == Kind::Str && matches!(*a[1].ty, Kind::Slice(_)) { Ok(Answer::of(Type::str())) } else { Err(no_match("[]", a)) }, emit_slice)).raises().reads().doc("`s[a:b:c]`."),
     OpDef::new(&["str.join"], "sep, parts", Body::Lir(join_rule, emit_join)).raises().reads().doc("The parts with `sep` between them."),
-    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join")).raises().reads().doc("The values of an iterable with `sep` between them."),
+    OpDef::new(&["str.join"], "sep, parts", Body::Py("builtin.join")).only_if(|a| *a[0].ty == Kind::Str).raises().reads().doc("The values of an iterable with `sep` between them."),
     OpDef::new(&["str.partition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_partition))).raises().reads().doc("`(before, sep, after)` of the first separator."),
     OpDef::new(&["str.rpartition"], "s, sep", Body::Lir(|_, a| strings(a, 2, Type::tuple(vec![Type::str(); 3])), |cx, c| three(cx, c, &str_rpartition))).raises().reads().doc("`(before, sep, after)` of the last separator."),
     OpDef::new(&["builtins.ord"], "c", Body::Lir(|_, a| strings(a, 1, Type::int()), |cx, c| call(cx, c, &str_ord))).raises().reads().doc("Code point of a one-character string."),

@@ -14,7 +14,7 @@ use crate::types::{Const, Kind, Type};
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.str"], "x=''", Body::Lir(|_, a| to_text(a, "str()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], false)?]))).raises().reads().doc("`str(x)`."),
     OpDef::new(&["builtins.repr"], "x", Body::Lir(|_, a| to_text(a, "repr()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], true)?]))).raises().reads().doc("`repr(x)`."),
-    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr")).raises().reads().doc("`repr` of a list."),
+    OpDef::new(&["builtins.str", "builtins.repr"], "x", Body::Py("builtin.list_repr")).only_if(|a| matches!(*a[0].ty, Kind::List(_) | Kind::ListVar(_))).raises().reads().doc("`repr` of a list."),
     OpDef::new(&["builtins.ascii"], "x", Body::Lir(|_, a| to_text(a, "ascii()"), |cx, c| {
         let s = text(cx, &c.args[0], c.types[0], *c.types[0] != Kind::Str)?;
         if *c.types[0] != Kind::Str { return Ok(vec![s]); }
