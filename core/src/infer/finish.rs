@@ -201,7 +201,13 @@ impl Finisher<'_, '_> {
     fn write_inst(&mut self, i: Inst) -> Result<bool> {
         let node = self.old.inst(i);
         if node.args.iter().any(|a| *self.ty(*a) == Kind::Never) { return Ok(true); }
-        let Some(result) = node.result else { return Ok(false) };
+        let Some(result) = node.result else {
+            // Only `PopHandled` has no result in untyped code.
+            self.new.insts.push(crate::ssa::InstNode { op: node.op.clone(), args: vec![], result: None, loc: self.loc, unwind: None });
+            let inst = Inst::new(self.new.insts.len() - 1);
+            self.new.blocks[self.at.index()].insts.push(inst);
+            return Ok(false);
+        };
         let fact = self.solved.facts[result.index()].clone();
         let ty = if self.session.resolve(fact.ty) == fact.ty { fact.ty } else { return Err(Diagnostic::internal("unresolved type")) };
         if let Some(c) = fact.konst {

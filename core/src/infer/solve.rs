@@ -308,7 +308,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                     Diagnostic::new(Code::CannotUnify, format!("this yield gives {ty}, others {}", self.out.yields))
                 })?;
                 // Closing or throwing into a suspended generator is not supported, so a yield does not raise.
-                Ok((Type::none(), Some(Const::None), false))
+                Ok((Type::none(), None, false))
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
             Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),

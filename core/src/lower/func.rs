@@ -168,6 +168,10 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let on_error = self.on_error(node)?;
         self.cx.begin(on_error);
         let Some(result) = node.result else {
+            if node.op == Op::PopHandled {
+                self.cx.b.helper(&crate::ops::exception::exc_pop_handled, &[self.cx.ctx]);
+                return Ok(());
+            }
             let v = node.args[0];
             let (val, ty) = (self.val(v)?, self.ty(v));
             match node.op {
@@ -212,12 +216,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 self.cx.b.helper(&crate::ops::exception::exc_push_handled, &[self.cx.ctx, val[0]]);
                 vec![]
             }
-            Op::PopHandled => {
-                self.cx.b.helper(&crate::ops::exception::exc_pop_handled, &[self.cx.ctx]);
-                vec![]
-            }
             Op::Yield => return self.suspend(node),
-            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Retain | Op::Release => {
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::PopHandled | Op::Retain | Op::Release => {
                 return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
             }
         };

@@ -113,5 +113,5 @@ fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
 }
 
 fn typed_text(session: &Session<'_>) -> String {
-    session.instances.iter().filter_map(|i| i.typed.as_ref()).map(|t| format!("{:?}\n", t.func)).collect()
+    session.instances.iter().filter_map(|i| i.typed.as_ref()).map(|t| format!("{}\n", t.func)).collect()
 }
