@@ -62,7 +62,7 @@ test-rust: $(VENV)/.stamp-packages
 
 test-python: $(VENV)/.stamp-ext
 	$(SAY) 'Python tests'
-	@$(PY) -m pytest tests
+	@$(PY) -m pytest
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1
 FOR ?= 60

@@ -45,7 +45,7 @@ class MdItem(pytest.Item):
             return
         failure = "\n".join(answer["failures"]) or None
         if compiled:
-            failure = expect.settle("mdtest", f"{self.block.file.relative_to(mdtest.ROOT)}::{self.block.name}", self.tier, failure)
+            failure = expect.settle("mdtest", self.block.id, self.tier, failure)
         if failure:
             raise mdtest.Failure(failure)
 
@@ -68,7 +68,7 @@ def pytest_generate_tests(metafunc):
 
 
 def pytest_collect_file(parent, file_path):
-    if file_path.suffix == ".md" and mdtest.ROOT in file_path.parents:
+    if file_path.suffix == ".md" and any(root in file_path.parents for root in mdtest.ROOTS):
         return MdFile.from_parent(parent, path=file_path)
     return None
 

@@ -1,6 +1,6 @@
 """mdtests: Python blocks in Markdown that mean the same under CPython and on every tier.
 
-A file under `tests/mdtest/` is headings, sentences and blocks fenced as ```python. Each block is one test, named after the headings above
+A file under `tests/mdtest/` or `docs/diagnostics/` is headings, sentences and blocks fenced as ```python. Each block is one test, named after the headings above
 it, and runs on its own: first as plain Python (decorators replaced by identity), then once per tier. A block may use the names of
 `prelude()`; the important ones:
 
@@ -41,7 +41,7 @@ import numpy as np
 
 from . import values
 
-ROOT = Path(__file__).resolve().parents[1] / "mdtest"
+ROOTS = [Path(__file__).resolve().parents[1] / "mdtest", Path(__file__).resolve().parents[2] / "docs"]
 COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
 REVEALED = re.compile(r"#\s*revealed:\s*(.*?)\s*$")
 ERROR = re.compile(r'#\s*error:\s*\[([a-z-]+)\](?:\s*"(.*)")?\s*$')
@@ -58,6 +58,12 @@ class Block:
     start: int
     lines: list
     directives: dict = field(default_factory=dict)
+
+    @property
+    def id(self):
+        """What `expect.toml` calls it."""
+        root = next(r for r in ROOTS if r in self.file.parents)
+        return f"{self.file.relative_to(root)}::{self.name}"
 
     @property
     def timeout(self):
