@@ -8,6 +8,8 @@ pub mod exc;
 mod frame;
 pub mod host;
 pub mod list;
+pub mod mathfn;
+pub mod number;
 pub mod object;
 pub mod string;
 #[cfg(test)]

@@ -1,0 +1,163 @@
+//! Elementary functions through the `libm` crate, whose results do not depend on the C library.
+//!
+//! [`errors`] is the error behaviour of Python's `math`; [`sums`] holds exact summation and accurate norms.
+
+mod errors;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use crate::Native;
+use crate::exc::or_raise;
+use tierup_core::ops::mathfn::Helpers;
+use tierup_core::rt::Ctx;
+
+/// Functions that are the same for both widths but for the names of what they call.
+macro_rules! per_width {
+    ($F:ident, $exp:ident, $log1p:ident, $exp2:ident, $nextafter:ident) => {
+        pub mod $F {
+            /// NumPy's formula, which neither overflows nor cancels.
+            pub fn logaddexp(a: $F, b: $F) -> $F {
+                if a == b { return a + std::$F::consts::LN_2; }
+                let d = a - b;
+                if d > 0.0 { a + libm::$log1p(libm::$exp(-d)) } else if d <= 0.0 { b + libm::$log1p(libm::$exp(d)) } else { d }
+            }
+            pub fn logaddexp2(a: $F, b: $F) -> $F {
+                if a == b { return a + 1.0; }
+                let log2_1p = |x| std::$F::consts::LOG2_E * libm::$log1p(x);
+                let d = a - b;
+                if d > 0.0 { a + log2_1p(libm::$exp2(-d)) } else if d <= 0.0 { b + log2_1p(libm::$exp2(d)) } else { d }
+            }
+            pub fn heaviside(a: $F, b: $F) -> $F { if a.is_nan() { a } else if a == 0.0 { b } else if a < 0.0 { 0.0 } else { 1.0 } }
+            pub fn spacing(x: $F) -> $F {
+                if x.is_infinite() { return $F::NAN; }
+                if x == 0.0 { return libm::$nextafter(0.0, 1.0); }
+                libm::$nextafter(x, $F::INFINITY.copysign(x)) - x
+            }
+        }
+    };
+}
+per_width!(f64, exp, log1p, exp2, nextafter);
+per_width!(f32, expf, log1pf, exp2f, nextafterf);
+
+/// The crate's function trusts its argument to be 1 or more.
+fn acosh(x: f64) -> f64 { if x < 1.0 { f64::NAN } else { libm::acosh(x) } }
+
+/// An exponent as C takes it; beyond a few thousand all are alike.
+fn clamped(n: i64) -> i32 { n.clamp(-5000, 5000) as i32 }
+
+impl Helpers for Native {
+    unsafe fn f64_sin(x: f64) -> f64 { libm::sin(x) }
+    unsafe fn f64_cos(x: f64) -> f64 { libm::cos(x) }
+    unsafe fn f64_tan(x: f64) -> f64 { libm::tan(x) }
+    unsafe fn f64_asin(x: f64) -> f64 { libm::asin(x) }
+    unsafe fn f64_acos(x: f64) -> f64 { libm::acos(x) }
+    unsafe fn f64_atan(x: f64) -> f64 { libm::atan(x) }
+    unsafe fn f64_sinh(x: f64) -> f64 { libm::sinh(x) }
+    unsafe fn f64_cosh(x: f64) -> f64 { libm::cosh(x) }
+    unsafe fn f64_tanh(x: f64) -> f64 { libm::tanh(x) }
+    unsafe fn f64_asinh(x: f64) -> f64 { libm::asinh(x) }
+    unsafe fn f64_acosh(x: f64) -> f64 { acosh(x) }
+    unsafe fn f64_atanh(x: f64) -> f64 { libm::atanh(x) }
+    unsafe fn f64_exp(x: f64) -> f64 { libm::exp(x) }
+    unsafe fn f64_exp2(x: f64) -> f64 { libm::exp2(x) }
+    unsafe fn f64_expm1(x: f64) -> f64 { libm::expm1(x) }
+    unsafe fn f64_log(x: f64) -> f64 { libm::log(x) }
+    unsafe fn f64_log2(x: f64) -> f64 { libm::log2(x) }
+    unsafe fn f64_log10(x: f64) -> f64 { libm::log10(x) }
+    unsafe fn f64_log1p(x: f64) -> f64 { libm::log1p(x) }
+    unsafe fn f64_cbrt(x: f64) -> f64 { libm::cbrt(x) }
+    unsafe fn f64_erf(x: f64) -> f64 { libm::erf(x) }
+    unsafe fn f64_erfc(x: f64) -> f64 { libm::erfc(x) }
+    unsafe fn f64_gamma(x: f64) -> f64 { libm::tgamma(x) }
+    unsafe fn f64_lgamma(x: f64) -> f64 { libm::lgamma(x) }
+    unsafe fn f64_atan2(a: f64, b: f64) -> f64 { libm::atan2(a, b) }
+    unsafe fn f64_pow(a: f64, b: f64) -> f64 { libm::pow(a, b) }
+    unsafe fn f64_hypot(a: f64, b: f64) -> f64 { libm::hypot(a, b) }
+    unsafe fn f64_nextafter(a: f64, b: f64) -> f64 { libm::nextafter(a, b) }
+    unsafe fn f64_logaddexp(a: f64, b: f64) -> f64 { f64::logaddexp(a, b) }
+    unsafe fn f64_logaddexp2(a: f64, b: f64) -> f64 { f64::logaddexp2(a, b) }
+    unsafe fn f64_heaviside(a: f64, b: f64) -> f64 { f64::heaviside(a, b) }
+    unsafe fn f64_spacing(x: f64) -> f64 { f64::spacing(x) }
+    unsafe fn f64_ldexp(x: f64, n: i64) -> f64 { libm::ldexp(x, clamped(n)) }
+    unsafe fn f64_frexp_mantissa(x: f64) -> f64 { libm::frexp(x).0 }
+    unsafe fn f64_frexp_exponent(x: f64) -> i64 { if x.is_finite() { libm::frexp(x).1 as i64 } else { 0 } }
+    unsafe fn f32_sin(x: f32) -> f32 { libm::sinf(x) }
+    unsafe fn f32_cos(x: f32) -> f32 { libm::cosf(x) }
+    unsafe fn f32_tan(x: f32) -> f32 { libm::tanf(x) }
+    unsafe fn f32_asin(x: f32) -> f32 { libm::asinf(x) }
+    unsafe fn f32_acos(x: f32) -> f32 { libm::acosf(x) }
+    unsafe fn f32_atan(x: f32) -> f32 { libm::atanf(x) }
+    unsafe fn f32_sinh(x: f32) -> f32 { libm::sinhf(x) }
+    unsafe fn f32_cosh(x: f32) -> f32 { libm::coshf(x) }
+    unsafe fn f32_tanh(x: f32) -> f32 { libm::tanhf(x) }
+    unsafe fn f32_asinh(x: f32) -> f32 { libm::asinhf(x) }
+    unsafe fn f32_acosh(x: f32) -> f32 { if x < 1.0 { f32::NAN } else { libm::acoshf(x) } }
+    unsafe fn f32_atanh(x: f32) -> f32 { libm::atanhf(x) }
+    unsafe fn f32_exp(x: f32) -> f32 { libm::expf(x) }
+    unsafe fn f32_exp2(x: f32) -> f32 { libm::exp2f(x) }
+    unsafe fn f32_expm1(x: f32) -> f32 { libm::expm1f(x) }
+    unsafe fn f32_log(x: f32) -> f32 { libm::logf(x) }
+    unsafe fn f32_log2(x: f32) -> f32 { libm::log2f(x) }
+    unsafe fn f32_log10(x: f32) -> f32 { libm::log10f(x) }
+    unsafe fn f32_log1p(x: f32) -> f32 { libm::log1pf(x) }
+    unsafe fn f32_cbrt(x: f32) -> f32 { libm::cbrtf(x) }
+    unsafe fn f32_erf(x: f32) -> f32 { libm::erff(x) }
+    unsafe fn f32_erfc(x: f32) -> f32 { libm::erfcf(x) }
+    unsafe fn f32_gamma(x: f32) -> f32 { libm::tgammaf(x) }
+    unsafe fn f32_lgamma(x: f32) -> f32 { libm::lgammaf(x) }
+    unsafe fn f32_atan2(a: f32, b: f32) -> f32 { libm::atan2f(a, b) }
+    unsafe fn f32_pow(a: f32, b: f32) -> f32 { libm::powf(a, b) }
+    unsafe fn f32_hypot(a: f32, b: f32) -> f32 { libm::hypotf(a, b) }
+    unsafe fn f32_nextafter(a: f32, b: f32) -> f32 { libm::nextafterf(a, b) }
+    unsafe fn f32_logaddexp(a: f32, b: f32) -> f32 { f32::logaddexp(a, b) }
+    unsafe fn f32_logaddexp2(a: f32, b: f32) -> f32 { f32::logaddexp2(a, b) }
+    unsafe fn f32_heaviside(a: f32, b: f32) -> f32 { f32::heaviside(a, b) }
+    unsafe fn f32_spacing(x: f32) -> f32 { f32::spacing(x) }
+    unsafe fn f32_ldexp(x: f32, n: i64) -> f32 { libm::ldexpf(x, clamped(n)) }
+    unsafe fn f32_frexp_mantissa(x: f32) -> f32 { libm::frexpf(x).0 }
+    unsafe fn f32_frexp_exponent(x: f32) -> i64 { if x.is_finite() { libm::frexpf(x).1 as i64 } else { 0 } }
+    unsafe fn f64_ulp(x: f64) -> f64 { sums::ulp(x) }
+
+    unsafe fn math_check(ctx: Ctx, x: f64, r: f64, overflow: i8) { unsafe { or_raise(ctx, errors::check(x, r, overflow != 0).map(|_| ())) } }
+    unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::sin(x), false)) } }
+    unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cos(x), false)) } }
+    unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::tan(x), false)) } }
+    unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asin(x), false)) } }
+    unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::acos(x), false)) } }
+    unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atan(x), false)) } }
+    unsafe fn math_sinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::sinh(x), true)) } }
+    unsafe fn math_cosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cosh(x), true)) } }
+    unsafe fn math_tanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::tanh(x), false)) } }
+    unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asinh(x), false)) } }
+    unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, acosh(x), true)) } }
+    unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atanh(x), false)) } }
+    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::exp(x), true)) } }
+    unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::exp2(x), true)) } }
+    unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::expm1(x), true)) } }
+    unsafe fn math_log(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log(x)) } }
+    unsafe fn math_log2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log2(x)) } }
+    unsafe fn math_log10(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log10(x)) } }
+    unsafe fn math_log1p(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log1p(x)) } }
+    unsafe fn math_cbrt(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cbrt(x), false)) } }
+    unsafe fn math_gamma(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::gamma(x)) } }
+    unsafe fn math_lgamma(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::lgamma(x)) } }
+    unsafe fn math_sqrt(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, x.sqrt(), false)) } }
+    unsafe fn math_log_base(ctx: Ctx, x: f64, base: f64) -> f64 { unsafe { or_raise(ctx, errors::log_base(x, base)) } }
+    unsafe fn math_pow(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, errors::pow(a, b)) } }
+    unsafe fn math_fmod(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, errors::fmod(a, b)) } }
+    unsafe fn math_remainder(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, errors::remainder(a, b)) } }
+    unsafe fn math_ldexp(ctx: Ctx, x: f64, n: i64) -> f64 { unsafe { or_raise(ctx, errors::ldexp(x, n)) } }
+    unsafe fn math_hypot(a: f64, b: f64) -> f64 { sums::norm(&[a, b]) }
+    unsafe fn math_hypot_n(p: *const f64, n: i64) -> f64 { sums::norm(unsafe { crate::raw_slice(p, n) }) }
+    unsafe fn math_dist(p: *const f64, q: *const f64, n: i64) -> f64 {
+        // SAFETY: compiled code passes `n` coordinates each.
+        let (p, q) = unsafe { (crate::raw_slice(p, n), crate::raw_slice(q, n)) };
+        sums::norm(&p.iter().zip(q).map(|(a, b)| a - b).collect::<Vec<_>>())
+    }
+    unsafe fn math_fsum(ctx: Ctx, p: *const f64, n: i64, stride: i64) -> f64 {
+        // SAFETY: compiled code passes `n` numbers at that distance.
+        let numbers = (0..n).map(|i| unsafe { p.byte_offset((i * stride) as isize).read_unaligned() });
+        unsafe { or_raise(ctx, sums::fsum(numbers)) }
+    }
+}
