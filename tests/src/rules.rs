@@ -103,13 +103,4 @@ mod tests {
             assert!(!dependencies.contains(forbidden), "core must not depend on {forbidden}");
         }
     }
-
-    #[test]
-    fn lines_fit() {
-        let mut broken = vec![];
-        for (path, text) in &sources() {
-            for (i, line) in text.lines().enumerate().filter(|(_, l)| l.chars().count() > 200) { broken.push(format!("{path}:{}: {} characters", i + 1, line.chars().count())); }
-        }
-        assert_none("lines over 200 characters", broken);
-    }
 }

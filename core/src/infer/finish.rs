@@ -72,10 +72,8 @@ impl Finisher<'_, '_> {
     }
 
     fn push(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
-        let unwind = match op {
-            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) => None,
-            _ => self.unwind.clone(),
-        };
+        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_));
+        let unwind = if never_raises { None } else { self.unwind.clone() };
         let v = self.new.push(self.at, op, args, self.loc, unwind);
         self.new.types.push(ty);
         v

@@ -174,9 +174,11 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             let v = node.args[0];
             let (val, ty) = (self.val(v)?, self.ty(v));
-            match node.op {
-                Op::Release => { self.cx.release(&val, ty); self.forget(v); }
-                _ => self.cx.retain(&val, ty),
+            if node.op == Op::Release {
+                self.cx.release(&val, ty);
+                self.forget(v);
+            } else {
+                self.cx.retain(&val, ty);
             }
             return Ok(());
         };

@@ -80,15 +80,11 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
     let (a, b) = (cast::cast(cx, a, at, t)?, cast::cast(cx, b, bt, t)?);
     if !t.is_complex() { return Ok(cx.b.bin(cmp.float, a[0], b[0])); }
     let (re, im) = (cx.b.bin(cmp.float, a[0], b[0]), cx.b.bin(cmp.float, a[1], b[1]));
-    Ok(match cmp.float {
-        Op::FcmpEq => cx.and(re, im),
-        Op::FcmpNe => cx.or(re, im),
-        // NumPy orders complex numbers by real part, then imaginary part.
-        _ => {
-            let tie = cx.b.bin(Op::FcmpEq, a[0], b[0]);
-            cx.b.select(tie, im, re)
-        }
-    })
+    if cmp.float == Op::FcmpEq { return Ok(cx.and(re, im)); }
+    if cmp.float == Op::FcmpNe { return Ok(cx.or(re, im)); }
+    // NumPy orders complex numbers by real part, then imaginary part.
+    let tie = cx.b.bin(Op::FcmpEq, a[0], b[0]);
+    Ok(cx.b.select(tie, im, re))
 }
 
 /// Compares integers by value, whatever their widths and signs.
