@@ -11,7 +11,9 @@ pub mod list;
 pub mod mathfn;
 pub mod number;
 pub mod object;
+pub mod print;
 pub mod string;
+pub mod time;
 #[cfg(test)]
 mod testing;
 

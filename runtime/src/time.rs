@@ -1,0 +1,80 @@
+//! Clocks, read as CPython reads them, so that readings compare with those taken in Python.
+
+use crate::Native;
+use crate::exc::{Error, Res, or_raise};
+use tierup_core::ops::time::Helpers;
+use tierup_core::rt::Ctx;
+
+#[cfg(unix)]
+fn clock(id: libc::clockid_t) -> i64 {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is writable; the clocks asked for exist on every system that CPython runs on.
+    unsafe { libc::clock_gettime(id, &mut t) };
+    t.tv_sec as i64 * 1_000_000_000 + t.tv_nsec as i64
+}
+
+fn seconds(ns: i64) -> f64 { ns as f64 * 1e-9 }
+
+/// Sleeps in slices, so that Ctrl-C is noticed.
+///
+/// # Safety
+/// `ctx` is the live context of this thread.
+unsafe fn sleep(ctx: Ctx, s: f64) -> Res<()> {
+    if s.is_nan() { return Err(Error::value("Invalid value NaN (not a number)")); }
+    if s < 0.0 { return Err(Error::value("sleep length must be non-negative")); }
+    let length = std::time::Duration::try_from_secs_f64(s).ok().filter(|d| d.as_secs() <= i64::MAX as u64 / 1_000_000_000);
+    let length = length.ok_or_else(|| Error::overflow("timestamp too large to convert to C PyTime_t"))?;
+    let (start, slice) = (std::time::Instant::now(), std::time::Duration::from_millis(50));
+    while let Some(left) = length.checked_sub(start.elapsed()).filter(|d| !d.is_zero()) {
+        std::thread::sleep(left.min(slice));
+        unsafe {
+            <Native as tierup_core::ops::object::Helpers>::poll_interrupt(ctx);
+            if !(*ctx).pending.is_null() { return Ok(()); }
+        }
+    }
+    Ok(())
+}
+
+impl Helpers for Native {
+    unsafe fn time_perf_counter() -> f64 { seconds(clock(libc::CLOCK_MONOTONIC)) }
+    unsafe fn time_perf_counter_ns() -> i64 { clock(libc::CLOCK_MONOTONIC) }
+    unsafe fn time_time() -> f64 { seconds(clock(libc::CLOCK_REALTIME)) }
+    unsafe fn time_time_ns() -> i64 { clock(libc::CLOCK_REALTIME) }
+    unsafe fn time_process_ns() -> i64 { clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
+    unsafe fn time_sleep(ctx: Ctx, seconds: f64) { unsafe { or_raise(ctx, sleep(ctx, seconds)) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Raised, with_ctx};
+    use std::sync::atomic::Ordering;
+
+    #[test]
+    fn clocks_advance_and_sleeping_takes_time() {
+        with_ctx(|ctx| unsafe {
+            let (a, wall) = (Native::time_perf_counter_ns(), Native::time_time());
+            Native::time_sleep(ctx, 0.002);
+            let b = Native::time_perf_counter_ns();
+            assert!(b - a >= 2_000_000, "{}", b - a);
+            assert!((Native::time_perf_counter() - seconds(b)).abs() < 10.0);
+            assert!(wall > 1.6e9 && Native::time_time_ns() > 1_600_000_000_000_000_000);
+            assert!(Native::time_process_ns() > 0);
+        });
+    }
+
+    #[test]
+    fn bad_lengths_raise_and_an_interrupt_ends_the_sleep() {
+        with_ctx(|ctx| unsafe {
+            Native::time_sleep(ctx, -1.0);
+            assert_eq!(Raised::take(ctx), Raised::new("ValueError", "sleep length must be non-negative"));
+            Native::time_sleep(ctx, f64::NAN);
+            assert_eq!(Raised::take(ctx), Raised::new("ValueError", "Invalid value NaN (not a number)"));
+            Native::time_sleep(ctx, 1e300);
+            assert_eq!(Raised::take(ctx).class, "OverflowError");
+            (*ctx).interrupt.store(1, Ordering::Relaxed);
+            Native::time_sleep(ctx, 1000.0);
+            assert_eq!(Raised::take(ctx).class, "KeyboardInterrupt");
+        });
+    }
+}
