@@ -156,7 +156,7 @@ macro_rules! families {
     };
 }
 
-families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, text, module, ufunc, number, mathfn, print, time ; helpers: object, exception, generator, real, list, string, number, mathfn, print, time);
+families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, text, module, ufunc, number, mathfn, print, time, reveal ; helpers: object, exception, generator, real, list, string, number, mathfn, print, time);
 
 static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
     let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
