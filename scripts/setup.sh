@@ -12,7 +12,7 @@ die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
 find_python() {
     local candidate
-    for candidate in "${TIERUP_PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3 python; do
+    for candidate in "${PYTHON:-}" python3.11 /usr/bin/python3.11 /usr/local/bin/python3.11 python3 python; do
         [ -n "$candidate" ] || continue
         # A version manager's shim may exist for a version that is not there: ask it.
         if "$candidate" -c 'import sys; raise SystemExit(sys.version_info[:2] != (3, 11))' >/dev/null 2>&1; then
