@@ -231,3 +231,7 @@ def same_name_twice(n):
     def f(k):
         return g(k) + 1
     return f(n)
+
+
+def endless(x):
+    return (lambda f, y: f(f, y - 1) if y else 7)(lambda f, y: f(f, y - 1) if y else 8, x)

@@ -5,6 +5,9 @@
 use std::time::{Duration, Instant};
 
 use tierup_core::backend::Backend;
+use tierup_core::bytecode;
+use tierup_core::diag::Diagnostic;
+use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
 use tierup_tier0::Cranelift;
@@ -20,6 +23,7 @@ pub struct Command {
 }
 
 pub const COMMANDS: &[Command] = &[
+    Command { name: "ssa", usage: "[--keep-going] FILE.bc", about: "untyped SSA of the functions of a bytecode dump (tests/tools/dump_bytecode.py)", run: ssa },
     Command { name: "cat", usage: "FILE", about: "parses LIR and prints it", run: |a| Ok(read(one(a)?)?.to_string()) },
     Command { name: "verify", usage: "FILE", about: "parses and verifies LIR", run: verify },
     Command { name: "opt", usage: "PASS… FILE", about: "runs passes over LIR and prints the result; without a pass, lists them", run: opt },
@@ -54,6 +58,36 @@ fn read(file: &str) -> Result<Module, String> {
     let text = if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
     let text = text.map_err(|e| format!("{file}: {e}"))?;
     parse_module(&text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
+}
+
+/// Untyped SSA, verified; inner functions follow the function that makes them. `--keep-going` reports errors as comments.
+fn ssa(args: &[String]) -> Result<String, String> {
+    let (keep_going, rest) = match args { [flag, rest @ ..] if flag == "--keep-going" => (true, rest), _ => (false, args) };
+    let file = one(rest)?;
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let mut out = String::new();
+    for code in bytecode::text::parse(&text).map_err(|e| format!("{file}: {e}"))? {
+        let start = Instant::now();
+        let built = build::build(&code, 0).and_then(|mut f| { let time = start.elapsed(); f.id = None; print_ssa(&f, &mut vec![], &mut out).map(|()| time) });
+        match built {
+            Ok(time) => out.push_str(&format!("; {} instructions of bytecode in {time:.0?}\n\n", code.insts.len())),
+            Err(e) if keep_going => out.push_str(&format!("; {}: {}\n\n", code.qualname, e.to_string().replace('\n', "\n; "))),
+            Err(e) => return Err(e.to_string()),
+        }
+    }
+    Ok(out)
+}
+
+fn print_ssa(func: &Func, seen: &mut Vec<FuncId>, out: &mut String) -> Result<(), Diagnostic> {
+    ssa::verify::verify(func)?;
+    out.push_str(&func.to_string());
+    for n in &func.insts {
+        let Op::MakeFunction { func: id, .. } = n.op else { continue };
+        if seen.contains(&id) { continue; }
+        seen.push(id);
+        if let Some(inner) = registry::get(id) { print_ssa(&inner, seen, out)?; }
+    }
+    Ok(())
 }
 
 fn verify(args: &[String]) -> Result<String, String> {

@@ -196,7 +196,10 @@ impl<'a> Builder<'a> {
         }
         let mut func = self.func;
         super::opt::cleanup::run(&mut func);
-        if super::opt::inline_closures::run(&mut func) { super::opt::cleanup::run(&mut func); }
+        if super::opt::inline_closures::run(&mut func) {
+            super::opt::cleanup::run(&mut func);
+            if super::opt::promote_cells::run(&mut func) { super::opt::cleanup::run(&mut func); }
+        }
         Ok(func)
     }
 

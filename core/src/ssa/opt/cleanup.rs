@@ -2,14 +2,15 @@
 //! block parameters that have one value, blocks with one way in, values that nobody reads; then everything is numbered afresh in
 //! reverse post-order.
 
-use crate::ssa::analysis::{Cfg, Definitions, uses_of};
-use crate::ssa::{Block, BlockData, Func, Inst, Term, Value};
+use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of};
+use crate::ssa::{Block, BlockCall, BlockData, Func, Inst, Term, Value};
 
 /// Runs them all.
 pub fn run(func: &mut Func) {
     let cfg = Cfg::new(func);
     remove_trivial_params(func, &cfg);
     merge_blocks(func, &cfg);
+    skip_empty_blocks(func);
     remove_dead(func);
     renumber(func);
 }
@@ -103,6 +104,32 @@ fn merge_blocks(func: &mut Func, cfg: &Cfg) {
         }
     }
     subst.apply(func);
+}
+
+/// A block that does nothing but jump on is skipped by those that jump to it, if nobody else reads its parameters.
+fn skip_empty_blocks(func: &mut Func) {
+    let reads = use_counts(func);
+    let mut onward: Vec<Option<BlockCall>> = vec![None; func.blocks.len()];
+    for b in (1..func.blocks.len()).map(Block::new) {
+        let block = func.block(b);
+        let Term::Jump(to) = &block.term else { continue };
+        let own = |p: &Value| to.args.iter().filter(|a| *a == p).count() as u32 == reads[p.index()];
+        if block.insts.is_empty() && to.block != b && block.params.iter().all(own) { onward[b.index()] = Some(to.clone()); }
+    }
+    if onward.iter().all(Option::is_none) { return; }
+    let params: Vec<Vec<Value>> = func.blocks.iter().zip(&onward).map(|(b, o)| if o.is_some() { b.params.clone() } else { vec![] }).collect();
+    for b in (0..func.blocks.len()).map(Block::new) {
+        func.each_edge_mut(b, &mut |edge, call| {
+            // Chains of such blocks end; cycles of them are loops that never do anything, so follow a few steps only.
+            for _ in 0..8 {
+                let Some(to) = &onward[call.block.index()] else { return };
+                if edge == Edge::Raises { return; }
+                let from = &params[call.block.index()];
+                let args = to.args.iter().map(|a| from.iter().position(|p| p == a).map_or(*a, |k| call.args[k])).collect();
+                *call = BlockCall { block: to.block, args };
+            }
+        });
+    }
 }
 
 fn empty_block() -> BlockData { BlockData { params: vec![], insts: vec![], term: Term::Unreachable, term_loc: Default::default() } }

@@ -2,3 +2,4 @@
 
 pub mod cleanup;
 pub mod inline_closures;
+pub mod promote_cells;
