@@ -16,7 +16,7 @@ def full():
 
 
 @njit
-def run(a, low, high):
+def sort(a, low, high):
     while low < high:
         pivot, i, j = a[(low + high) // 2], low, high
         while i <= j:
@@ -28,5 +28,11 @@ def run(a, low, high):
                 a[i], a[j] = a[j], a[i]
                 i += 1
                 j -= 1
-        run(a, low, j)
+        sort(a, low, j)
         low = i
+
+
+@njit
+def run(a, low, high):
+    sort(a, low, high)
+    return a[low] + a[high]
