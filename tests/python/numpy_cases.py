@@ -5,6 +5,7 @@ To cover a new function add a row to the table it belongs to; `inputs.py` holds 
 
 from itertools import product
 
+import numpy as np
 from harness.generated import Case
 from harness.inputs import (DTYPES, FLOAT_DTYPES, INT_DTYPES, LAYOUTS, REAL_DTYPES, Array, Scalar, Value, arrays, scalars)
 
@@ -82,6 +83,16 @@ for name in CLOSE_BINARY:
     add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(values="mild"), CLOSE, 1e-6)
 for name in INT_BINARY:
     add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(["?", *INT_DTYPES, "f8"], "mild"))
+for name in EXACT_UNARY:
+    add(f"np.{name} scalar", "a", f"np.{name}(a)", one(scalars))
+for name in CLOSE_UNARY:
+    add(f"np.{name} scalar", "a", f"np.{name}(a)", one(lambda: scalars(("int", "float", "bool", *REAL_DTYPES))), CLOSE, 1e-6)
+for alias in "abs acos acosh asin asinh atan atanh conj bitwise_not bitwise_invert".split():
+    if hasattr(np, alias):
+        add(f"np.{alias}", "a", f"np.{alias}(a)", mild(["i4", "f8"], [(5,)]), CLOSE)
+for alias in "atan2 mod pow true_divide bitwise_left_shift bitwise_right_shift".split():
+    if hasattr(np, alias):
+        add(f"np.{alias}", "a, b", f"np.{alias}(a, b)", lambda: [(Array(t, (5,), "C", "mild"), Value(3)) for t in ("i4", "i8", "f8")], CLOSE)
 add("np.divmod", "a, b", "np.divmod(a, b)", pairs(REAL_DTYPES))
 add("np.power", "a, b", "np.power(a, abs(b))", pairs(["?", *INT_DTYPES, *FLOAT_DTYPES], "mild"), CLOSE, 1e-6)
 add("np.ldexp", "a, b", "np.ldexp(a, b)", lambda: [(Array(t, (5,), "C", "mild"), Array(i, (5,), "C", "mild")) for t in REAL_DTYPES for i in INT_DTYPES])
