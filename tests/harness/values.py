@@ -6,9 +6,6 @@ compiled function may return either; an array's dtype and shape must always agre
 """
 
 import struct
-import types
-from collections import namedtuple  # noqa: F401  (named here because snapshots of named tuples name it)
-
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
@@ -97,8 +94,8 @@ def freeze(value):
         return ("set", tuple(sorted((freeze(v) for v in value), key=repr)))
     if isinstance(value, dict):
         return ("dict", tuple((freeze(k), freeze(v)) for k, v in value.items()))
-    if isinstance(value, types.GeneratorType) or type(value).__name__ == "generator":
-        items = []
+    if hasattr(type(value), "__next__"):
+        items = []  # iterators of every kind: a compiled generator is of a class of its own
         for item in value:
             items.append(freeze(item))
             if len(items) >= 1000:
