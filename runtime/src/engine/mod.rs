@@ -2,9 +2,6 @@
 //!
 //! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
 
-mod interpreted;
-
-use interpreted::Interpreted;
 use std::time::{Duration, Instant};
 use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::{Diagnostic, Result};
@@ -23,8 +20,6 @@ pub struct Request<'a> {
     pub host: &'a dyn Host,
     pub backend: &'a dyn Backend,
     pub options: Options,
-    /// Runs on the interpreter; the back end only makes the door to it.
-    pub interpret: bool,
     /// Keeps the text of every level for [`Compiled::text`].
     pub keep_text: bool,
 }
@@ -36,8 +31,6 @@ pub struct Phases { pub infer: Duration, pub lower: Duration, pub optimise: Dura
 /// Machine code of one overload and of everything that it calls. Dropping it frees the code.
 pub struct Compiled {
     code: Box<dyn Code>,
-    /// What the code hands calls to, when it runs on the interpreter.
-    _interpreted: Option<Box<Interpreted>>,
     pub params: Vec<Type>,
     pub ret: Type,
     /// `(ctx, args, results) -> status`; see [`wrapper`].
@@ -97,20 +90,17 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
 
     let start = Instant::now();
     let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
-    // The interpreter runs what lowering made, so that a wrong optimisation shows as a difference between tiers.
-    if !request.interpret { optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?; }
+    optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
     phases.optimise = start.elapsed();
 
     let start = Instant::now();
-    let interpreted = request.interpret.then(|| Interpreted::new(&module, wrappers));
-    let doors = interpreted.as_ref().map(|i| i.doors()).transpose()?;
-    let code = request.backend.compile(doors.as_ref().unwrap_or(&module), &crate::helper_address, request.keep_text)?;
+    let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
     phases.backend = start.elapsed();
     let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
     let wrapper = find(&wrapper::wrapper_name(&target.name))?;
     let resume = match resume_name { Some((name, yields)) => Some((find(&name)?, yields)), None => None };
     let (typed, lir) = if request.keep_text { (typed_text(&session), module.to_string()) } else { Default::default() };
-    Ok(Compiled { code, _interpreted: interpreted, params: target.params, ret: target.ret, wrapper, resume, phases, typed, lir })
+    Ok(Compiled { code, params: target.params, ret: target.ret, wrapper, resume, phases, typed, lir })
 }
 
 /// What both tiers share between lowering and the back end. Only `roots` are called from outside.
@@ -121,8 +111,6 @@ fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     Ok(())
 }
-
-fn expect<T>(v: Option<T>) -> Result<T> { v.ok_or_else(|| Diagnostic::internal("a helper without a result")) }
 
 fn typed_text(session: &Session<'_>) -> String {
     session.instances.iter().filter_map(|i| i.typed.as_ref()).map(|t| format!("{}\n", t.func)).collect()
