@@ -135,7 +135,7 @@ impl ParamSpec {
 /// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has helpers, `runtime_fns!`
 /// with `trait Helpers`.
 macro_rules! families {
-    ($($family:ident),* ; helpers: $($with:ident),*) => {
+    ($($family:ident,)* ; helpers: $($with:ident,)*) => {
         $(pub mod $family;)*
         /// Every family, in lookup order.
         pub static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
@@ -156,7 +156,41 @@ macro_rules! families {
     };
 }
 
-families!(object, exception, generator, tuple, sequence, arith, compare, real, iter, ndindex, index, list, string, text, module, ufunc, number, mathfn, print, time, reveal ; helpers: object, exception, generator, real, list, string, number, mathfn, print, time);
+families!(
+    object,
+    exception,
+    generator,
+    tuple,
+    sequence,
+    arith,
+    compare,
+    real,
+    iter,
+    ndindex,
+    index,
+    list,
+    string,
+    text,
+    module,
+    ufunc,
+    number,
+    mathfn,
+    print,
+    time,
+    reveal,
+    ;
+    helpers:
+    object,
+    exception,
+    generator,
+    real,
+    list,
+    string,
+    number,
+    mathfn,
+    print,
+    time,
+);
 
 static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
     let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
