@@ -13,6 +13,8 @@ pub trait Code: Send + Sync {
     fn size(&self) -> usize;
     /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).
     fn text(&self, what: &str) -> Option<String>;
+    /// The interpreter that holds the functions, where they are interpreted; their entries are then names of functions, not to be jumped to.
+    fn interpreter(&self) -> Option<&crate::interp::Interp<'static>> { None }
 }
 
 /// Turns modules into code. Thread-safe; takes no global lock.

@@ -112,7 +112,15 @@ impl<'a> Interp<'a> {
 
     /// Calls a function by name; gives all its results.
     pub fn call(&self, name: &str, args: &[u64]) -> Result<Vec<u64>, Stop> {
-        let func = *self.by_name.get(name).ok_or_else(|| Stop::UnknownFunction(name.into()))?;
+        self.run(*self.by_name.get(name).ok_or_else(|| Stop::UnknownFunction(name.into()))?, args)
+    }
+
+    /// Calls a function by its [`Interp::address`]; gives all its results.
+    pub fn call_address(&self, address: u64, args: &[u64]) -> Result<Vec<u64>, Stop> {
+        self.run(*self.by_address.get(&address).ok_or(Stop::ForeignAddress(address))?, args)
+    }
+
+    fn run(&self, func: usize, args: &[u64]) -> Result<Vec<u64>, Stop> {
         let (mut fuel, mut stack) = (self.fuel, vec![self.enter(func, args)?]);
         loop {
             let depth = stack.len();

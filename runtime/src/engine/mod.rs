@@ -2,11 +2,16 @@
 //!
 //! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
 
+mod interpreted;
+
+pub use interpreted::Interpreted;
+
 use std::time::{Duration, Instant};
 use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
+use tierup_core::layout::ThreadCtx;
 use tierup_core::lir::{Module, legalise, opt};
 use tierup_core::lower::cx::Options;
 use tierup_core::lower::{self, generator, wrapper};
@@ -47,7 +52,31 @@ unsafe impl Send for Compiled {}
 // SAFETY: as above.
 unsafe impl Sync for Compiled {}
 
+/// The machine form of a wrapper.
+pub type Wrapper = unsafe extern "C" fn(ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64;
+
 impl Compiled {
+    /// The wrapper as something to jump to; none where the code is interpreted.
+    pub fn native(&self, wrapper: *const u8) -> Option<Wrapper> {
+        if self.code.interpreter().is_some() { return None; }
+        // SAFETY: `wrapper` is an address of this code with the signature that `core::lower::wrapper` gives.
+        Some(unsafe { std::mem::transmute::<*const u8, Wrapper>(wrapper) })
+    }
+
+    /// Calls a wrapper of this code.
+    ///
+    /// # Safety
+    /// `wrapper` is one of this value's; `ctx` is the live context of this thread; `args` and `results` are as the wrapper expects.
+    pub unsafe fn call(&self, wrapper: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        // SAFETY: as required of the caller.
+        unsafe {
+            match self.native(wrapper) {
+                Some(f) => f(ctx, args, results),
+                None => interpreted::call(self.code.interpreter(), wrapper, ctx, args, results),
+            }
+        }
+    }
+
     /// Bytes of machine code.
     pub fn size(&self) -> usize { self.code.size() }
     /// Text of one level (`typed`, `lir`, or what the back end knows: `clif`, `asm`), when it was kept.

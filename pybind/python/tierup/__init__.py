@@ -1,0 +1,59 @@
+"""Tierup: a tiered JIT compiler for numerical Python.
+
+    from tierup import njit
+
+    @njit
+    def f(x): ...
+
+`njit` compiles or raises; `jit` calls the Python function where it cannot compile, and says so once. Policy is in `tierup.config`, types for signatures
+are in `tierup.types`, exceptions in `tierup.errors`. Everything but the decorators is loaded on first use.
+"""
+
+from . import config
+from ._jit import Dispatcher, jit, njit, prange, reveal_type
+
+__version__ = "0.1.0"
+
+_MODULES = {"types", "errors", "extending", "testing", "compat"}
+_EXTENDING = {"set_num_threads", "get_num_threads"}
+_ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
+# Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
+_NOT_YET = {
+    "vectorize", "guvectorize", "stencil", "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
+    "generated_jit", "overload", "get_thread_id", "threading_layer", "parfors", "np",
+}
+
+__all__ = ["jit", "njit", "prange", "reveal_type", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
+
+
+def typeof(obj):
+    """The type that compiled code gives `obj`."""
+    from . import types
+    return types.typeof(obj)
+
+
+def __getattr__(name):
+    import importlib
+    if name in _MODULES:
+        try:
+            return importlib.import_module("." + name, __name__)
+        except ModuleNotFoundError as e:
+            if e.name != f"{__name__}.{name}":
+                raise
+    elif name in _ERRORS:
+        from . import errors
+        return getattr(errors, name)
+    elif name in _EXTENDING:
+        from . import extending
+        return getattr(extending, name)
+    elif name not in _NOT_YET and not name.startswith("_"):
+        from . import types
+        if name in types.__all__:
+            return getattr(types, name)
+    if name in _NOT_YET:
+        raise AttributeError(f"tierup.{name} does not exist yet")
+    raise AttributeError(f"module 'tierup' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,186 @@
+"""The decorators, and what a dispatcher offers beside being called. The class itself is C-level (`_tierup.Dispatcher`); its attributes are added here."""
+
+import os
+
+from . import _tierup, config
+from ._tierup import Dispatcher
+
+# What Numba's `jit` takes. Those that change nothing here are accepted so that programs run unchanged.
+_OPTIONS = {
+    "nopython", "forceobj", "looplift", "nogil", "cache", "parallel", "fastmath", "error_model", "inline", "boundscheck", "debug", "locals", "pipeline_class", "overflow",
+    "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "target", "target_backend", "_nrt", "_dbg_extend_lifetimes", "_dbg_optnone", "writable_args",
+}
+
+
+def jit(signature_or_function=None, /, locals=None, **options):
+    """Compiles a function at its first call with each combination of argument types; where that fails the Python function is called, and one note says why.
+
+    Use as `@jit`, `@jit(options)`, `@jit("float64(float64, int64)")` or with a list of signatures, which are compiled at once. Options: `nopython=True` (as
+    `njit`), `nogil`, `boundscheck` (default: `config.boundscheck`), `error_model="python"` or `"numpy"`, `overflow="wrap"` or `"raise"`, `fastmath`, `parallel`,
+    `cache`, `forceobj`; Numba's others are accepted.
+    """
+    return _decorate(signature_or_function, locals, options, fallback=not options.get("nopython", False))
+
+
+def njit(signature_or_function=None, /, locals=None, **options):
+    """As `jit`, but raises `TypingError` or `UnsupportedError` where a function cannot be compiled."""
+    if options.pop("forceobj", False):
+        _warn("njit(forceobj=True) means nothing: njit compiles or raises")
+    return _decorate(signature_or_function, locals, options, fallback=False)
+
+
+def _warn(text):
+    import warnings
+
+    from .errors import TierupWarning
+    warnings.warn(text, TierupWarning, stacklevel=4)
+
+
+def _decorate(what, locals, options, fallback):
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise TypeError(f"jit() has no option {sorted(unknown)[0]!r}; there are {', '.join(sorted(o for o in _OPTIONS if o[0] != '_'))}")
+    if locals:
+        _warn("types given by locals= are not used: variables have the types that their values have")
+    if options.get("parallel") and options.get("forceobj"):
+        raise ValueError("parallel=True and forceobj=True exclude each other")
+    # The usual case first: a plain @njit.
+    if what is not None and not isinstance(what, (str, tuple, list)) and not _is_signature(what):
+        return _make(what, None, options, fallback)
+    signatures = None if what is None else what
+    return lambda function: _make(function, signatures, options, fallback)
+
+
+def _is_signature(what):
+    if hasattr(what, "__code__") or callable(what) and not hasattr(what, "_tierup_type_"):
+        return False
+    from . import types
+    return isinstance(what, (types.Signature, types.Type))
+
+
+def _engine_options(options):
+    error_model, overflow, check = options.get("error_model", "python"), options.get("overflow", "wrap"), options.get("boundscheck")
+    for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise"))):
+        if value not in known:
+            raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
+    return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow_checks": overflow == "raise",
+            "nogil": bool(options.get("nogil")), "force_python": bool(options.get("forceobj"))}
+
+
+def _make(function, signatures, options, fallback):
+    if isinstance(function, Dispatcher):
+        function = function.py_func
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_make(function.__func__, signatures, options, fallback))
+    if config.tier == "off" and hasattr(function, "__code__"):
+        return function
+    d = _tierup.make_dispatcher(function, fallback, _engine_options(options))
+    attributes = d.__dict__
+    for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
+        attributes[name] = getattr(function, name)
+    attributes.update(function.__dict__)
+    attributes["__wrapped__"] = attributes["py_func"] = function
+    attributes["targetoptions"] = {**options, "nopython": not fallback}
+    if signatures is not None:
+        from . import types
+        for args, ret in types.signatures(signatures):
+            _tierup.compile_for(d, [t._tierup_type_ for t in args], ret and ret._tierup_type_)
+        _tierup.set_can_compile(d, False)
+    return d
+
+
+def prange(*args):
+    """`range` whose iterations may run at the same time under `parallel=True`."""
+    return range(*args)
+
+
+def reveal_type(x):
+    """Gives `x`; in compiled code its type is noted for `tierup.testing.take_revealed`."""
+    return x
+
+
+# ---------------------------------------------------------------- the dispatcher's attributes
+
+_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm")
+
+
+def _signatures(self):
+    """Argument types of every overload, in the order of their making."""
+    from . import types
+    return [tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)]
+
+
+def _overloads(self):
+    """What is known of each overload, by argument types."""
+    from . import types
+    return {tuple(types.from_text(t) for t in args): types.Overload(self, i, args, ret, why) for i, (args, ret, why) in enumerate(_tierup.overloads(self))}
+
+
+def inspect(self, level="typed", signature=None):
+    """The code of every overload at one level: bytecode, ssa, typed, lir, clif or asm. With `signature` (argument types), of that one."""
+    if level not in _LEVELS:
+        raise ValueError(f"there is no level {level!r}; there are {', '.join(_LEVELS)}")
+    texts = []
+    for i, (args, _, why) in enumerate(_tierup.overloads(self)):
+        if signature is None or _same(args, signature):
+            texts.append(_tierup.inspect(self, i, level) if why is None else f"runs as plain Python: {why}")
+    return "\n".join(t for t in texts if t)
+
+
+def _same(args, signature):
+    from . import types
+    return tuple(types.from_text(t) for t in args) == types.signatures(signature)[0][0]
+
+
+def recompile(self):
+    """Forgets all compiled code; the next calls compile again."""
+    declared = not _tierup.can_compile(self)
+    old = _tierup.overloads(self)
+    _tierup.clear_overloads(self)
+    if declared:
+        for args, ret, _ in old:
+            _tierup.compile_for(self, args, ret)
+
+
+def disable_compile(self, val=True):
+    """From now on only types that are compiled already are taken."""
+    _tierup.set_can_compile(self, not val)
+
+
+def compile(self, sig):
+    """Compiles for a signature at once."""
+    from . import types
+    args, ret = types.signatures(sig)[0]
+    _tierup.compile_for(self, [t._tierup_type_ for t in args], ret and ret._tierup_type_)
+
+
+def get_compile_result(self, sig):
+    from . import types
+    return self.overloads[tuple(types.signatures(sig)[0][0])]
+
+
+def _reduce(self):
+    from ._pickle import reduce
+    return reduce(self)
+
+
+def _copied(self, memo=None):
+    return self
+
+
+def _signature(self):
+    import inspect
+    return inspect.signature(self.py_func)
+
+
+for _name, _value in {
+    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "recompile": recompile,
+    "disable_compile": disable_compile, "compile": compile, "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
+    "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
+    "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
+    "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),
+}.items():
+    setattr(Dispatcher, _name, _value)
+del _name, _value
+
+os.register_at_fork(after_in_child=_tierup.after_fork)

@@ -1,0 +1,72 @@
+"""Pickling of dispatchers: by reference where the module has the dispatcher under its name, else by code and the globals that the code names."""
+
+import builtins
+import importlib
+import marshal
+import sys
+import types
+
+from ._jit import Dispatcher, jit
+
+
+def reduce(d):
+    function, options = d.py_func, d.targetoptions
+    module = sys.modules.get(function.__module__)
+    found = module
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is d and function.__module__ != "__main__":
+        return _by_name, (function.__module__, function.__qualname__)
+    return _by_code, (marshal.dumps(function.__code__), _globals(function), function.__name__, function.__qualname__, function.__module__, function.__defaults__,
+                      function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ()), options, function.__doc__)
+
+
+def _names(code):
+    """Every global name that code or code nested in it may read."""
+    names = set(code.co_names)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            names |= _names(const)
+    return names
+
+
+def _globals(function):
+    values = {}
+    for name in sorted(_names(function.__code__) & function.__globals__.keys()):
+        value = function.__globals__[name]
+        if isinstance(value, types.ModuleType):
+            values[name] = _Module(value.__name__)
+        elif not (isinstance(value, Dispatcher) and value.py_func is function):
+            values[name] = value
+        else:
+            values[name] = _Itself()
+    return values
+
+
+class _Module:
+    def __init__(self, name):
+        self.name = name
+
+
+class _Itself:
+    """Stands for the function being pickled, which may call itself."""
+
+
+def _by_name(module, qualname):
+    found = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc):
+    space = {"__builtins__": builtins, "__name__": module}
+    for key, value in values.items():
+        space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
+    function = types.FunctionType(marshal.loads(code), space, name, defaults, tuple(types.CellType(v) for v in closure))
+    function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__ = kwdefaults, qualname, module, doc
+    d = jit(**options)(function)
+    for key, value in values.items():
+        if isinstance(value, _Itself):
+            space[key] = d
+    return d

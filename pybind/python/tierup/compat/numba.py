@@ -1,0 +1,66 @@
+"""Numba's module tree: which of Tierup's objects each name stands for. Names only; what they do is elsewhere.
+
+A value is `module:name` in Tierup, or a plain value after `=`. `*` stands for every public name of a module.
+"""
+
+import importlib
+
+_TYPES = {"*": "tierup.types:*"}
+_ERRORS = {"*": "tierup.errors:*"}
+_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit")}
+
+MODULES = {
+    "numba": {
+        **_DECORATORS, "prange": "tierup:prange", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
+        "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup.extending:get_num_threads", "set_num_threads": "tierup.extending:set_num_threads",
+        "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types:*", "warnings": "warnings",
+    },
+    "numba.types": _TYPES,
+    "numba.core": {"types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
+                   "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending"},
+    "numba.core.types": _TYPES,
+    "numba.core.errors": _ERRORS,
+    "numba.core.config": {"*": "tierup.config:*"},
+    "numba.core.decorators": _DECORATORS,
+    "numba.core.dispatcher": {"Dispatcher": "tierup:Dispatcher"},
+    "numba.core.registry": {"CPUDispatcher": "tierup:Dispatcher"},
+    "numba.core.typing": {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature", "typeof": "numba.core.typing.typeof"},
+    "numba.core.typing.typeof": {"typeof": "tierup:typeof"},
+    "numba.core.extending": {"register_jitable": "tierup.extending:register_jitable"},
+    "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted"},
+    "numba.np": {"numpy_support": "numba.np.numpy_support"},
+    "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},
+}
+
+
+def names(module):
+    """The public names of a module of the tree."""
+    out = set()
+    for name, value in MODULES[module].items():
+        if name == "*":
+            source = importlib.import_module(value.partition(":")[0])
+            out |= {n for n in getattr(source, "__all__", dir(source)) if not n.startswith("_")}
+        else:
+            out.add(name)
+    return out
+
+
+def look_up(module, name):
+    """What a name of a module of the tree stands for."""
+    table = MODULES[module]
+    value = table.get(name)
+    if value is None and f"{module}.{name}" in MODULES:
+        value = f"{module}.{name}"
+    if value is not None:
+        if value.startswith("="):
+            return value[1:]
+        source, _, attribute = value.partition(":")
+        source = importlib.import_module(source)
+        return getattr(source, attribute) if attribute else source
+    if "*" in table and not name.startswith("__"):
+        source = importlib.import_module(table["*"].partition(":")[0])
+        try:
+            return getattr(source, name)
+        except AttributeError:
+            pass
+    raise AttributeError(f"Tierup does not stand in for {module}.{name} yet")

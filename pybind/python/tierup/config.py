@@ -1,0 +1,158 @@
+"""Policy: one table of settings, each read from an environment variable at import and changeable at run time as an attribute of this module.
+
+    tierup.config.boundscheck = False
+    print(tierup.config.describe())
+
+Unknown names and values are refused. Under `--as-numba` Numba's names (`NUMBA_BOUNDSCHECK`, `config.NUMBA_NUM_THREADS`, …) stand for the same settings.
+"""
+
+import os
+import sys
+import types
+
+from . import _tierup
+
+
+class _ConfigError(ValueError):
+    """A setting has a value that does not exist."""
+
+
+def _choice(*known):
+    def read(text):
+        text = str(text).lower()
+        if text not in known:
+            raise _ConfigError(f"known values are {', '.join(known)}")
+        return text
+    return read
+
+
+def _flag(text):
+    if isinstance(text, bool):
+        return text
+    known = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    if str(text).lower() not in known:
+        raise _ConfigError(f"known values are {', '.join(known)}")
+    return known[str(text).lower()]
+
+
+def _number(low):
+    def read(text):
+        try:
+            n = int(text)
+        except ValueError:
+            n = low - 1
+        if n < low:
+            raise _ConfigError(f"it must be a whole number from {low} on")
+        return n
+    return read
+
+
+def _path(text):
+    return os.path.expanduser(os.fspath(text))
+
+
+_DUMPS = ("bytecode", "cfg", "ssa", "typed", "parfor", "lir", "clif", "llvm", "asm", "ptx")
+
+
+def _dumps(text):
+    names = [n for n in str(text).replace(" ", "").split(",") if n] if isinstance(text, str) else list(text)
+    for n in names:
+        if n not in _DUMPS:
+            raise _ConfigError(f"{n!r} is no level; known ones are {', '.join(_DUMPS)}")
+    return tuple(names)
+
+
+# name: (environment variable, reader, default, what it means, Numba's variable or None)
+_TABLE = {
+    "tier": ("TIERUP_TIER", _choice("auto", "0", "1", "interp", "off"), "auto",
+             "where functions run: auto; 0 or 1, that tier alone; interp, the interpreter of LIR (for tests); off, plain Python", None),
+    "calls": ("TIERUP_CALLS", _number(0), 200, "weighted calls after which an overload is promoted to tier 1", None),
+    "loops": ("TIERUP_LOOPS", _number(0), 50_000, "weighted loop iterations after which an overload is promoted", None),
+    "time_ms": ("TIERUP_TIME_MS", _number(0), 20, "milliseconds in tier 0 after which an overload is promoted", None),
+    "osr": ("TIERUP_OSR", _flag, True, "whether a running loop may move into tier-1 code", None),
+    "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own", None),
+    "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
+    "opt": ("TIERUP_OPT", _number(0), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
+    "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
+    "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
+    "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),
+    "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
+    "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", "NUMBA_BOUNDSCHECK"),
+    "dump": ("TIERUP_DUMP", _dumps, (), "levels to print while compiling, separated by commas: " + ", ".join(_DUMPS), None),
+    "trace": ("TIERUP_TRACE", _flag, False, "whether every compilation is reported on standard error", None),
+}
+
+_values = {}
+
+
+def _read(name, value, where):
+    try:
+        return _TABLE[name][1](value)
+    except _ConfigError as e:
+        raise _ConfigError(f"{where} cannot be {value!r}: {e}") from None
+
+
+class _Config(types.ModuleType):
+    def __getattr__(self, name):
+        values = self.__dict__.get("_values", {})
+        if name in values:
+            return values[name]
+        if self.__dict__.get("_numba_names") and name in self._numba_names:
+            return values[self._numba_names[name]]
+        raise AttributeError(f"tierup.config has no setting {name!r}; there are {', '.join(sorted(values))}")
+
+    def __setattr__(self, name, value):
+        if name.startswith("__") or name == "_numba_names":
+            return super().__setattr__(name, value)
+        name = (self.__dict__.get("_numba_names") or {}).get(name, name)
+        if name not in _TABLE:
+            raise AttributeError(f"tierup.config has no setting {name!r}; there are {', '.join(sorted(_TABLE))}")
+        self.__dict__["_values"][name] = _read(name, value, f"tierup.config.{name}")
+        _tell()
+
+    def __dir__(self):
+        return sorted([*_TABLE, "describe", "reload"])
+
+
+def reload():
+    """Reads every setting from the environment again."""
+    unknown = [v for v in os.environ if v.startswith("TIERUP_") and not v.startswith(_OTHER) and v not in {row[0] for row in _TABLE.values()}]
+    if unknown:
+        raise _ConfigError(f"{unknown[0]} is no setting; there are {', '.join(row[0] for row in _TABLE.values())}")
+    for name, (variable, _, default, _, _) in _TABLE.items():
+        text = os.environ.get(variable)
+        _values[name] = default if text is None or text == "" else _read(name, text, variable)
+    _tell()
+
+
+def _tell():
+    """Passes on what compilation follows."""
+    _tierup.configure(_values["tier"], list(_values["dump"]), _values["trace"])
+
+
+# Variables of the test suite and the benchmarks, which the package itself does not read.
+_OTHER = ("TIERUP_TEST", "TIERUP_BLESS")
+
+
+def describe():
+    """The table as text: variable, value in force, meaning."""
+    width = max(len(row[0]) for row in _TABLE.values())
+    return "\n".join(f"{row[0]:{width}}  {_values[name]!s:8}  {row[3]}" for name, row in _TABLE.items())
+
+
+def use_numba_names():
+    """Numba's variables and attribute names stand for the settings that mean the same."""
+    names = {}
+    for name, (_, _, _, _, numba) in _TABLE.items():
+        if numba:
+            names[numba] = names[numba.removeprefix("NUMBA_")] = name
+            if os.environ.get(numba):
+                _values[name] = _read(name, os.environ[numba], numba)
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        _values["tier"] = "off"
+    sys.modules[__name__]._numba_names = names
+    _tell()
+
+
+reload()
+sys.modules[__name__].__class__ = _Config

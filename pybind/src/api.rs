@@ -1,0 +1,122 @@
+//! Functions of the extension module that the Python package builds its interface on. Types travel as text (`core::types::text`).
+
+use crate::dispatcher::{self, Core};
+use crate::engine::Options;
+use crate::errors::{Failure, to_python};
+use crate::overload::Run;
+use crate::typeof_;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::atomic::Ordering;
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::lower::cx::Options as CodeOptions;
+use tierup_core::types::{Type, parse};
+
+fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
+
+fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e))) }
+
+fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
+
+/// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors, overflow_checks, nogil,
+/// force_python.
+#[pyfunction]
+fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    let code = CodeOptions {
+        boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
+    };
+    let options = Options { code, nogil: flag(options, "nogil")?, force_python: flag(options, "force_python")? };
+    dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
+}
+
+#[pyfunction]
+fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { core_of(d).map(|c| c.function(d.py()).clone().into_any()) }
+
+/// Compiles for declared argument types; arguments of calls are converted to them.
+#[pyfunction]
+#[pyo3(signature = (d, args, ret=None))]
+fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>, ret: Option<String>) -> PyResult<()> {
+    let (py, core) = (d.py(), core_of(d)?);
+    let args = args.iter().map(|t| parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+    let ret = ret.map(|t| parse_type(py, &t)).transpose()?;
+    let o = core.compile(py, &args, ret, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
+    core.insert(o);
+    Ok(())
+}
+
+/// `(argument types, result type, reason why it is not compiled or None)` of each overload.
+#[pyfunction]
+fn overloads(d: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<String>, String, Option<String>)>> {
+    Ok(core_of(d)?.overloads().iter().map(|o| {
+        let why = match &o.run { Run::Compiled(_) => None, Run::Python(why) => Some(why.clone()) };
+        (o.args.iter().map(|t| t.to_string()).collect(), o.ret.to_string(), why)
+    }).collect())
+}
+
+/// The text of one level of the `index`-th overload: bytecode, ssa, typed, lir, clif, asm.
+#[pyfunction]
+fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<String>> {
+    let core = core_of(d)?;
+    let list = core.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    match &o.run {
+        Run::Compiled(_) => core.text(d.py(), &o.args, level).map_err(|e| e.into_python(d.py())),
+        Run::Python(_) => Ok(None),
+    }
+}
+
+/// Seconds spent compiling the `index`-th overload (infer, lower, optimise, backend), and the bytes of its machine code.
+#[pyfunction]
+fn compile_times(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<((f64, f64, f64, f64), usize)>> {
+    let list = core_of(d)?.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    Ok(match &o.run {
+        Run::Compiled(code) => {
+            let p = code.phases();
+            Some(((p.infer.as_secs_f64(), p.lower.as_secs_f64(), p.optimise.as_secs_f64(), p.backend.as_secs_f64()), code.size()))
+        }
+        Run::Python(_) => None,
+    })
+}
+
+/// (file, line, type) of every `reveal_type` that was compiled since the last call.
+#[pyfunction]
+fn take_revealed() -> Vec<(String, u32, String)> { tierup_core::ops::reveal::take().into_iter().map(|r| (r.file, r.line, r.ty)).collect() }
+
+/// Passes settings of `tierup.config` on: the tier, and the levels that are printed while compiling.
+#[pyfunction]
+fn configure(tier: &str, dump: Vec<String>, trace: bool) { crate::engine::configure(tier, dump, trace) }
+
+/// For `os.register_at_fork`.
+#[pyfunction]
+fn after_fork() { crate::ctx::after_fork() }
+
+#[pyfunction]
+fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> { core_of(d).map(Core::clear) }
+
+/// Whether calls may compile new overloads.
+#[pyfunction]
+fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> { core_of(d).map(|c| c.can_compile.store(yes, Ordering::Release)) }
+#[pyfunction]
+fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.can_compile.load(Ordering::Acquire)) }
+
+/// The type that compiled code gives an object.
+#[pyfunction]
+fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> { typeof_::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py())) }
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
+    m.add_function(wrap_pyfunction!(py_func, m)?)?;
+    m.add_function(wrap_pyfunction!(compile_for, m)?)?;
+    m.add_function(wrap_pyfunction!(overloads, m)?)?;
+    m.add_function(wrap_pyfunction!(inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(compile_times, m)?)?;
+    m.add_function(wrap_pyfunction!(take_revealed, m)?)?;
+    m.add_function(wrap_pyfunction!(configure, m)?)?;
+    m.add_function(wrap_pyfunction!(after_fork, m)?)?;
+    m.add_function(wrap_pyfunction!(clear_overloads, m)?)?;
+    m.add_function(wrap_pyfunction!(set_can_compile, m)?)?;
+    m.add_function(wrap_pyfunction!(can_compile, m)?)?;
+    m.add_function(wrap_pyfunction!(type_text, m)?)
+}

@@ -1,0 +1,167 @@
+//! The `ThreadCtx` of each Python thread, and the ticker that makes compiled loops look up.
+//!
+//! Compiled loops read `ThreadCtx::interrupt` at every back edge and call the run-time where it is set. Python gives no hook for a signal that has
+//! arrived, so a thread of ours sets the flag every [`TICK`] while compiled code runs: the loop then runs pending signal handlers (Ctrl-C) and lets
+//! other Python threads have the GIL, as the interpreter does between bytecodes.
+//!
+//! It lies in thread-local storage. Reading that from a shared library costs a function call, so the call path first asks whether it runs on the
+//! stack of the thread that asked last, which two comparisons tell.
+
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+use tierup_core::layout::ThreadCtx;
+
+/// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
+const STACK_RESERVE: usize = 256 << 10;
+
+struct Slot { ctx: UnsafeCell<ThreadCtx>, top: std::cell::Cell<usize> }
+
+/// The contexts of all threads that have run compiled code and live.
+static ALL: Mutex<Vec<usize>> = Mutex::new(vec![]);
+fn all() -> MutexGuard<'static, Vec<usize>> { ALL.lock().unwrap_or_else(|e| e.into_inner()) }
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        all().retain(|c| *c != self.ctx.get() as usize);
+        // The next thread may get this one's stack.
+        if LAST.ctx.load(Ordering::Relaxed) == self.ctx.get() { LAST.low.store(usize::MAX, Ordering::Relaxed); }
+    }
+}
+
+thread_local! {
+    static SLOT: Slot = const {
+        Slot {
+            ctx: UnsafeCell::new(ThreadCtx {
+                pending: std::ptr::null_mut(), stack_limit: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut(),
+            }),
+            top: std::cell::Cell::new(0),
+        }
+    };
+}
+
+/// The thread that asked last: the ends of its stack, and its context.
+struct Last { low: AtomicUsize, high: AtomicUsize, ctx: AtomicPtr<ThreadCtx> }
+static LAST: Last = Last { low: AtomicUsize::new(usize::MAX), high: AtomicUsize::new(0), ctx: AtomicPtr::new(std::ptr::null_mut()) };
+
+/// This thread's context. The thread holds the GIL.
+#[inline(always)]
+pub fn current() -> *mut ThreadCtx {
+    // Without a GIL another thread may be changing the three words.
+    #[cfg(not(Py_GIL_DISABLED))]
+    {
+        let here = 0u8;
+        let at = &raw const here as usize;
+        if at >= LAST.low.load(Ordering::Relaxed) && at < LAST.high.load(Ordering::Relaxed) { return LAST.ctx.load(Ordering::Relaxed); }
+    }
+    look_up()
+}
+
+#[cold]
+#[inline(never)]
+fn look_up() -> *mut ThreadCtx {
+    SLOT.with(|s| {
+        let ctx = s.ctx.get();
+        // SAFETY: the context belongs to this thread, and nobody else writes `stack_limit`.
+        unsafe {
+            if (*ctx).stack_limit == 0 {
+                let (limit, top) = stack();
+                (*ctx).stack_limit = limit;
+                s.top.set(top);
+                all().push(ctx as usize);
+            }
+            LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_limit }, Ordering::Relaxed);
+            LAST.high.store(s.top.get(), Ordering::Relaxed);
+        }
+        LAST.ctx.store(ctx, Ordering::Relaxed);
+        ctx
+    })
+}
+
+/// The lowest address that compiled frames of this thread may use, and the end of its stack; (1, 0) when they cannot be found out.
+fn stack() -> (usize, usize) {
+    #[cfg(target_os = "linux")]
+    {
+        let mut base = std::ptr::null_mut();
+        let mut size = 0usize;
+        // SAFETY: plain calls of the C library on a local attribute object.
+        let ok = unsafe {
+            let mut attr = std::mem::zeroed::<libc::pthread_attr_t>();
+            if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) == 0 {
+                let got = libc::pthread_attr_getstack(&attr, &mut base, &mut size);
+                libc::pthread_attr_destroy(&mut attr);
+                got == 0
+            } else {
+                false
+            }
+        };
+        if ok {
+            let top = base as usize + size;
+            // A main thread without a limit reports all the address space below it; more than a gigabyte of frames is a runaway recursion as well.
+            return ((base as usize).max(top.saturating_sub(1 << 30)) + STACK_RESERVE.min(size / 4), top);
+        }
+    }
+    #[cfg(target_os = "macos")]
+    // SAFETY: plain calls of the C library.
+    unsafe {
+        let me = libc::pthread_self();
+        let top = libc::pthread_get_stackaddr_np(me) as usize;
+        return (top - libc::pthread_get_stacksize_np(me) + STACK_RESERVE, top);
+    }
+    #[cfg(not(target_os = "macos"))]
+    (1, 0)
+}
+
+// ---------------------------------------------------------------- calls in progress
+
+/// Calls of compiled code in progress, in all threads.
+static ACTIVE: AtomicU32 = AtomicU32::new(0);
+
+// With the GIL, calls are counted while it is held, so plain arithmetic does.
+#[cfg(not(Py_GIL_DISABLED))]
+#[inline(always)]
+pub fn begin() { ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed) }
+#[cfg(not(Py_GIL_DISABLED))]
+#[inline(always)]
+pub fn end() { ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed) }
+#[cfg(Py_GIL_DISABLED)]
+pub fn begin() { ACTIVE.fetch_add(1, Ordering::Acquire); }
+#[cfg(Py_GIL_DISABLED)]
+pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
+
+/// Whether no thread is in compiled code, so that code may be freed. The caller holds the GIL.
+pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && ACTIVE.load(Ordering::Acquire) == 0 }
+
+// ---------------------------------------------------------------- the ticker
+
+/// How often a running loop looks up.
+const TICK: Duration = Duration::from_millis(50);
+/// How often the ticker looks whether anything runs, where nothing did.
+const IDLE_TICK: Duration = Duration::from_millis(400);
+
+static TICKING: AtomicBool = AtomicBool::new(false);
+
+/// Starts the ticker, once per process.
+pub fn start_ticker() {
+    if TICKING.swap(true, Ordering::AcqRel) { return; }
+    let started = std::thread::Builder::new().name("tierup-ticker".into()).stack_size(64 << 10).spawn(|| loop {
+        let running = ACTIVE.load(Ordering::Relaxed) != 0;
+        if running {
+            // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
+            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).interrupt.store(1, Ordering::Relaxed) } }
+        }
+        std::thread::sleep(if running { TICK } else { IDLE_TICK });
+    });
+    // Without a ticker (no more threads to be had) everything works but Ctrl-C; the next compilation tries again.
+    if started.is_err() { TICKING.store(false, Ordering::Release); }
+}
+
+/// In a forked child: only the forking thread is left, and no ticker.
+pub fn after_fork() {
+    let me = SLOT.with(|s| s.ctx.get()) as usize;
+    // The lock may have been held by a thread that does not exist here; then contexts of dead threads stay listed, as memory of the process.
+    if let Ok(mut list) = ALL.try_lock() { list.retain(|c| *c == me); }
+    TICKING.store(false, Ordering::Release);
+    if ACTIVE.load(Ordering::Relaxed) != 0 { start_ticker(); }
+}

@@ -1,0 +1,453 @@
+//! The callable that `@jit` gives: a C-level type with vectorcall. A call compares the arguments with the overload used last, then with the others;
+//! only where none fits are types made and code compiled.
+//!
+//! Locks are never held while Python code may run (it may wait for the GIL, whose holder may wait for the lock). Two threads that need the same
+//! overload at once may both compile it; the first one's is kept.
+
+use crate::bind::Params;
+use crate::ctx;
+use crate::boxing::{cannot_box, new_ref};
+use crate::convert::{self, Conversion};
+use crate::engine::{self, Options};
+use crate::errors::{Failure, guard};
+use crate::functions;
+use crate::guards::Guards;
+use crate::host::PyHost;
+use crate::overload::{Overload, Run};
+use crate::typeof_::type_of;
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyFunction, PyTuple};
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::types::{Kind, Type};
+
+type Obj = *mut ffi::PyObject;
+
+/// Overloads of one dispatcher whose guards no longer hold; they may hold again (a global that is toggled), but not all are kept.
+const STALE: usize = 16;
+
+/// What the object holds besides Python's header.
+pub struct Core {
+    py_func: Py<PyFunction>,
+    params: Params,
+    /// That many positional arguments fill all parameters; none where there are keyword-only ones, `*args` or `**kwargs`.
+    pub simple: Option<usize>,
+    pub options: Options,
+    /// Call the Python function where compiling fails.
+    fallback: bool,
+    warned: AtomicBool,
+    /// New overloads may be compiled.
+    pub can_compile: AtomicBool,
+    last: AtomicPtr<Overload>,
+    overloads: Mutex<Vec<Arc<Overload>>>,
+}
+
+#[repr(C)]
+pub struct Dispatcher {
+    head: ffi::PyObject,
+    vectorcall: Option<ffi::vectorcallfunc>,
+    dict: Obj,
+    weakrefs: Obj,
+    core: *mut Core,
+}
+
+static TYPE: OnceLock<usize> = OnceLock::new();
+
+pub fn type_object() -> *mut ffi::PyTypeObject { TYPE.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject }
+
+/// The part of a dispatcher object that is ours; none for another object.
+pub fn core<'a>(obj: &'a Bound<'_, PyAny>) -> Option<&'a Core> {
+    // SAFETY: only `make` creates objects of this class, with a core that lives as long as they do.
+    unsafe { (ffi::Py_TYPE(obj.as_ptr()) == type_object()).then(|| &*(*obj.as_ptr().cast::<Dispatcher>()).core) }
+}
+
+/// The Python function of a dispatcher.
+pub fn py_func<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> { core(obj).map(|c| c.py_func.bind(obj.py()).clone().into_any()) }
+
+impl Core {
+    pub fn function<'py>(&self, py: Python<'py>) -> &Bound<'py, PyFunction> { self.py_func.bind(py) }
+    pub fn globals<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        // SAFETY: a function has a dict of globals.
+        unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetGlobals(self.py_func.as_ptr())) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Overload>>> { self.overloads.lock().unwrap_or_else(|e| e.into_inner()) }
+    /// Every overload, in the order of their making.
+    pub fn overloads(&self) -> Vec<Arc<Overload>> { self.lock().clone() }
+    /// Forgets every overload.
+    pub fn clear(&self) {
+        self.last.store(std::ptr::null_mut(), Ordering::Release);
+        let gone = std::mem::take(&mut *self.lock());
+        discard(gone);
+    }
+
+    /// Calls the Python function with one argument for each parameter.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects; the thread is attached.
+    pub unsafe fn call_python(&self, args: *const Obj, n: usize) -> Obj {
+        let p = &self.params;
+        // SAFETY: as required of the caller; a function is callable.
+        unsafe {
+            if self.simple == Some(n) { return ffi::PyObject_Vectorcall(self.py_func.as_ptr(), args, n, std::ptr::null_mut()); }
+            let py = Python::assume_attached();
+            let call = || -> PyResult<Py<PyAny>> {
+                let arg = |i: usize| Bound::from_borrowed_ptr(py, *args.add(i));
+                let mut positional: Vec<_> = (0..p.positional).map(arg).collect();
+                if p.varargs { positional.extend(arg(p.positional + p.keyword_only).cast_into::<PyTuple>()?.iter()); }
+                let keywords = pyo3::types::PyDict::new(py);
+                for i in p.positional..p.positional + p.keyword_only { keywords.set_item(&p.names[i], arg(i))?; }
+                if p.varkw { keywords.update(arg(n - 1).cast::<pyo3::types::PyMapping>()?)?; }
+                Ok(self.function(py).call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
+            };
+            match call() {
+                Ok(r) => r.into_ptr(),
+                Err(e) => {
+                    e.restore(py);
+                    std::ptr::null_mut()
+                }
+            }
+        }
+    }
+
+    /// Everything but the quick case: other overloads, keywords and defaults, compilation.
+    ///
+    /// # Safety
+    /// As for a vectorcall of this dispatcher.
+    #[cold]
+    unsafe fn call_slowly(&self, py: Python<'_>, args: *const Obj, n: usize, keywords: Obj) -> Result<Obj, Failure> {
+        // SAFETY: arguments are live during the call; bound ones are held by `bound`.
+        unsafe {
+            let bound;
+            let mut pointers: Vec<Obj> = vec![];
+            let mut args = args;
+            if !(keywords.is_null() && self.simple == Some(n)) {
+                bound = self.params.bind(py, self.function(py).as_any(), args, n, keywords)?;
+                pointers.extend(bound.values.iter().map(|v| v.as_ptr()));
+                args = pointers.as_ptr();
+            }
+            let n = self.params.names.len();
+            for o in self.overloads() {
+                if o.arity() == n && o.holds() && let Some(r) = o.call(self, args) {
+                    self.last.store(Arc::as_ptr(&o).cast_mut(), Ordering::Release);
+                    return Ok(r);
+                }
+            }
+            let o = match self.make_overload(py, args, n) {
+                Ok(o) => o,
+                Err(Failure::Diagnostic(d)) if self.fallback => {
+                    self.warn(py, &d)?;
+                    return Ok(self.call_python(args, n));
+                }
+                Err(e) => return Err(e),
+            };
+            o.call(self, args).ok_or_else(|| Diagnostic::internal(format!("an overload for ({}) does not take its own arguments", show(&o.args))).into())
+        }
+    }
+
+    /// Types the arguments and compiles for them.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects.
+    unsafe fn make_overload(&self, py: Python<'_>, args: *const Obj, n: usize) -> Result<Arc<Overload>, Failure> {
+        let mut types = Vec::with_capacity(n);
+        for i in 0..n {
+            // SAFETY: as required of the caller.
+            let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
+            types.push(type_of(&arg).map_err(|e| self.name_argument(py, e, i))?);
+        }
+        if !self.can_compile.load(Ordering::Acquire) {
+            let declared: Vec<String> = self.overloads().iter().filter(|o| o.declared).map(|o| format!("({})", show(&o.args))).collect();
+            let known = if declared.is_empty() { "no declared signature".into() } else { format!("declares {}", declared.join(", ")) };
+            let text = format!("No matching definition for argument type(s) {}: {}() {known} and may not compile more", show(&types), self.params.name);
+            return Err(PyTypeError::new_err(text).into());
+        }
+        let o = self.compile(py, &types, None, false, |host| {
+            for i in (0..n).filter(|i| matches!(*types[*i], Kind::Function(_))) {
+                // SAFETY: as required of the caller.
+                let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
+                if let Some(f) = functions::python_function(&arg) { host.depends_on(f.as_any()); }
+            }
+        })?;
+        // SAFETY: function arguments are guarded, hence alive; other objects without leaves live for ever.
+        unsafe { o.remember_units(args) };
+        Ok(self.insert(o))
+    }
+
+    /// Says in a diagnostic which parameter it is about.
+    fn name_argument(&self, py: Python<'_>, e: Failure, i: usize) -> Failure {
+        let name = self.params.names.get(i).map_or_else(|| format!("{i}"), |n| n.bind(py).to_string());
+        match e {
+            Failure::Diagnostic(d) => {
+                let mut d = *d;
+                d.message = format!("argument '{name}' of {}(): {}", self.params.name, d.message);
+                d.into()
+            }
+            Failure::Raised(e) => Failure::Raised(e),
+        }
+    }
+
+    /// Compiles for argument types; `ret` is the declared result type.
+    pub fn compile(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
+        if self.options.force_python {
+            let run = Run::Python("object mode was asked for".into());
+            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared, None)));
+        }
+        let func = self.function(py);
+        let host = PyHost::new(py);
+        note(&host);
+        let compiled = guard(&format!("compiling {}", self.params.name), || {
+            let id = functions::func_id(func)?;
+            let code = engine::compile(id, types, &self.options, &host, false)?;
+            if let Some(why) = cannot_box(code.ret()) { return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into()); }
+            let Some(conversion) = convert::plan(code.ret(), ret.unwrap_or(code.ret())) else {
+                let text = format!("{}() gives {}, but its signature says {}", self.params.name, code.ret(), ret.unwrap_or(code.ret()));
+                return Err(Diagnostic::new(Code::BadSignature, text).at(self.span(py)).into());
+            };
+            ctx::start_ticker();
+            Ok((code, conversion))
+        });
+        let (guards, raised) = host.finish();
+        let mut conversion = Conversion::None;
+        let run = match (compiled, raised) {
+            // Ctrl-C, or an import that failed, while globals were read.
+            (Err(_), Some(e)) => return Err(e.into()),
+            (Ok((code, c)), _) => {
+                conversion = c;
+                Run::Compiled(Arc::new(code))
+            }
+            (Err(Failure::Diagnostic(d)), None) if self.fallback && !declared => {
+                self.warn(py, &d)?;
+                Run::Python(crate::errors::render(py, &d))
+            }
+            (Err(e), None) => return Err(e),
+        };
+        let ret = match &run { Run::Compiled(code) => code.ret(), Run::Python(_) => Type::none() };
+        let convert = match conversion { Conversion::Number(t) => Some(t), Conversion::None => None };
+        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared, convert)))
+    }
+
+    pub fn name(&self) -> &str { &self.params.name }
+
+    /// The text of one level of the overload for these types, compiled anew with texts kept.
+    pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+        guard(&format!("printing {}", self.params.name), || {
+            let id = functions::func_id(self.function(py))?;
+            if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
+            if level == "bytecode" { return Ok(Some(crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string())); }
+            Ok(engine::compile(id, types, &self.options, &PyHost::new(py), true)?.text(level))
+        })
+    }
+
+    fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
+        let code = self.function(py).getattr("__code__");
+        let file = code.as_ref().ok().and_then(|c| c.getattr("co_filename").ok()?.extract::<String>().ok()).unwrap_or_default();
+        let line = code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
+        tierup_core::diag::Span { file: file.into(), func: self.params.name.as_str().into(), line, col: 0, end_col: 0 }
+    }
+
+    /// One note for each function that is not compiled.
+    fn warn(&self, py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
+        if self.warned.swap(true, Ordering::AcqRel) { return Ok(()); }
+        py.import("tierup.errors")?.getattr("warn_fallback")?.call1((self.function(py), crate::errors::render(py, d)))?;
+        Ok(())
+    }
+
+    /// Adds an overload, or finds the one that another thread has just made, and makes it the first to be tried.
+    pub fn insert(&self, o: Arc<Overload>) -> Arc<Overload> {
+        let candidates = self.overloads();
+        // Guards are checked outside the lock, though they run no Python code, because a concurrent `clear` may drop what they hold.
+        let (same, stale): (Vec<_>, Vec<_>) = candidates.iter().filter(|x| x.args == o.args).partition(|x| x.guards.hold());
+        let chosen = same.first().map_or(o, |x| (*x).clone());
+        let mut dropped = vec![];
+        let mut list = self.lock();
+        if !list.iter().any(|x| Arc::ptr_eq(x, &chosen)) { list.push(chosen.clone()); }
+        for old in stale.iter().take(stale.len().saturating_sub(STALE)) {
+            let at = list.iter().position(|x| Arc::ptr_eq(x, old));
+            if let Some(at) = at { dropped.push(list.remove(at)); }
+        }
+        self.last.store(Arc::as_ptr(&chosen).cast_mut(), Ordering::Release);
+        drop(list);
+        drop(candidates);
+        discard(dropped);
+        chosen
+    }
+}
+
+/// Overloads that were given up while code of some overload was running.
+static GIVEN_UP: Mutex<Vec<Arc<Overload>>> = Mutex::new(vec![]);
+
+/// Drops overloads, now or as soon as no compiled code runs: a thread may be in one of them. Without a GIL one may also be about to enter, and nobody
+/// can tell, so there they stay.
+fn discard(mut gone: Vec<Arc<Overload>>) {
+    let mut waiting = GIVEN_UP.lock().unwrap_or_else(|e| e.into_inner());
+    if ctx::idle() { gone.append(&mut waiting) } else { waiting.append(&mut gone) }
+    drop(waiting);
+    // Dropping guards may run destructors of the user's objects: no lock is held.
+    drop(gone);
+}
+
+fn show(types: &[Type]) -> String { types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ") }
+
+unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, keywords: Obj) -> Obj {
+    // SAFETY: Python calls with a live dispatcher and live arguments; overloads are dropped only while none of their calls is active, and the
+    // pointer in `last` is only followed before anything can run that would drop it.
+    unsafe {
+        let core = &*(*callable.cast::<Dispatcher>()).core;
+        let n = ffi::PyVectorcall_NARGS(nargsf) as usize;
+        let last = core.last.load(Ordering::Acquire);
+        if keywords.is_null() && !last.is_null() && (*last).positional == n && (*last).holds() {
+            let answer = if (*last).small { (*last).call_small(core, args) } else { (*last).call(core, args) };
+            if let Some(r) = answer { return r; }
+        }
+        slow(core, args, n, keywords)
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
+    // SAFETY: as for `vectorcall`.
+    let py = unsafe { Python::assume_attached() };
+    match guard(&format!("calling {}", core.params.name), || unsafe { core.call_slowly(py, args, n, keywords) }) {
+        Ok(r) => r,
+        Err(e) => {
+            e.into_python(py).restore(py);
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// A dispatcher for a Python function.
+pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> Result<Bound<'py, PyAny>, Failure> {
+    let py = func.py();
+    let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
+    let params = Params::of(func)?;
+    let core = Box::new(Core {
+        py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(false),
+        can_compile: AtomicBool::new(true), last: AtomicPtr::new(std::ptr::null_mut()), overloads: Mutex::default(),
+    });
+    // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees the object.
+    unsafe {
+        let object = ffi::PyType_GenericAlloc(type_object(), 0);
+        let object = Bound::from_owned_ptr_or_err(py, object)?;
+        let d = object.as_ptr().cast::<Dispatcher>();
+        (*d).vectorcall = Some(vectorcall);
+        (*d).core = Box::into_raw(core);
+        Ok(object)
+    }
+}
+
+// ---------------------------------------------------------------- the class
+
+unsafe extern "C" fn dealloc(o: Obj) {
+    // SAFETY: called once by Python for an object made by `make`.
+    unsafe {
+        ffi::PyObject_GC_UnTrack(o.cast());
+        let d = o.cast::<Dispatcher>();
+        if !(*d).weakrefs.is_null() { ffi::PyObject_ClearWeakRefs(o); }
+        ffi::Py_CLEAR(&raw mut (*d).dict);
+        if !(*d).core.is_null() { drop(Box::from_raw((*d).core)); }
+        let class = ffi::Py_TYPE(o);
+        ffi::PyObject_GC_Del(o.cast());
+        ffi::Py_DECREF(class.cast());
+    }
+}
+
+unsafe extern "C" fn traverse(o: Obj, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
+    // SAFETY: called by the collector on a live object; what is visited are references that the object owns. The lock is free, for nobody holds it
+    // while objects are made; if it is not, the object is kept for this round.
+    unsafe {
+        let d = o.cast::<Dispatcher>();
+        let call = |p: Obj| if p.is_null() { 0 } else { visit(p, arg) };
+        let r = call(ffi::Py_TYPE(o).cast());
+        if r != 0 { return r; }
+        let r = call((*d).dict);
+        if r != 0 || (*d).core.is_null() { return r; }
+        let core = &*(*d).core;
+        let r = call(core.py_func.as_ptr());
+        if r != 0 { return r; }
+        if let Ok(list) = core.overloads.try_lock() {
+            for o in list.iter().filter(|o| Arc::strong_count(o) == 1) {
+                let r = o.guards.traverse(&call);
+                if r != 0 { return r; }
+            }
+        }
+        0
+    }
+}
+
+unsafe extern "C" fn clear(o: Obj) -> c_int {
+    // SAFETY: called by the collector on an unreachable, still live object. The function stays: others of the cycle may be called once more.
+    unsafe {
+        let d = o.cast::<Dispatcher>();
+        ffi::Py_CLEAR(&raw mut (*d).dict);
+        if !(*d).core.is_null() { (*(*d).core).clear(); }
+    }
+    0
+}
+
+unsafe extern "C" fn descr_get(o: Obj, instance: Obj, _owner: Obj) -> Obj {
+    // SAFETY: called by Python with live objects; instance may be null.
+    unsafe { if instance.is_null() || instance == ffi::Py_None() { new_ref(o) } else { PyMethod_New(o, instance) } }
+}
+
+unsafe extern "C" fn repr(o: Obj) -> Obj {
+    // SAFETY: called by Python with a live dispatcher.
+    unsafe {
+        let core = &*(*o.cast::<Dispatcher>()).core;
+        let text = format!("<tierup function {}>", core.params.name);
+        ffi::PyUnicode_FromStringAndSize(text.as_ptr().cast(), text.len() as isize)
+    }
+}
+
+unsafe extern "C" {
+    fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
+}
+
+/// Makes the class.
+pub fn init(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    let member = |name: &'static std::ffi::CStr, offset: usize| ffi::PyMemberDef {
+        name: name.as_ptr(), type_code: ffi::Py_T_PYSSIZET, offset: offset as isize, flags: ffi::Py_READONLY, doc: std::ptr::null(),
+    };
+    let members = Box::leak(Box::new([
+        member(c"__vectorcalloffset__", std::mem::offset_of!(Dispatcher, vectorcall)),
+        member(c"__dictoffset__", std::mem::offset_of!(Dispatcher, dict)),
+        member(c"__weaklistoffset__", std::mem::offset_of!(Dispatcher, weakrefs)),
+        // SAFETY: an all-zero entry ends the list.
+        unsafe { std::mem::zeroed() },
+    ]));
+    let getset = Box::leak(Box::new([
+        ffi::PyGetSetDef {
+            name: c"__dict__".as_ptr(), get: Some(ffi::PyObject_GenericGetDict), set: Some(ffi::PyObject_GenericSetDict), doc: std::ptr::null(), closure: std::ptr::null_mut(),
+        },
+        // SAFETY: an all-zero entry ends the list.
+        unsafe { std::mem::zeroed() },
+    ]));
+    let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
+    let mut slots = [
+        slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
+        slot(ffi::Py_tp_clear, clear as *mut c_void),
+        slot(ffi::Py_tp_call, ffi::PyVectorcall_Call as *mut c_void),
+        slot(ffi::Py_tp_descr_get, descr_get as *mut c_void),
+        slot(ffi::Py_tp_repr, repr as *mut c_void),
+        slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_getset, getset.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_doc, c"A Python function that is compiled for the types of its arguments.".as_ptr().cast_mut().cast()),
+        slot(0, std::ptr::null_mut()),
+    ];
+    let flags = ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_GC | ffi::Py_TPFLAGS_HAVE_VECTORCALL | ffi::Py_TPFLAGS_METHOD_DESCRIPTOR
+        | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION;
+    let mut spec = ffi::PyType_Spec {
+        name: c"tierup.Dispatcher".as_ptr(), basicsize: size_of::<Dispatcher>() as c_int, itemsize: 0, flags: flags as _, slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: the specification is complete; members and getset live for ever, the rest is copied.
+    let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&mut spec))? };
+    TYPE.get_or_init(|| class.clone().into_ptr() as usize);
+    Ok(class)
+}

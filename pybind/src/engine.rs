@@ -1,0 +1,94 @@
+//! The door to the compiler: a function and argument types in, an address to call out.
+
+use tierup_core::diag::Result;
+use tierup_core::host::Host;
+use tierup_core::layout::ThreadCtx;
+use tierup_core::ssa::FuncId;
+use tierup_core::types::Type;
+use std::sync::RwLock;
+use tierup_core::backend::Backend;
+use tierup_runtime::engine::{self, Interpreted, Phases, Request};
+use tierup_tier0::Cranelift;
+
+pub use engine::Wrapper;
+
+/// What `@jit` was told.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub code: tierup_core::lower::cx::Options,
+    /// Calls release the GIL.
+    pub nogil: bool,
+    /// Nothing is compiled: Python runs the function.
+    pub force_python: bool,
+}
+
+/// Code of one overload; dropping it frees the code.
+pub struct Compiled(engine::Compiled);
+
+impl Compiled {
+    /// The wrapper to jump to; none where the code is interpreted.
+    pub fn wrapper(&self) -> Option<Wrapper> { self.0.native(self.0.wrapper) }
+    /// Calls the function.
+    ///
+    /// # Safety
+    /// As for `engine::Compiled::call`.
+    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { unsafe { self.0.call(self.0.wrapper, ctx, args, results) } }
+    /// What the generator that the function returns yields.
+    pub fn yields(&self) -> Option<Type> { self.0.resume.map(|r| r.1) }
+    /// Resumes that generator.
+    ///
+    /// # Safety
+    /// As for `engine::Compiled::call`, with the frame as the argument; the function returns a generator.
+    pub unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        let address = self.0.resume.map_or(std::ptr::null(), |r| r.0);
+        unsafe { self.0.call(address, ctx, args, results) }
+    }
+    pub fn ret(&self) -> Type { self.0.ret }
+    pub fn text(&self, level: &str) -> Option<String> { self.0.text(level) }
+    pub fn phases(&self) -> Phases { self.0.phases }
+    pub fn size(&self) -> usize { self.0.size() }
+}
+
+/// Settings of `tierup.config` that compilation follows.
+struct Settings { interpret: bool, dump: Vec<String>, trace: bool }
+static SETTINGS: RwLock<Settings> = RwLock::new(Settings { interpret: false, dump: vec![], trace: false });
+
+pub fn configure(tier: &str, dump: Vec<String>, trace: bool) {
+    *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", dump, trace };
+}
+
+/// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
+pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, keep_text: bool) -> Result<Compiled> {
+    let (interpret, dump, trace) = {
+        let s = SETTINGS.read().unwrap_or_else(|e| e.into_inner());
+        (s.interpret, s.dump.clone(), s.trace)
+    };
+    let cranelift = Cranelift::new();
+    let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
+    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty() };
+    let compiled = engine::compile(&request);
+    if trace || !dump.is_empty() { report(func, args, &compiled, &dump, trace); }
+    compiled.map(Compiled)
+}
+
+/// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
+fn report(func: FuncId, args: &[Type], compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
+    let name = tierup_core::ssa::registry::name(func);
+    let args = args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+    if dump.iter().any(|d| d == "ssa") && let Some(f) = tierup_core::ssa::registry::get(func) { eprintln!("tierup: ssa of {name}\n{f}"); }
+    match compiled {
+        Ok(c) => {
+            let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
+            let p = c.phases;
+            if trace {
+                eprintln!(
+                    "tierup: {name}({args}) -> {}: infer {:.2} ms, lower {:.2}, optimise {:.2}, back end {:.2}, {} bytes", c.ret, ms(p.infer), ms(p.lower),
+                    ms(p.optimise), ms(p.backend), c.size(),
+                );
+            }
+            for d in dump { if let Some(text) = c.text(d) { eprintln!("tierup: {d} of {name}({args})\n{text}"); } }
+        }
+        Err(e) if trace => eprintln!("tierup: {name}({args}) is not compiled: {} [{}]", e.message, e.code.name()),
+        Err(_) => {}
+    }
+}

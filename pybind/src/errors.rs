@@ -1,0 +1,57 @@
+//! Diagnostics as Python exceptions of `tierup.errors`, with the user's source lines; and the net that catches panics at the boundary.
+
+use pyo3::exceptions::PySystemError;
+use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tierup_core::diag::{Code, Diagnostic};
+
+/// A line of the user's source, through `linecache`, so that notebooks, zip files and doctests have theirs.
+fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
+    let text: String = py.import("linecache").ok()?.call_method1("getline", (file, line)).ok()?.extract().ok()?;
+    if text.is_empty() { None } else { Some(text.trim_end_matches('\n').to_string()) }
+}
+
+/// The diagnostic in about ten lines.
+pub fn render(py: Python<'_>, d: &Diagnostic) -> String { d.render(&|file, line| source_line(py, file, line)) }
+
+/// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools and tests.
+pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let class = py.import("tierup.errors")?.getattr(d.code.exception())?;
+        let exc = class.call1((render(py, d),))?;
+        exc.setattr("code", d.code.name())?;
+        exc.setattr("msg", &d.message)?;
+        if let Some(s) = &d.span {
+            exc.setattr("file", &*s.file)?;
+            exc.setattr("line", s.line)?;
+        }
+        Ok(PyErr::from_value(exc))
+    };
+    make().unwrap_or_else(|e| e)
+}
+
+/// Runs `body`; a panic (a bug of ours) becomes a diagnostic that names what was being done.
+pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(Diagnostic::new(Code::InternalError, format!("internal error while {doing}: {text}")).help("this is a bug in Tierup; please report it").into())
+    })
+}
+
+/// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an import, a signal handler).
+pub enum Failure { Diagnostic(Box<Diagnostic>), Raised(PyErr) }
+
+impl From<Diagnostic> for Failure {
+    fn from(d: Diagnostic) -> Failure { Failure::Diagnostic(Box::new(d)) }
+}
+impl From<PyErr> for Failure {
+    fn from(e: PyErr) -> Failure { Failure::Raised(e) }
+}
+impl Failure {
+    pub fn into_python(self, py: Python<'_>) -> PyErr {
+        match self { Failure::Diagnostic(d) => to_python(py, &d), Failure::Raised(e) => e }
+    }
+}
+
+/// An exception for a state that cannot be.
+pub fn bug(text: &str) -> PyErr { PySystemError::new_err(format!("tierup: {text}; please report this")) }

@@ -1,0 +1,241 @@
+//! Native exceptions as Python ones, with a traceback that shows the user's file, line and function for every compiled frame; and what the
+//! run-time asks of Python: signals, printing, classes of exceptions.
+
+use crate::known;
+use pyo3::exceptions::{PyBaseException, PyRuntimeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::{LazyLock, Mutex};
+use tierup_core::exc::Class;
+use tierup_runtime::exc::{Arg, Error, Exc, ExcClass, Res, Site};
+use tierup_runtime::host::{ArrayView, Callbacks, set_callbacks};
+
+/// Frames shown of one exception: a runaway recursion leaves a hundred thousand, and nobody reads the middle.
+const FRAMES: usize = 1000;
+
+/// Code objects that stand for a source line in tracebacks.
+type CodeKey = (usize, usize, i64);
+static CODES: LazyLock<Mutex<HashMap<CodeKey, Py<PyAny>>>> = LazyLock::new(Default::default);
+
+fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
+    let key = (site.file as usize, site.func as usize, site.line);
+    if let Some(c) = CODES.lock().unwrap_or_else(|e| e.into_inner()).get(&key) { return Ok(c.clone_ref(py)); }
+    let text = |s: &str| CString::new(s.replace('\0', "?")).unwrap_or_default();
+    // SAFETY: both texts are NUL-terminated; the result is a new reference or null.
+    let code = unsafe {
+        let code = ffi::PyCode_NewEmpty(text(site.file()).as_ptr(), text(site.func()).as_ptr(), site.line as std::ffi::c_int);
+        Bound::from_owned_ptr_or_err(py, code.cast())?.unbind()
+    };
+    let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());
+    if codes.len() < 4096 { codes.insert(key, code.clone_ref(py)); }
+    Ok(code)
+}
+
+/// Puts one frame for each site in front of the traceback of the exception that is being raised; sites come innermost first.
+fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
+    let middle = trail.len().saturating_sub(FRAMES);
+    let shown = trail.iter().take(FRAMES / 2).chain(trail.iter().skip(FRAMES / 2 + middle));
+    for site in shown {
+        let Ok(code) = code_object(py, site) else { continue };
+        // SAFETY: this thread is attached; the frame is given a code object and a dict, and released after it was linked in.
+        unsafe {
+            let (mut class, mut value, mut tb) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+            // Making a frame must not see an exception set.
+            ffi::PyErr_Fetch(&mut class, &mut value, &mut tb);
+            let frame = ffi::PyFrame_New(ffi::PyThreadState_Get(), code.as_ptr().cast(), globals.as_ptr(), std::ptr::null_mut());
+            ffi::PyErr_Restore(class, value, tb);
+            if frame.is_null() { return; }
+            ffi::PyTraceBack_Here(frame);
+            ffi::Py_DECREF(frame.cast());
+        }
+    }
+}
+
+fn class_of<'py>(py: Python<'py>, class: ExcClass) -> PyResult<Bound<'py, PyAny>> {
+    let handle = match class { ExcClass::Builtin(c) => c as u64, ExcClass::Host(h) => h as u64 };
+    known::class_object(py, handle).map(|c| c.into_bound(py)).ok_or_else(|| PyRuntimeError::new_err("an exception of a class that is gone"))
+}
+
+fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match arg {
+        Arg::None => py.None().into_bound(py),
+        Arg::Bool(b) => b.into_pyobject(py)?.to_owned().into_any(),
+        Arg::Int(i) => i.into_pyobject(py)?.into_any(),
+        Arg::UInt(u) => u.into_pyobject(py)?.into_any(),
+        Arg::Float(x) => x.into_pyobject(py)?.into_any(),
+        Arg::Complex(a, b) => pyo3::types::PyComplex::from_doubles(py, *a, *b).into_any(),
+        Arg::Text(t) => t.as_ref().into_pyobject(py)?.into_any(),
+        // SAFETY: the argument owns a live string, and its text has `len` units of `kind` bytes.
+        Arg::Str(s) => unsafe {
+            match crate::frame::python_str(*s) {
+                Some(p) => Bound::from_borrowed_ptr(py, p),
+                None => Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromKindAndData((**s).kind as i32, (**s).data.cast(), (**s).len as isize))?,
+            }
+        },
+        Arg::Tuple(m) => tuple_of(py, m)?.into_any(),
+        // SAFETY: the argument owns a live Python object.
+        Arg::Py(p) => unsafe { Bound::from_borrowed_ptr(py, p.cast()) },
+    })
+}
+
+fn tuple_of<'py>(py: Python<'py>, args: &[Arg]) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, args.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The Python exception for a native one, without its traceback and links.
+fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: a non-null `py` is an owned reference to a Python exception.
+    if !exc.py.is_null() { return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) }); }
+    let e = class_of(py, exc.class)?.call1(tuple_of(py, &exc.args)?)?;
+    // A class whose `__new__` gives something else cannot be raised; Python says so in these words.
+    if e.is_instance_of::<PyBaseException>() { Ok(e) } else { Err(pyo3::exceptions::PyTypeError::new_err("calling an exception class should have returned an instance of BaseException")) }
+}
+
+/// A native exception as a Python object: with frames, cause and context.
+pub fn exception_object<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> { linked(py, exc, globals, 0) }
+
+fn linked<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>, depth: usize) -> PyResult<Bound<'py, PyAny>> {
+    let e = bare_exception(py, exc)?;
+    // A chain of exceptions raised in handlers of one another in a loop has no useful end.
+    if depth < 16 {
+        // SAFETY: links are null or live exceptions.
+        unsafe {
+            if let Some(cause) = exc.cause.as_ref() { e.setattr("__cause__", linked(py, cause, globals, depth + 1)?)?; }
+            if let Some(context) = exc.context.as_ref() { e.setattr("__context__", linked(py, context, globals, depth + 1)?)?; }
+        }
+    }
+    if exc.suppress_context { e.setattr("__suppress_context__", true)?; }
+    if !exc.trail.is_empty() {
+        PyErr::from_value(e.clone()).restore(py);
+        add_frames(py, &exc.trail, globals);
+        let raised = PyErr::take(py);
+        if let Some(r) = raised { e.setattr("__traceback__", r.traceback(py))?; }
+    }
+    Ok(e)
+}
+
+/// Raises an owned native exception in Python.
+///
+/// # Safety
+/// `exc` must be an owned reference to a live exception.
+pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -> PyErr {
+    // SAFETY: as required of the caller; dropping `e` releases it.
+    let e = unsafe { Error::from_raw(exc) };
+    match exception_object(py, &e, globals) {
+        Ok(value) => PyErr::from_value(value),
+        // The constructor of a user's exception class raised: that is what Python would report, at the same place.
+        Err(other) => {
+            other.restore(py);
+            add_frames(py, &e.trail, globals);
+            PyErr::fetch(py)
+        }
+    }
+}
+
+// ---------------------------------------------------------------- what the run-time asks
+
+/// A Python exception as a native one that remembers it.
+pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
+    let value = e.into_value(py);
+    let class = value.bind(py).get_type();
+    let class = known::exception_class(&class).ok().flatten().map_or(ExcClass::Builtin(Class::Exception), |c| match Class::from_handle(c.handle) {
+        Some(c) => ExcClass::Builtin(c),
+        None => ExcClass::Host(c.handle as i64),
+    });
+    let text = value.bind(py).str().map(|s| s.to_string()).unwrap_or_default();
+    let args = if text.is_empty() { vec![] } else { vec![Arg::Text(text.into())] };
+    let exc = Error::with_args(class, args).into_raw();
+    // SAFETY: the exception was just made, and nobody else has it.
+    unsafe {
+        (*exc).py = value.into_ptr().cast();
+        Error::from_raw(exc)
+    }
+}
+
+fn class_of_handle<'py>(py: Python<'py>, handle: i64) -> Option<Bound<'py, PyType>> {
+    known::class_object(py, handle as u64)?.into_bound(py).cast_into::<PyType>().ok()
+}
+
+fn exc_is_a(e: &Exc, handle: i64) -> bool {
+    Python::attach(|py| {
+        let Some(wanted) = class_of_handle(py, handle) else { return false };
+        class_of(py, e.class).ok().and_then(|c| c.cast_into::<PyType>().ok()).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
+    })
+}
+
+fn class_is_a(handle: i64, class: Class) -> bool {
+    Python::attach(|py| {
+        let Ok(wanted) = py.import("builtins").and_then(|b| b.getattr(class.name())) else { return false };
+        class_of_handle(py, handle).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
+    })
+}
+
+/// `str` or `repr`, or the class where that raises: it is for a message.
+fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
+    let text = if repr { obj.repr() } else { obj.str() };
+    text.map_or_else(|_| format!("<{}>", crate::value::class_name(obj)), |t| t.to_string_lossy().into_owned())
+}
+
+fn exc_text(e: &Exc, repr: bool) -> Option<String> {
+    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) { return None; }
+    Python::attach(|py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
+}
+
+fn show_object(p: *mut u8, repr: bool) -> String {
+    // SAFETY: the run-time passes a live Python object.
+    Python::attach(|py| shown(&unsafe { Bound::from_borrowed_ptr(py, p.cast()) }, repr))
+}
+
+fn poll() -> Res<()> {
+    Python::attach(|py| {
+        // Other Python threads have waited for as long as the loop has run.
+        py.detach(|| ());
+        py.check_signals().map_err(|e| to_native(py, e))
+    })
+}
+
+fn stdout_call(method: &str, text: Option<&str>) -> Res<()> {
+    Python::attach(|py| {
+        let call = || -> PyResult<()> {
+            let out = py.import("sys")?.getattr("stdout")?;
+            // `print` does nothing when there is no stdout (pythonw).
+            if out.is_none() { return Ok(()); }
+            match text { Some(t) => out.call_method1(method, (t,))?, None => out.call_method0(method)? };
+            Ok(())
+        };
+        call().map_err(|e| to_native(py, e))
+    })
+}
+
+fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
+    Python::attach(|py| {
+        let show = || -> PyResult<String> {
+            let n = crate::npy::require(py)?;
+            let num = crate::npy::type_of_elem(a.elem as u8).and_then(crate::npy::type_num).ok_or_else(|| crate::errors::bug("an array of strings is shown"))?;
+            // SAFETY: the view describes live memory, which outlives the array object made here; None may stand as a base.
+            let array = unsafe {
+                let none = py.None().into_ptr();
+                Bound::from_owned_ptr_or_err(py, n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none))?
+            };
+            if repr { array.repr()?.extract() } else { array.str()?.extract() }
+        };
+        show().map_err(|e| to_native(py, e))
+    })
+}
+
+/// Drops a reference to a Python object, from whatever thread.
+fn release(p: *mut u8) {
+    // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
+    if !p.is_null() { Python::attach(|py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) })); }
+}
+
+/// Tells the run-time how to reach Python.
+pub fn install() {
+    set_callbacks(Callbacks {
+        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, release,
+    });
+}
+

@@ -1,0 +1,188 @@
+//! What one call holds on its stack: machine arguments, and stand-ins for the Python objects that they borrow from.
+//!
+//! A stand-in is a [`MemBlock`] or [`Str`] whose reference count is immortal, so compiled code never frees it, and whose `py` names the Python
+//! object. It dies with the call: everything native that could point to it has been turned into Python objects by then. Only a generator outlives
+//! the call that made it; for such calls the stand-ins are counted objects that own a reference ([`Frame::lasting`]).
+
+use crate::errors::Failure;
+use crate::lists::ListArg;
+use crate::npy::PyArrayObject;
+use pyo3::ffi;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::sync::atomic::AtomicI64;
+use tierup_core::layout::{IMMORTAL, MemBlock, Obj, Str};
+
+/// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
+pub const ARGS: usize = 32;
+pub const STAND_INS: usize = 8;
+pub const RESULTS: usize = 16;
+
+/// A string argument without a copy.
+#[repr(C)]
+pub struct BorrowedStr { pub str: Str, pub py: *mut ffi::PyObject }
+
+/// Room for either stand-in.
+#[repr(C)]
+union StandIn { block: ManuallyDrop<MemBlock>, text: ManuallyDrop<BorrowedStr> }
+
+/// What is not needed by calls with scalars and a few arrays.
+#[derive(Default)]
+pub struct Extra {
+    more: Vec<Box<MaybeUninit<StandIn>>>,
+    /// List arguments, for identity and for writing changes back.
+    pub lists: Vec<ListArg>,
+    /// Why an argument that fits could not be converted.
+    pub failure: Option<Failure>,
+    /// References to release after the call.
+    pub owned: Vec<*mut Obj>,
+}
+
+pub struct Frame {
+    stand_ins: [MaybeUninit<StandIn>; STAND_INS],
+    used: usize,
+    /// Stand-ins outlive the call.
+    lasting: bool,
+    /// Dropped by hand, so that calls without it pay one comparison.
+    pub extra: ManuallyDrop<Option<Box<Extra>>>,
+}
+
+unsafe extern "C" fn never_dropped(_: *mut Obj) {}
+unsafe extern "C" fn never_dropped_str(o: *mut Obj) { never_dropped_impl(o) }
+// Two functions that differ, or the linker would fold them into one and strings could not be told from blocks.
+#[inline(never)]
+fn never_dropped_impl(o: *mut Obj) { std::hint::black_box(o); }
+
+/// A block that stands for the memory of an array object, which the caller keeps alive.
+///
+/// # Safety
+/// `array` must be a live ndarray.
+#[inline]
+pub unsafe fn borrowed_block(array: *mut ffi::PyObject) -> MemBlock {
+    // SAFETY: as required of the caller. The number of bytes is not known for a view, and nobody asks.
+    let data = unsafe { (*array.cast::<PyArrayObject>()).data };
+    MemBlock { obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped }, data, bytes: 0, py: array.cast() }
+}
+
+/// # Safety
+/// `text` must be a live, ready str.
+unsafe fn borrowed_str(text: *mut ffi::PyObject, refs: i64, drop: unsafe extern "C" fn(*mut Obj)) -> BorrowedStr {
+    // SAFETY: the accessors read the header of a ready string.
+    unsafe {
+        let str = Str {
+            obj: Obj { refs: AtomicI64::new(refs), drop },
+            len: ffi::PyUnicode_GET_LENGTH(text) as i64, kind: ffi::PyUnicode_KIND(text) as i64, data: ffi::PyUnicode_DATA(text).cast(),
+        };
+        BorrowedStr { str, py: text }
+    }
+}
+
+unsafe extern "C" fn drop_lasting_block(o: *mut Obj) {
+    // SAFETY: called once, for a block made by `lasting_block`.
+    let block = unsafe { Box::from_raw(o.cast::<MemBlock>()) };
+    (tierup_runtime::host::callbacks().release)(block.py);
+}
+unsafe extern "C" fn drop_lasting_str(o: *mut Obj) {
+    // SAFETY: called once, for a string made by `lasting_text`.
+    let text = unsafe { Box::from_raw(o.cast::<BorrowedStr>()) };
+    (tierup_runtime::host::callbacks().release)(text.py.cast());
+}
+
+/// The Python string that a native one stands for.
+///
+/// # Safety
+/// `s` must be a live string.
+pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
+    // SAFETY: strings with one of these drop functions are the first field of a `BorrowedStr`.
+    unsafe {
+        let drop = (*s).obj.drop;
+        let ours = [never_dropped_str as unsafe extern "C" fn(*mut Obj), drop_lasting_str].iter().any(|d| std::ptr::fn_addr_eq(drop, *d));
+        ours.then(|| (*s.cast::<BorrowedStr>()).py)
+    }
+}
+
+impl Frame {
+    #[inline]
+    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, extra: ManuallyDrop::new(None) } }
+
+    pub fn extra(&mut self) -> &mut Extra { self.extra.get_or_insert_default() }
+
+    #[inline]
+    fn stand_in(&mut self) -> *mut StandIn {
+        if self.used < STAND_INS {
+            self.used += 1;
+            return self.stand_ins[self.used - 1].as_mut_ptr();
+        }
+        self.more()
+    }
+    #[cold]
+    fn more(&mut self) -> *mut StandIn {
+        let more = &mut self.extra().more;
+        more.push(Box::new(MaybeUninit::uninit()));
+        more.last_mut().map_or(std::ptr::null_mut(), |b| b.as_mut_ptr())
+    }
+
+    /// The owner of an array argument.
+    ///
+    /// # Safety
+    /// `array` must be a live ndarray that outlives the call.
+    #[inline]
+    pub unsafe fn block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
+        // SAFETY: as required of the caller.
+        if self.lasting { return unsafe { self.lasting_block(array) }; }
+        let p = self.stand_in().cast::<MemBlock>();
+        // SAFETY: there is room for a block at `p`, and it stays where it is as long as this frame is not moved after the first use.
+        unsafe { p.write(borrowed_block(array)) };
+        p
+    }
+
+    /// A string argument.
+    ///
+    /// # Safety
+    /// `text` must be a live, ready str that outlives the call.
+    #[inline]
+    pub unsafe fn text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
+        // SAFETY: as required of the caller; there is room at the stand-in.
+        unsafe {
+            if self.lasting { return self.lasting_text(text); }
+            let p = self.stand_in().cast::<BorrowedStr>();
+            p.write(borrowed_str(text, IMMORTAL, never_dropped_str));
+            p.cast()
+        }
+    }
+
+    #[cold]
+    unsafe fn lasting_block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
+        // SAFETY: as for `block`; the new reference belongs to the block.
+        unsafe {
+            let mut block = borrowed_block(array);
+            ffi::Py_INCREF(array);
+            block.obj = Obj { refs: AtomicI64::new(1), drop: drop_lasting_block };
+            let p = Box::into_raw(Box::new(block));
+            self.extra().owned.push(p.cast());
+            p
+        }
+    }
+    #[cold]
+    unsafe fn lasting_text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
+        // SAFETY: as for `text`; the new reference belongs to the string.
+        unsafe {
+            ffi::Py_INCREF(text);
+            let p = Box::into_raw(Box::new(borrowed_str(text, 1, drop_lasting_str)));
+            self.extra().owned.push(p.cast());
+            p.cast()
+        }
+    }
+
+    #[cold]
+    fn release(&mut self) {
+        if let Some(e) = self.extra.take() {
+            // SAFETY: the references were put there as owned ones.
+            for o in &e.owned { unsafe { tierup_runtime::object::release(*o) }; }
+            drop(e);
+        }
+    }
+}
+impl Drop for Frame {
+    #[inline]
+    fn drop(&mut self) { if self.extra.is_some() { self.release(); } }
+}

@@ -1,0 +1,130 @@
+//! Python functions that the compiler has seen: one number in `core::ssa::registry` for each function object and its code.
+//!
+//! The table holds functions weakly, so a closure made in a loop can die; the entries of dead ones are swept as the table grows. Whoever
+//! needs a function alive (a dispatcher, a guard of an overload) holds it itself.
+
+use crate::dispatcher;
+use crate::errors::Failure;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyFunction, PyString};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::ssa::{FuncId, build, registry};
+use tierup_core::types::{Kind, Type};
+
+struct Entry {
+    /// A `weakref.ref` to the function.
+    weak: Py<PyAny>,
+    /// Address of the function's code object when it was decoded; `f.__code__ = …` makes it another function.
+    code: usize,
+    address: usize,
+    func: Option<FuncId>,
+    library: bool,
+}
+
+#[derive(Default)]
+struct Table { by_address: HashMap<usize, u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table { next: 1, sweep_at: 256, ..Table::default() }));
+
+fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
+
+/// The Python function behind a plain function or a dispatcher.
+pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
+    if let Ok(f) = obj.cast::<PyFunction>() { return Some(f.clone()); }
+    dispatcher::py_func(obj).and_then(|f| f.cast_into::<PyFunction>().ok())
+}
+
+fn code_address(f: &Bound<'_, PyFunction>) -> usize {
+    // SAFETY: `f` is a function object; the reference is only compared.
+    unsafe { ffi::PyFunction_GetCode(f.as_ptr()) as usize }
+}
+
+/// The handle of a function, by which the compiler asks for its globals.
+fn handle_of(f: &Bound<'_, PyFunction>, library: bool) -> PyResult<u64> {
+    let (address, code) = (f.as_ptr() as usize, code_address(f));
+    // An entry is this function's if its code is the same object and it is alive: a new function may have taken a dead one's address.
+    let known = {
+        let t = table();
+        t.by_address.get(&address).and_then(|h| t.entries.get(h).map(|e| (*h, e.code, e.weak.clone_ref(f.py()))))
+    };
+    if let Some((h, old_code, weak)) = known && old_code == code && weak.bind(f.py()).call0()?.is(f) { return Ok(h); }
+    sweep(f.py())?;
+    let weak = f.py().import("weakref")?.getattr("ref")?.call1((f,))?.unbind();
+    let mut t = table();
+    let handle = t.next;
+    t.next += 1;
+    t.by_address.insert(address, handle);
+    t.entries.insert(handle, Entry { weak, code, address, func: None, library });
+    Ok(handle)
+}
+
+/// Forgets functions that have died, when the table has doubled since the last time.
+fn sweep(py: Python<'_>) -> PyResult<()> {
+    let candidates: Vec<(u64, Py<PyAny>)> = {
+        let t = table();
+        if t.entries.len() < t.sweep_at { return Ok(()); }
+        t.entries.iter().map(|(h, e)| (*h, e.weak.clone_ref(py))).collect()
+    };
+    let mut dead = vec![];
+    for (h, weak) in candidates { if weak.bind(py).call0()?.is_none() { dead.push(h); } }
+    let mut removed = vec![];
+    let mut t = table();
+    for h in dead {
+        if let Some(e) = t.entries.remove(&h) {
+            if t.by_address.get(&e.address) == Some(&h) { t.by_address.remove(&e.address); }
+            removed.push(e);
+        }
+    }
+    t.sweep_at = (2 * t.entries.len()).max(256);
+    drop(t);
+    for e in &removed { if let Some(id) = e.func { registry::remove(id); } }
+    Ok(())
+}
+
+/// The number of a Python function in the compiler, decoded at the first request.
+pub fn func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, false) }
+/// The same for a function of `tierup.lib`, whose globals never change.
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true) }
+
+fn func_id_as(f: &Bound<'_, PyFunction>, library: bool) -> Result<FuncId, Failure> {
+    let handle = handle_of(f, library)?;
+    if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
+    let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
+    let id = registry::add(build::build(&code, handle)?);
+    if let Some(e) = table().entries.get_mut(&handle) { e.func = Some(id); }
+    Ok(id)
+}
+
+/// The function of a handle, and whether it belongs to the library.
+pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFunction>, bool)> {
+    let (weak, library) = table().entries.get(&handle).map(|e| (e.weak.clone_ref(py), e.library))?;
+    let f = weak.bind(py).call0().ok()?;
+    f.cast_into::<PyFunction>().ok().map(|f| (f, library))
+}
+
+/// The Python function whose code has this number, for results that are functions.
+pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
+    let handle = table().entries.iter().find(|(_, e)| e.func == Some(id)).map(|(h, _)| *h)?;
+    function_of(py, handle).map(|(f, _)| f)
+}
+
+/// Whether this is `tierup.prange`.
+pub fn is_prange(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(module) = obj.py().import("sys")?.getattr("modules")?.get_item("tierup") else { return Ok(false) };
+    Ok(module.getattr("prange").is_ok_and(|p| p.is(obj)))
+}
+
+/// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in compiled code).
+pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
+    let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
+    let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
+    let Ok(t) = tierup_core::types::parse::parse(text.to_str()?) else { return Ok(None) };
+    Ok(matches!(*t, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)).then_some(t))
+}
+
+/// A diagnostic for something that is no Python function (a class, a builtin, a C function).
+pub fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
+    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile a {}: only functions written in Python can be compiled", crate::value::class_name(obj)))
+}

@@ -1,0 +1,95 @@
+//! A generator of compiled code as a Python iterator. It owns the native frame, and through it everything the generator still needs.
+
+use crate::boxing::{self, BoxCx};
+use crate::engine::Compiled;
+use crate::frame::Frame;
+use crate::{ctx, exc};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use tierup_core::layout::Obj;
+use tierup_runtime::object::release;
+
+/// Iterator over what a compiled generator function yields.
+#[pyclass(module = "tierup", name = "generator", frozen)]
+pub struct Generator {
+    /// Owned; null when closed or finished.
+    frame: AtomicPtr<Obj>,
+    code: Arc<Compiled>,
+    running: AtomicBool,
+    globals: Py<PyAny>,
+    name: String,
+}
+
+impl Generator {
+    /// Takes over a reference to the frame.
+    pub fn object(py: Python<'_>, frame: *mut Obj, code: Arc<Compiled>, globals: Bound<'_, PyAny>, name: String) -> PyResult<Py<PyAny>> {
+        let g = Generator { frame: AtomicPtr::new(frame), code, running: AtomicBool::new(false), globals: globals.unbind(), name };
+        Ok(Py::new(py, g)?.into_any())
+    }
+
+    fn drop_frame(&self) {
+        let frame = self.frame.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        // SAFETY: the reference was owned, and is given up once.
+        unsafe { release(frame) };
+    }
+
+    fn resume(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        let frame = self.frame.load(Ordering::Acquire);
+        let Some(yields) = self.code.yields() else { return Ok(None) };
+        if frame.is_null() { return Ok(None); }
+        let args = [frame as u64];
+        let mut results = vec![0u64; 1 + yields.leaf_count()];
+        ctx::begin();
+        // SAFETY: the wrapper takes the frame, which is alive, and writes "has a value" and the value.
+        let status = unsafe { self.code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
+        ctx::end();
+        if status != 0 {
+            self.drop_frame();
+            // SAFETY: a status other than 0 is an owned exception.
+            return Err(unsafe { exc::raise(py, status as usize as *mut _, self.globals.bind(py)) });
+        }
+        if results[0] as u8 == 0 {
+            self.drop_frame();
+            return Ok(None);
+        }
+        let (frame, mut at) = (Frame::new(false), results[1..].as_ptr());
+        let mut cx = BoxCx::new(&frame);
+        // SAFETY: the value's leaves are ours now.
+        let object = unsafe { Bound::from_owned_ptr_or_err(py, boxing::to_python(yields, &mut at, &mut cx)) };
+        object.map(|o| Some(o.unbind()))
+    }
+}
+
+impl Drop for Generator {
+    fn drop(&mut self) { self.drop_frame(); }
+}
+
+#[pymethods]
+impl Generator {
+    fn __iter__(slf: Py<Self>) -> Py<Self> { slf }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        if self.running.swap(true, Ordering::AcqRel) { return Err(PyValueError::new_err("generator already executing")); }
+        let answer = self.resume(py);
+        self.running.store(false, Ordering::Release);
+        answer
+    }
+
+    /// As `next()`; compiled generators take no values.
+    fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        if !value.is_none() { return Err(PyTypeError::new_err("a compiled generator can only be sent None")); }
+        self.__next__(py)?.ok_or_else(|| pyo3::exceptions::PyStopIteration::new_err(()))
+    }
+
+    /// Ends the generator. What it holds is released; `finally` blocks that it stands in do not run.
+    fn close(&self) -> PyResult<()> {
+        if self.running.load(Ordering::Acquire) { return Err(PyValueError::new_err("generator already executing")); }
+        self.drop_frame();
+        Ok(())
+    }
+
+    fn __repr__(&self) -> String { format!("<tierup generator {}>", self.name) }
+}
+

@@ -1,0 +1,200 @@
+//! What an overload assumed about the world, checked before every call: globals by name, captured variables, defaults, global arrays.
+//!
+//! The names of one dictionary are checked by the dictionary's version tag; when that has moved, each value is compared by identity and, for
+//! immutable scalars, by value. A changed global therefore gives another overload, never a stale answer.
+
+use crate::npy::PyArrayObject;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use tierup_core::layout::MemBlock;
+
+type Obj = *mut ffi::PyObject;
+
+/// An owned reference that may be exchanged for an equal object.
+struct Held(AtomicPtr<ffi::PyObject>);
+impl Held {
+    /// Takes a new reference; null is allowed.
+    fn new(p: Obj) -> Held {
+        // SAFETY: null or live.
+        unsafe { ffi::Py_XINCREF(p) };
+        Held(AtomicPtr::new(p))
+    }
+    fn get(&self) -> Obj { self.0.load(Ordering::Relaxed) }
+    /// Whether `now` is the same value; an equal scalar replaces the one held, so that the next look is quick.
+    fn admits(&self, now: Obj) -> bool {
+        let held = self.get();
+        if held == now { return true; }
+        if held.is_null() || now.is_null() || !same_scalar(held, now) { return false; }
+        // SAFETY: both are live; this thread holds the GIL, and the old object's destructor (a number's or a string's) runs no Python code.
+        unsafe {
+            ffi::Py_INCREF(now);
+            let old = self.0.swap(now, Ordering::Relaxed);
+            ffi::Py_DECREF(old);
+        }
+        true
+    }
+}
+impl Drop for Held {
+    // SAFETY: guards are dropped with the GIL held (overloads are owned by dispatchers).
+    fn drop(&mut self) { unsafe { ffi::Py_XDECREF(self.get()) } }
+}
+
+/// Equal numbers or strings of exactly the same built-in class; 0.0 and -0.0 differ, NaN equals itself.
+fn same_scalar(a: Obj, b: Obj) -> bool {
+    // SAFETY: both are live objects; the casts follow checks of the exact class.
+    unsafe {
+        let class = ffi::Py_TYPE(a);
+        if class != ffi::Py_TYPE(b) { return false; }
+        if class == &raw mut ffi::PyFloat_Type { return ffi::PyFloat_AS_DOUBLE(a).to_bits() == ffi::PyFloat_AS_DOUBLE(b).to_bits(); }
+        if class == &raw mut ffi::PyLong_Type || class == &raw mut ffi::PyUnicode_Type { return ffi::PyObject_RichCompareBool(a, b, ffi::Py_EQ) == 1; }
+        false
+    }
+}
+
+/// Names read from one dictionary.
+struct DictGuard { dict: Obj, version: AtomicU64, names: Vec<(Obj, Held)> }
+
+#[cfg(not(Py_3_14))]
+#[allow(deprecated)]
+#[inline]
+fn version(dict: Obj) -> u64 {
+    // SAFETY: `dict` is a live dict.
+    unsafe { (*dict.cast::<ffi::PyDictObject>()).ma_version_tag }
+}
+/// Dictionaries lost their version tags; every name is compared at every call.
+#[cfg(Py_3_14)]
+#[inline]
+fn version(_dict: Obj) -> u64 { 0 }
+
+impl DictGuard {
+    #[inline]
+    fn holds(&self) -> bool {
+        let now = version(self.dict);
+        (now != 0 && now == self.version.load(Ordering::Relaxed)) || self.names_hold(now)
+    }
+    #[cold]
+    fn names_hold(&self, now: u64) -> bool {
+        for (name, value) in &self.names {
+            // SAFETY: dict and name are kept alive by this guard; the result is borrowed and not kept.
+            let current = unsafe { ffi::PyDict_GetItemWithError(self.dict, *name) };
+            if !value.admits(current) { return false; }
+        }
+        self.version.store(now, Ordering::Relaxed);
+        true
+    }
+}
+impl Drop for DictGuard {
+    fn drop(&mut self) {
+        // SAFETY: the references are owned; the GIL is held.
+        unsafe {
+            ffi::Py_DECREF(self.dict);
+            for (name, _) in &self.names { ffi::Py_DECREF(*name); }
+        }
+    }
+}
+
+/// A captured variable.
+struct CellGuard { cell: Held, content: Held }
+/// A function whose code and defaults were read.
+struct FunctionGuard { func: Held, code: Held, defaults: Held, kwdefaults: Held }
+/// A global array: compiled code holds its address and shape.
+struct ArrayGuard { array: Held, data: usize, dims: Vec<isize>, flags: i32, block: Box<MemBlock> }
+
+/// Everything one overload assumed. Made and dropped with the GIL held.
+#[derive(Default)]
+pub struct Guards { dicts: Vec<DictGuard>, cells: Vec<CellGuard>, functions: Vec<FunctionGuard>, arrays: Vec<ArrayGuard> }
+
+// SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations on live objects).
+unsafe impl Send for Guards {}
+unsafe impl Sync for Guards {}
+
+impl Guards {
+    pub fn is_empty(&self) -> bool { self.functions.is_empty() && self.dicts.is_empty() && self.cells.is_empty() && self.arrays.is_empty() }
+    /// Whether everything is as it was. Runs no Python code.
+    #[inline]
+    pub fn hold(&self) -> bool {
+        self.functions.iter().all(FunctionGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
+    }
+    #[inline(never)]
+    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) }
+
+    /// `dict[name]` was read; a null `value` says that it was absent.
+    pub fn name(&mut self, dict: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {
+        let at = self.dicts.iter().position(|d| d.dict == dict.as_ptr()).unwrap_or_else(|| {
+            // The version is taken at the first check: values read so far may have changed between two reads.
+            self.dicts.push(DictGuard { dict: dict.clone().into_ptr(), version: AtomicU64::new(0), names: vec![] });
+            self.dicts.len() - 1
+        });
+        let names = &mut self.dicts[at].names;
+        // SAFETY: names are live str objects.
+        if names.iter().any(|(n, _)| *n == name.as_ptr()) { return; }
+        names.push((name.clone().into_ptr(), Held::new(value.map_or(std::ptr::null_mut(), |v| v.as_ptr()))));
+    }
+    /// The content of a cell was read; null when it was empty.
+    pub fn cell(&mut self, cell: &Bound<'_, PyAny>, content: Option<&Bound<'_, PyAny>>) {
+        if self.cells.iter().any(|c| c.cell.get() == cell.as_ptr()) { return; }
+        self.cells.push(CellGuard { cell: Held::new(cell.as_ptr()), content: Held::new(content.map_or(std::ptr::null_mut(), |v| v.as_ptr())) });
+    }
+    /// The code of a function was compiled in, and its defaults may have been read.
+    pub fn function(&mut self, func: &Bound<'_, PyAny>) {
+        if self.functions.iter().any(|f| f.func.get() == func.as_ptr()) { return; }
+        let f = func.as_ptr().cast::<ffi::PyFunctionObject>();
+        // SAFETY: `func` is a function object, whose fields are live or null.
+        unsafe {
+            self.functions.push(FunctionGuard {
+                func: Held::new(f.cast()), code: Held::new((*f).func_code), defaults: Held::new((*f).func_defaults), kwdefaults: Held::new((*f).func_kwdefaults),
+            });
+        }
+    }
+    /// A global array; the answer is the address of the block that stands for it in compiled code.
+    pub fn array(&mut self, array: &Bound<'_, PyAny>) -> usize {
+        if let Some(a) = self.arrays.iter().find(|a| a.array.get() == array.as_ptr()) { return std::ptr::from_ref(&*a.block) as usize; }
+        let a = array.as_ptr().cast::<PyArrayObject>();
+        // SAFETY: the caller gives an ndarray.
+        unsafe {
+            let dims = (0..(*a).nd as usize).map(|i| *(*a).dimensions.add(i)).collect();
+            let block = Box::new(crate::frame::borrowed_block(array.as_ptr()));
+            let address = std::ptr::from_ref(&*block) as usize;
+            self.arrays.push(ArrayGuard { array: Held::new(array.as_ptr()), data: (*a).data as usize, dims, flags: (*a).flags, block });
+            address
+        }
+    }
+    /// Calls `visit` on every reference held, until one call gives something other than 0.
+    pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
+        let dicts = self.dicts.iter().flat_map(|d| std::iter::once(d.dict).chain(d.names.iter().flat_map(|(n, v)| [*n, v.get()])));
+        let cells = self.cells.iter().flat_map(|c| [c.cell.get(), c.content.get()]);
+        let functions = self.functions.iter().flat_map(|f| [f.func.get(), f.code.get(), f.defaults.get(), f.kwdefaults.get()]);
+        let rest = self.arrays.iter().map(|a| a.array.get());
+        dicts.chain(cells).chain(functions).chain(rest).map(visit).find(|r| *r != 0).unwrap_or(0)
+    }
+
+}
+
+impl CellGuard {
+    #[inline]
+    fn holds(&self) -> bool {
+        // SAFETY: the cell is alive, and only its slot is read.
+        unsafe { self.content.admits((*self.cell.get().cast::<ffi::PyCellObject>()).ob_ref) }
+    }
+}
+impl FunctionGuard {
+    #[inline]
+    fn holds(&self) -> bool {
+        let f = self.func.get().cast::<ffi::PyFunctionObject>();
+        // SAFETY: the function is alive, and only its fields are read.
+        unsafe { self.code.get() == (*f).func_code && self.defaults.get() == (*f).func_defaults && self.kwdefaults.get() == (*f).func_kwdefaults }
+    }
+}
+impl ArrayGuard {
+    /// The memory and shape of an array change only in place: `a.shape = …`, `a.resize(…, refcheck=False)`, `a.setflags(write=False)`.
+    #[inline]
+    fn holds(&self) -> bool {
+        let a = self.array.get().cast::<PyArrayObject>();
+        // SAFETY: the array is alive; its shape has `nd` members.
+        unsafe {
+            (*a).data as usize == self.data && (*a).flags == self.flags && (*a).nd as usize == self.dims.len()
+                && self.dims.iter().enumerate().all(|(i, d)| *(*a).dimensions.add(i) == *d)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! [`Host`] for one compilation: answers what globals, captured variables and defaults mean, and notes each answer as a guard of the overload.
+
+use crate::errors::Failure;
+use crate::guards::Guards;
+use crate::value::{self, Record};
+use crate::{functions, known};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyFunction, PyString, PyTuple};
+use std::cell::RefCell;
+use tierup_core::diag::{Code, Diagnostic, Result};
+use tierup_core::host::{GlobalValue, Host};
+use tierup_core::ssa::FuncId;
+
+pub struct PyHost<'py> {
+    py: Python<'py>,
+    guards: RefCell<Guards>,
+    /// The first Python exception that an answer met (an import that failed, Ctrl-C); the compilation's own error is less to the point.
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Record for PyHost<'_> {
+    fn array(&self, array: &Bound<'_, PyAny>) -> usize { self.guards.borrow_mut().array(array) }
+}
+
+impl<'py> PyHost<'py> {
+    pub fn new(py: Python<'py>) -> PyHost<'py> { PyHost { py, guards: RefCell::default(), raised: RefCell::default() } }
+
+    /// What the compilation assumed, and the Python exception that it met.
+    pub fn finish(self) -> (Guards, Option<PyErr>) { (self.guards.into_inner(), self.raised.into_inner()) }
+
+    /// Guards the code and defaults of a function that is compiled in or passed as an argument.
+    pub fn depends_on(&self, func: &Bound<'py, PyAny>) { self.guards.borrow_mut().function(func); }
+
+    fn classify(&self, obj: &Bound<'py, PyAny>, guarded: bool) -> Option<GlobalValue> {
+        match value::classify(obj, self) {
+            Ok(v) => {
+                if guarded && matches!(v, GlobalValue::Function(_)) && let Some(f) = functions::python_function(obj) { self.depends_on(f.as_any()); }
+                // Members of tuples and the like are reached through the tuple, which its own guard keeps alive.
+                Some(v)
+            }
+            Err(e) => Some(self.unsupported(e)),
+        }
+    }
+
+    /// A value that could not be understood: the reason becomes the compiler's error where the value is used.
+    fn unsupported(&self, e: Failure) -> GlobalValue {
+        match e {
+            Failure::Diagnostic(d) => GlobalValue::Unsupported(d.to_string()),
+            Failure::Raised(e) => {
+                let text = e.to_string();
+                self.raised.borrow_mut().get_or_insert(e);
+                GlobalValue::Unsupported(text)
+            }
+        }
+    }
+
+    fn globals_of(&self, f: &Bound<'py, PyFunction>) -> Bound<'py, PyDict> {
+        // SAFETY: a function has a dict of globals.
+        unsafe { Bound::from_borrowed_ptr(self.py, ffi::PyFunction_GetGlobals(f.as_ptr())).cast_into_unchecked() }
+    }
+
+    /// `name` as code with these globals reads it, with its guards.
+    fn lookup(&self, globals: &Bound<'py, PyDict>, name: &Bound<'py, PyString>, guarded: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = globals.get_item(name)?;
+        if guarded { self.guards.borrow_mut().name(globals.as_any(), name.as_any(), found.as_ref()); }
+        if found.is_some() { return Ok(found); }
+        let builtins = match globals.get_item("__builtins__")? {
+            Some(b) => match b.cast_into::<PyDict>() { Ok(d) => d, Err(e) => e.into_inner().getattr("__dict__")?.cast_into::<PyDict>()? },
+            None => self.py.import("builtins")?.dict(),
+        };
+        let found = builtins.get_item(name)?;
+        if guarded { self.guards.borrow_mut().name(builtins.as_any(), name.as_any(), found.as_ref()); }
+        Ok(found)
+    }
+}
+
+impl Host for PyHost<'_> {
+    fn global(&self, host: u64, name: &str) -> Option<GlobalValue> {
+        let (f, library) = functions::function_of(self.py, host)?;
+        let found = self.lookup(&self.globals_of(&f), &PyString::intern(self.py, name), !library);
+        match found {
+            Ok(v) => v.and_then(|v| self.classify(&v, !library)),
+            Err(e) => Some(self.unsupported(e.into())),
+        }
+    }
+
+    fn free(&self, host: u64, index: u32) -> Option<GlobalValue> {
+        let (f, _) = functions::function_of(self.py, host)?;
+        // SAFETY: the closure of a function is null or a tuple of cells; both results are borrowed.
+        let cell = unsafe {
+            let closure = Bound::from_borrowed_ptr_or_opt(self.py, (*f.as_ptr().cast::<ffi::PyFunctionObject>()).func_closure)?;
+            closure.cast::<PyTuple>().ok()?.get_item(index as usize).ok()?
+        };
+        let content = cell.getattr("cell_contents").ok();
+        self.guards.borrow_mut().cell(&cell, content.as_ref());
+        self.classify(&content?, true)
+    }
+
+    fn default(&self, host: u64, param: &str) -> Option<GlobalValue> {
+        let (f, library) = functions::function_of(self.py, host)?;
+        if !library { self.depends_on(f.as_any()); }
+        let value = default_of(&f, param);
+        match value {
+            Ok(v) => v.and_then(|v| self.classify(&v, !library)),
+            Err(e) => Some(self.unsupported(e.into())),
+        }
+    }
+
+    fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue> {
+        let m = known::module_object(self.py, module)?;
+        let name = PyString::intern(self.py, name);
+        let value = m.getattr(&name).ok()?;
+        // A module may compute its attributes (`__getattr__`); those that lie in its dict can change and are guarded.
+        if let Ok(dict) = m.getattr("__dict__") && let Ok(d) = dict.cast::<PyDict>() {
+            let found = d.get_item(&name).ok().flatten();
+            self.guards.borrow_mut().name(d.as_any(), name.as_any(), found.as_ref());
+        }
+        self.classify(&value, true)
+    }
+
+    fn library(&self, path: &str) -> Result<FuncId> {
+        let find = || -> std::result::Result<FuncId, Failure> {
+            let (module, name) = path.rsplit_once('.').ok_or_else(|| Diagnostic::internal(format!("{path} is no library function")))?;
+            let f = self.py.import(format!("tierup.lib.{module}"))?.getattr(name)?;
+            let f = f.cast::<PyFunction>().map_err(|_| Diagnostic::internal(format!("tierup.lib.{path} is no Python function")))?;
+            functions::library_func_id(f)
+        };
+        find().map_err(|e| match e {
+            Failure::Diagnostic(d) => *d,
+            Failure::Raised(e) => {
+                let d = Diagnostic::new(Code::InternalError, format!("the library function {path} could not be loaded: {e}"));
+                self.raised.borrow_mut().get_or_insert(e);
+                d
+            }
+        })
+    }
+}
+
+/// The default of a parameter.
+fn default_of<'py>(f: &Bound<'py, PyFunction>, param: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(d) = f.getattr("__kwdefaults__")?.cast::<PyDict>() && let Some(v) = d.get_item(param)? { return Ok(Some(v)); }
+    let code = f.getattr("__code__")?;
+    let count: usize = code.getattr("co_argcount")?.extract()?;
+    let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
+    let defaults = f.getattr("__defaults__")?;
+    let Ok(defaults) = defaults.cast::<PyTuple>() else { return Ok(None) };
+    let Some(at) = names.iter().take(count).position(|n| n == param) else { return Ok(None) };
+    match (at + defaults.len()).checked_sub(count) { Some(i) => defaults.get_item(i).map(Some), None => Ok(None) }
+}

@@ -1,0 +1,149 @@
+//! Python objects that the compiler knows by name or number: rows of the operation table, exception and named tuple classes, modules.
+//!
+//! Everything in these tables lives as long as the process: they hold modules' own functions and classes, which are few.
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyTuple, PyType};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{LazyLock, Mutex, MutexGuard};
+use tierup_core::exc::{Class, FIRST_HOST_CLASS};
+use tierup_core::ops;
+use tierup_core::types::ClassInfo;
+
+/// A Python object's address; only ever compared.
+type Id = usize;
+
+fn id(obj: &Bound<'_, PyAny>) -> Id { obj.as_ptr() as usize }
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(|e| e.into_inner()) }
+
+// ---------------------------------------------------------------- operations
+
+#[derive(Default)]
+struct Paths {
+    /// Object to path. The objects are kept alive by `objects`.
+    by_id: HashMap<Id, &'static str>,
+    objects: HashMap<&'static str, Py<PyAny>>,
+    scanned: BTreeSet<&'static str>,
+}
+static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
+
+/// Modules that rows of the operation table live in, by their first component: `numpy` of `numpy.linalg.norm`.
+static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut roots: Vec<_> = ops::paths().filter_map(|p| p.split_once('.').map(|(m, _)| m)).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+});
+
+/// The path of the operation table that means this object.
+pub fn path_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    if let Some(p) = lock(&PATHS).by_id.get(&id(obj)) { return Ok(Some(p)); }
+    scan_new_modules(obj.py())?;
+    Ok(lock(&PATHS).by_id.get(&id(obj)).copied())
+}
+
+/// The object of a path, for results that are functions or classes.
+pub fn object_of(py: Python<'_>, path: &str) -> PyResult<Option<Py<PyAny>>> {
+    scan_new_modules(py)?;
+    Ok(lock(&PATHS).objects.get(path).map(|o| o.clone_ref(py)))
+}
+
+/// Looks up the rows of those modules that have been imported since the last time.
+fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
+    let modules = py.import("sys")?.getattr("modules")?;
+    for root in ROOTS.iter() {
+        if lock(&PATHS).scanned.contains(root) { continue; }
+        let Ok(module) = modules.get_item(root) else { continue };
+        // `array` and `string` are prefixes of method rows as well as modules of the standard library.
+        if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() { continue; }
+        let rows: Vec<&'static str> = ops::paths().filter(|p| p.split_once('.').is_some_and(|(m, _)| m == *root)).collect();
+        let mut found = vec![];
+        for path in rows {
+            let object = path.split('.').skip(1).try_fold(module.clone(), |at, name| at.getattr(name));
+            // A row for another version of the module than this one has no object.
+            if let Ok(o) = object { found.push((path, o)); }
+        }
+        let mut table = lock(&PATHS);
+        for (path, o) in found {
+            // Where several paths of one row name one object (`numpy.abs`, `numpy.absolute`), any of them will do.
+            table.by_id.entry(id(&o)).or_insert(path);
+            table.objects.insert(path, o.unbind());
+        }
+        table.scanned.insert(root);
+    }
+    Ok(())
+}
+
+// ---------------------------------------------------------------- classes
+
+#[derive(Default)]
+struct Classes { by_id: HashMap<Id, &'static ClassInfo>, objects: Vec<Py<PyAny>> }
+static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
+
+fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>) -> PyResult<&'static ClassInfo> {
+    if let Some(c) = lock(&CLASSES).by_id.get(&id(class)) { return Ok(c); }
+    let name: String = class.getattr("__name__")?.extract()?;
+    let mut table = lock(&CLASSES);
+    let handle = FIRST_HOST_CLASS + table.objects.len() as u64;
+    let info: &'static ClassInfo = Box::leak(Box::new(ClassInfo { handle, name, fields }));
+    table.by_id.insert(id(class), info);
+    table.objects.push(class.clone().unbind());
+    Ok(info)
+}
+
+/// The class with that handle.
+pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
+    if let Some(c) = Class::from_handle(handle) { return py.import("builtins").ok()?.getattr(c.name()).ok().map(Bound::unbind); }
+    lock(&CLASSES).objects.get((handle - FIRST_HOST_CLASS) as usize).map(|o| o.clone_ref(py))
+}
+
+/// The address of a class of the host, to compare with.
+pub fn class_address(handle: u64) -> *mut ffi::PyTypeObject {
+    let at = handle.wrapping_sub(FIRST_HOST_CLASS) as usize;
+    lock(&CLASSES).objects.get(at).map_or(std::ptr::null_mut(), |o| o.as_ptr().cast())
+}
+
+/// A class made by `collections.namedtuple` or `typing.NamedTuple`.
+pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
+    if let Some(c) = lock(&CLASSES).by_id.get(&id(class)) { return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) }); }
+    if !class.is_subclass_of::<PyTuple>()? { return Ok(None); }
+    let Ok(fields) = class.getattr("_fields") else { return Ok(None) };
+    let Ok(fields) = fields.extract::<Vec<String>>() else { return Ok(None) };
+    host_class(class.as_any(), fields).map(Some)
+}
+
+/// An exception class.
+pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
+    // SAFETY: the macro reads the flags of a live type object.
+    if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 { return Ok(None); }
+    if let Some(c) = Class::from_name(&class.name()?.to_string_lossy()) {
+        let builtin = class.py().import("builtins")?.getattr(c.name())?;
+        if builtin.is(class) { return Ok(Some(c.info())); }
+    }
+    // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in our table.
+    host_class(class.as_any(), vec![]).map(Some)
+}
+
+// ---------------------------------------------------------------- modules
+
+static MODULES: LazyLock<Mutex<HashMap<Id, (&'static str, Py<PyAny>)>>> = LazyLock::new(Default::default);
+
+/// The name under which compiled code knows a module: its `__name__`, made unique when another module has it.
+pub fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    if let Some((n, _)) = lock(&MODULES).get(&id(module)) { return Ok(n); }
+    let name: String = module.getattr("__name__")?.extract()?;
+    let mut table = lock(&MODULES);
+    let taken = table.values().any(|(n, _)| *n == name);
+    let name: &'static str = Box::leak(if taken { format!("{name}#{}", table.len()) } else { name }.into_boxed_str());
+    table.insert(id(module), (name, module.clone().unbind()));
+    Ok(name)
+}
+
+/// The module that [`module_name`] gave this name, or else the imported module of that name.
+pub fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+    let known = lock(&MODULES).values().find(|(n, _)| *n == name).map(|(_, m)| m.clone_ref(py));
+    if let Some(m) = known { return Some(m.into_bound(py)); }
+    py.import("sys").ok()?.getattr("modules").ok()?.get_item(name).ok()
+}

@@ -1,0 +1,210 @@
+//! Python lists as arguments and results.
+//!
+//! A list argument is copied into a native list that knows where it came from ([`List::py`]); after the call its changes are written back, element
+//! by element, so that what was not changed keeps its identity. One Python list is one native list, however often it occurs.
+
+use crate::boxing::{self, BoxCx};
+use crate::errors::bug;
+use crate::frame::Frame;
+use crate::plan::Plan;
+use crate::typeof_::type_of_list;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use tierup_core::layout::{List, Obj as Native};
+use tierup_core::ops::list::Helpers;
+use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_runtime::Native as Runtime;
+use tierup_runtime::object::{release, retain};
+
+type Obj = *mut ffi::PyObject;
+
+pub struct ListPlan { ty: Type, elem: Type, plan: Plan, leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool }
+
+/// One list argument of a call in progress.
+pub struct ListArg { native: *mut List, py: Obj, elem: Type, before: Vec<u8> }
+
+impl ListPlan {
+    pub fn new(elem: Type, ty: Type, lenient: bool) -> ListPlan {
+        let (bytes, refs) = elem.element_layout();
+        // Elements are converted: a list of ints and floats is a list of floats.
+        ListPlan { ty, elem, plan: Plan::new(elem, true), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient }
+    }
+
+    /// Whether a list has this very type. An empty list has any.
+    fn admits(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
+        use pyo3::types::PyListMethods;
+        self.lenient || list.is_empty() || self.all_of_one_class(list) || type_of_list(list).is_ok_and(|t| t == self.ty)
+    }
+    /// The frequent case without making types: all floats, or all ints.
+    fn all_of_one_class(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
+        let class = match *self.elem { Kind::Float(Float::Py) => &raw mut ffi::PyFloat_Type, Kind::Int(Int::Py) => &raw mut ffi::PyLong_Type, _ => return false };
+        let l = list.as_ptr();
+        // SAFETY: the list is live and not changed while its items are looked at.
+        unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }
+    }
+}
+
+impl ListArg {
+    /// Forgets the Python list.
+    pub fn detach(&self) {
+        // SAFETY: the frame holds a reference to the native list.
+        unsafe { (*self.native).py = std::ptr::null_mut() }
+    }
+}
+
+/// Converts a list argument.
+///
+/// # Safety
+/// As for [`Plan::unbox`].
+pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+    // SAFETY: the thread is attached; the list is not changed meanwhile, since converting elements runs no Python code that could.
+    unsafe {
+        if ffi::Py_TYPE(obj) != &raw mut ffi::PyList_Type { return None; }
+        let known = frame.extra().lists.iter().find(|l| l.py == obj).map(|l| (l.native, l.elem));
+        if let Some((native, elem)) = known {
+            if elem != p.elem { return None; }
+            out.write(native as u64);
+            return Some(out.add(1));
+        }
+        let py = Python::assume_attached();
+        if !p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()) { return None; }
+        let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
+        // Known before its elements are converted: a list may contain itself.
+        (*native).py = obj.cast();
+        let at = frame.extra().lists.len();
+        frame.extra().lists.push(ListArg { native, py: obj, elem: p.elem, before: vec![] });
+        frame.extra().owned.push(native.cast());
+        let mut slots = [0u64; 64];
+        if p.leaves.len() > slots.len() { return None; }
+        for i in 0..ffi::PyList_GET_SIZE(obj) {
+            p.plan.unbox(ffi::PyList_GET_ITEM(obj, i), slots.as_mut_ptr(), frame)?;
+            let to = (*native).data.add(i as usize * p.bytes as usize);
+            write_element(&p.leaves, &slots, to);
+            for k in 0..p.leaves.len().min(64) { if p.refs >> k & 1 != 0 { retain(slots[k] as *mut Native); } }
+            (*native).len = i as i64 + 1;
+        }
+        frame.extra().lists[at].before = contents(native);
+        out.write(native as u64);
+        Some(out.add(1))
+    }
+}
+
+unsafe fn new_list(bytes: i64, refs: i64, cap: isize, frame: &mut Frame) -> Option<*mut List> {
+    let ctx = crate::ctx::current();
+    // SAFETY: the context is this thread's.
+    unsafe {
+        let native = Runtime::list_new(ctx, bytes, refs, cap as i64);
+        if let Some(e) = tierup_runtime::exc::take_pending(ctx) {
+            let py = Python::assume_attached();
+            let e = crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any());
+            frame.extra().failure = Some(e.into());
+            return None;
+        }
+        Some(native)
+    }
+}
+
+/// One scalar in its own width, or several leaves in slots of 8 bytes.
+unsafe fn write_element(leaves: &[u32], slots: &[u64], to: *mut u8) {
+    // SAFETY: the caller made room for an element.
+    unsafe {
+        if let [bytes] = leaves { return std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, *bytes as usize); }
+        std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, 8 * leaves.len());
+    }
+}
+
+unsafe fn contents(l: *const List) -> Vec<u8> {
+    // SAFETY: a live list has `len` elements of `elem_bytes` bytes at `data`.
+    unsafe {
+        let n = (*l).len as usize * (*l).elem_bytes as usize;
+        if n == 0 { vec![] } else { std::slice::from_raw_parts((*l).data, n).to_vec() }
+    }
+}
+
+/// Writes what compiled code changed into the Python lists. False means that a Python exception is set.
+///
+/// # Safety
+/// The call is over, its frame is intact, and the thread is attached.
+pub unsafe fn write_back(cx: &mut BoxCx<'_>) -> bool {
+    let Some(extra) = &*cx.frame.extra else { return true };
+    // SAFETY: as required of the caller.
+    extra.lists.iter().all(|l| unsafe { write_back_one(l, cx) })
+}
+
+unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
+    // SAFETY: the native list is alive; elements are `width` bytes each, before and after.
+    unsafe {
+        let width = (*l.native).elem_bytes as usize;
+        let (len, before) = ((*l.native).len as usize, if width == 0 { 0 } else { l.before.len() / width });
+        let now = contents(l.native);
+        if width != 0 && now == l.before { return true; }
+        for i in 0..len {
+            let same = i < before && i < ffi::PyList_GET_SIZE(l.py) as usize && now[i * width..(i + 1) * width] == l.before[i * width..(i + 1) * width];
+            if same { continue; }
+            let item = element_object(l.elem, now[i * width..(i + 1) * width].as_ptr(), cx);
+            if item.is_null() { return false; }
+            let done = if (i as isize) < ffi::PyList_GET_SIZE(l.py) {
+                ffi::PyList_SetItem(l.py, i as isize, item)
+            } else {
+                let done = ffi::PyList_Append(l.py, item);
+                ffi::Py_DECREF(item);
+                done
+            };
+            if done < 0 { return false; }
+        }
+        ffi::PyList_SetSlice(l.py, len as isize, isize::MAX, std::ptr::null_mut()) == 0
+    }
+}
+
+/// A new Python object for one element; the list keeps its references.
+unsafe fn element_object(elem: Type, from: *const u8, cx: &mut BoxCx<'_>) -> Obj {
+    let leaves = elem.leaves();
+    let mut slots = [0u64; 64];
+    if leaves.len() > slots.len() {
+        // SAFETY: the thread is attached.
+        bug("a list element with more than 64 parts").restore(unsafe { Python::assume_attached() });
+        return std::ptr::null_mut();
+    }
+    // SAFETY: an element is one scalar of its own width or a slot for each leaf; boxing takes a reference over, so it is given one.
+    unsafe {
+        let bytes = if let [one] = leaves.as_slice() { one.ty.bytes() as usize } else { 8 * leaves.len() };
+        std::ptr::copy_nonoverlapping(from, slots.as_mut_ptr().cast::<u8>(), bytes);
+        for (slot, leaf) in slots.iter().zip(&leaves) { if leaf.is_ref { retain(*slot as *mut Native); } }
+        let mut at = slots.as_ptr();
+        boxing::to_python(elem, &mut at, cx)
+    }
+}
+
+/// A list result: the argument's own list, or a new one.
+///
+/// # Safety
+/// `l` is an owned list of type `t`; the thread is attached.
+pub unsafe fn to_python(t: Type, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
+    let Kind::List(elem) = *t else { return std::ptr::null_mut() };
+    // SAFETY: as required of the caller.
+    unsafe {
+        let made = if !(*l).py.is_null() { Some((*l).py.cast::<ffi::PyObject>()) } else { cx.made.iter().find(|(n, _)| *n == l.cast()).map(|(_, o)| *o) };
+        if let Some(o) = made {
+            ffi::Py_INCREF(o);
+            release(l.cast());
+            return o;
+        }
+        let (n, width) = ((*l).len, (*l).elem_bytes as usize);
+        let list = ffi::PyList_New(n as isize);
+        // Known before its elements are made: a list may contain itself. The entry outlives the native list's reference below, but addresses
+        // are not taken again while one result is made, since nothing native is allocated meanwhile.
+        if !list.is_null() { cx.made.push((l.cast(), list)); }
+        let mut failed = list.is_null();
+        for i in 0..n as usize {
+            if failed { break; }
+            let item = element_object(elem, (*l).data.add(i * width), cx);
+            if item.is_null() { failed = true } else { ffi::PyList_SET_ITEM(list, i as isize, item) }
+        }
+        release(l.cast());
+        if failed {
+            ffi::Py_XDECREF(list);
+            return std::ptr::null_mut();
+        }
+        list
+    }
+}

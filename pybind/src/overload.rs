@@ -1,0 +1,286 @@
+//! One overload as the call path sees it: how arguments are recognised, what was assumed, where to jump.
+
+use crate::boxing::{self, BoxCx};
+use crate::dispatcher::Core;
+use crate::engine::{Compiled, Wrapper};
+use crate::frame::{ARGS, Frame, RESULTS, borrowed_block};
+use crate::guards::Guards;
+use crate::{convert, ctx, exc, lists};
+use crate::plan::{Plan, small_int};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use tierup_core::layout::MemBlock;
+use tierup_core::types::{Float, Int, Kind, Type};
+
+type Obj = *mut ffi::PyObject;
+
+/// What a call of the overload runs.
+pub enum Run {
+    Compiled(Arc<Compiled>),
+    /// The Python function itself, since it cannot be compiled for these types; and why.
+    Python(String),
+}
+
+pub struct Overload {
+    pub args: Box<[Type]>,
+    pub ret: Type,
+    pub run: Run,
+    pub guards: Guards,
+    plans: Box<[Plan]>,
+    /// Slots for arguments and results.
+    slots: (usize, usize),
+    /// They do not fit into the buffers on the stack.
+    big: bool,
+    quick: Quick,
+    /// The result is converted to this declared type.
+    convert: Option<Type>,
+    /// The result is a generator, which outlives the call.
+    lasting: bool,
+    nogil: bool,
+    /// Positional arguments of a call that fill all parameters; `usize::MAX` where that needs a look at more than their number.
+    pub positional: usize,
+    /// Nothing was assumed.
+    unguarded: bool,
+    /// The wrapper of a compiled overload that keeps the GIL and fits into the buffers on the stack.
+    plain: Option<Wrapper>,
+    /// Takes ints, floats and arrays only: the call path without a frame.
+    pub small: bool,
+    /// Declared by a signature: arguments are converted.
+    pub declared: bool,
+}
+
+/// Results that are boxed in line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quick { Int, Float, None, No }
+
+fn quick(t: Type) -> Quick {
+    match *t {
+        Kind::Float(Float::Py | Float::F64) => Quick::Float,
+        Kind::Int(Int::Py | Int::I64) => Quick::Int,
+        Kind::None => Quick::None,
+        _ => Quick::No,
+    }
+}
+
+/// Array arguments of a small call.
+const SMALL_ARRAYS: usize = 4;
+
+fn is_small(args: &[Type]) -> bool {
+    let arrays = args.iter().filter(|t| t.as_array().is_some()).count();
+    let scalars = args.iter().filter(|t| matches!(***t, Kind::Int(Int::Py) | Kind::Float(Float::Py))).count();
+    arrays <= SMALL_ARRAYS && arrays + scalars == args.len()
+}
+
+/// Slots that an overload needs.
+fn leaves(types: &[Type]) -> usize { types.iter().map(|t| t.leaf_count()).sum() }
+
+impl Overload {
+    pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool, convert: Option<Type>) -> Overload {
+        let (a, r) = (leaves(args), ret.leaf_count());
+        let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
+        let plain = match &run { Run::Compiled(code) if !big && !nogil => code.wrapper(), Run::Compiled(_) | Run::Python(_) => None };
+        let unguarded = guards.is_empty();
+        Overload {
+            args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared)).collect(),
+            slots: (a, r), big, quick: if convert.is_some() { Quick::No } else { quick(ret) }, convert, lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
+            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded,
+        }
+    }
+
+    #[inline]
+    pub fn arity(&self) -> usize { self.plans.len() }
+    /// Whether what was assumed still holds.
+    #[inline(always)]
+    pub fn holds(&self) -> bool { self.unguarded || self.guards.hold() }
+
+    /// Objects without machine values that this overload is called with: remembered, so that the next call recognises them at once.
+    ///
+    /// # Safety
+    /// `args` points to as many live objects as there are parameters; each is kept alive by `guards` or lives for ever.
+    pub unsafe fn remember_units(&self, args: *const Obj) {
+        // SAFETY: as required of the caller.
+        for (i, p) in self.plans.iter().enumerate() { if let Plan::Unit(u) = p { u.remember(unsafe { *args.add(i) }); } }
+    }
+
+    /// Calls the overload if the arguments fit; the answer is a new reference, or null with a Python exception set. None: they do not fit.
+    ///
+    /// # Safety
+    /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
+    #[inline(never)]
+    pub unsafe fn call(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+        // SAFETY: the buffers have room for what they are used for, or `call_big` makes room.
+        unsafe {
+            if self.plain.is_none() && self.big { return self.call_big(core, args); }
+            let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
+            let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
+            self.call_in(core, args, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
+        }
+    }
+
+    /// [`Overload::call`] for small overloads: no frame, so nothing to set up and take down. This is what calls in a Python loop cost.
+    ///
+    /// # Safety
+    /// As for [`Overload::call`]; the overload is small.
+    #[inline(always)]
+    pub unsafe fn call_small(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+        let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
+        let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
+        let mut blocks = [const { MaybeUninit::<MemBlock>::uninit() }; SMALL_ARRAYS];
+        let mut at = slots.as_mut_ptr().cast::<u64>();
+        let mut block = blocks.as_mut_ptr().cast::<MemBlock>();
+        // SAFETY: a small overload has at most that many arrays and slots; every cast follows a check of the class.
+        unsafe {
+            for (i, plan) in self.plans.iter().enumerate() {
+                let obj = *args.add(i);
+                let class = ffi::Py_TYPE(obj);
+                if let Plan::PyFloat = plan {
+                    if class != &raw mut ffi::PyFloat_Type { return None; }
+                    at.write(ffi::PyFloat_AS_DOUBLE(obj).to_bits());
+                    at = at.add(1);
+                } else if let Plan::PyInt = plan {
+                    if class != &raw mut ffi::PyLong_Type { return None; }
+                    at.write(small_int(obj)? as u64);
+                    at = at.add(1);
+                } else if let Plan::Array(p) = plan {
+                    if !p.admits(obj, class) { return None; }
+                    block.write(borrowed_block(obj));
+                    at = p.write(obj, block, at);
+                    block = block.add(1);
+                } else {
+                    return None;
+                }
+            }
+            let wrapper = self.plain?;
+            ctx::begin();
+            let results = results.as_mut_ptr().cast::<u64>();
+            let status = wrapper(ctx::current(), slots.as_ptr().cast(), results);
+            let result = match self.quick {
+                _ if status != 0 => self.raise(core, status, &Frame::new(self.lasting)),
+                Quick::Float => ffi::PyFloat_FromDouble(f64::from_bits(*results)),
+                Quick::Int => ffi::PyLong_FromLongLong(*results as i64),
+                Quick::None => boxing::new_ref(ffi::Py_None()),
+                Quick::No => self.leave_slowly(core, results, &Frame::new(self.lasting)),
+            };
+            ctx::end();
+            Some(result)
+        }
+    }
+
+    #[cold]
+    unsafe fn call_big(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+        let (mut slots, mut results) = (vec![0u64; self.slots.0 + 1], vec![0u64; self.slots.1 + 1]);
+        // SAFETY: as for `call`.
+        unsafe { self.call_in(core, args, slots.as_mut_ptr(), results.as_mut_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn call_in(&self, core: &Core, args: *const Obj, slots: *mut u64, results: *mut u64) -> Option<Obj> {
+        let mut frame = Frame::new(self.lasting);
+        let mut at = slots;
+        // SAFETY: as for `call`; `frame` stays where it is until the end of this function.
+        unsafe {
+            for (i, plan) in self.plans.iter().enumerate() {
+                match plan.unbox(*args.add(i), at, &mut frame) {
+                    Some(next) => at = next,
+                    None => return self.misfit(&mut frame),
+                }
+            }
+            ctx::begin();
+            let result = match self.plain {
+                Some(wrapper) => {
+                    let status = wrapper(ctx::current(), slots, results);
+                    self.leave(core, status, results, &mut frame)
+                }
+                None => self.run_other(core, args, slots, results, &mut frame),
+            };
+            ctx::end();
+            Some(result)
+        }
+    }
+
+    #[cold]
+    fn misfit(&self, frame: &mut Frame) -> Option<Obj> {
+        let failure = frame.extra.as_mut().and_then(|e| e.failure.take())?;
+        // SAFETY: the call path runs attached.
+        let py = unsafe { Python::assume_attached() };
+        failure.into_python(py).restore(py);
+        Some(std::ptr::null_mut())
+    }
+
+    /// Without the GIL, with large buffers, or not compiled.
+    #[inline(never)]
+    unsafe fn run_other(&self, core: &Core, args: *const Obj, slots: *const u64, results: *mut u64, frame: &mut Frame) -> Obj {
+        // SAFETY: the slots hold what the overload's types say; Python objects that they borrow from outlive the call.
+        unsafe {
+            let Run::Compiled(code) = &self.run else { return core.call_python(args, self.plans.len()) };
+            let ctx = ctx::current();
+            let thread = if self.nogil { ffi::PyEval_SaveThread() } else { std::ptr::null_mut() };
+            let status = code.call(ctx, slots, results);
+            if self.nogil { ffi::PyEval_RestoreThread(thread); }
+            self.leave(core, status, results, frame)
+        }
+    }
+
+    /// Turns what came back into a Python object or exception.
+    #[inline(always)]
+    unsafe fn leave(&self, core: &Core, status: u64, results: *const u64, frame: &mut Frame) -> Obj {
+        // SAFETY: status 0 says that the results hold a value of type `ret`, now ours.
+        unsafe {
+            if status != 0 { return self.raise(core, status, frame); }
+            if frame.extra.is_none() {
+                match self.quick {
+                    Quick::Float => return ffi::PyFloat_FromDouble(f64::from_bits(*results)),
+                    Quick::Int => return ffi::PyLong_FromLongLong(*results as i64),
+                    Quick::None => return boxing::new_ref(ffi::Py_None()),
+                    Quick::No => {}
+                }
+            }
+            self.leave_slowly(core, results, frame)
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn leave_slowly(&self, core: &Core, results: *const u64, frame: &Frame) -> Obj {
+        let mut cx = BoxCx::new(frame);
+        let mut at = results;
+        // SAFETY: as for `leave`.
+        unsafe {
+            let written = lists::write_back(&mut cx);
+            // A generator keeps its lists; there is nobody to write their changes back.
+            if self.lasting && let Some(extra) = &*frame.extra { for l in &extra.lists { l.detach(); } }
+            let failure = if written { None } else { PyErr::take(Python::assume_attached()) };
+            if let (Kind::Generator(..), Run::Compiled(code)) = (self.ret.kind(), &self.run) {
+                cx.code = Some((code.clone(), core.globals(Python::assume_attached()).as_ptr(), core.name()));
+            }
+            let result = match self.convert {
+                Some(to) => convert::boxed(self.ret, to, results),
+                None => boxing::to_python(self.ret, &mut at, &mut cx),
+            };
+            match failure {
+                Some(e) => {
+                    ffi::Py_XDECREF(result);
+                    e.restore(Python::assume_attached());
+                    std::ptr::null_mut()
+                }
+                None => result,
+            }
+        }
+    }
+
+    #[cold]
+    unsafe fn raise(&self, core: &Core, status: u64, frame: &Frame) -> Obj {
+        // SAFETY: a status other than 0 is an owned native exception; the thread is attached.
+        unsafe {
+            let py = Python::assume_attached();
+            let e = exc::raise(py, status as usize as *mut _, &core.globals(py));
+            // What was changed before the exception was raised is seen after it, as in Python.
+            let mut cx = BoxCx::new(frame);
+            let written = lists::write_back(&mut cx);
+            if !written { PyErr::take(py); }
+            e.restore(py);
+        }
+        std::ptr::null_mut()
+    }
+}

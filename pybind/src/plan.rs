@@ -1,0 +1,437 @@
+//! How the arguments of an overload are recognised and turned into machine values, decided once per overload: the call path walks a [`Plan`]
+//! per parameter, compares class pointers and flags, and writes leaves. Nothing here allocates for scalars, strings and arrays.
+//!
+//! A *strict* plan takes exactly the objects whose type is the overload's; a *lenient* one (declared signatures, list elements) converts as well.
+
+use crate::errors::Failure;
+use crate::frame::Frame;
+use crate::lists::{self, ListPlan};
+use crate::npy::{self, Numpy, PyArrayObject};
+use crate::typeof_::{is_plain_subclass, layout_of, type_of};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::elem::Elem;
+use tierup_core::layout::MemBlock;
+use tierup_core::types::{ArrayType, Float, Int, Kind, Layout, Type};
+
+type Obj = *mut ffi::PyObject;
+type Class = *mut ffi::PyTypeObject;
+
+/// A NumPy scalar class, where two names have different classes (int64 and longlong) both.
+pub struct Scalars { classes: [Class; 2], elem: Elem }
+
+pub struct ArrayPlan { code: u8, ndim: i32, layout: Layout, readonly: bool, lenient: bool }
+
+/// Something without leaves that is recognised by identity, or by its type.
+pub struct UnitPlan { ty: Type, known: AtomicPtr<ffi::PyObject> }
+
+pub enum Plan {
+    PyInt,
+    PyFloat,
+    PyComplex,
+    Bool(Scalars),
+    /// `uint64` from a Python int past 63 bits or a NumPy scalar.
+    U64(Scalars),
+    Scalar(Scalars),
+    /// Any number, converted.
+    Number(Type),
+    Str,
+    None,
+    Array(ArrayPlan),
+    Tuple(Box<[Plan]>),
+    NamedTuple(Class, Box<[Plan]>),
+    List(Box<ListPlan>),
+    Range(Option<i64>),
+    Slice(Box<[Plan; 3]>),
+    /// None or the inner one: a flag, then the leaves.
+    Optional(Box<Plan>, usize),
+    Unit(UnitPlan),
+    /// A type that no argument can have.
+    Impossible,
+}
+
+// SAFETY: class pointers are compared, never changed, and belong to classes that are never freed.
+unsafe impl Send for Plan {}
+unsafe impl Sync for Plan {}
+
+fn scalars(n: Option<&Numpy>, t: Type) -> Scalars {
+    let mut classes = [std::ptr::null_mut(); 2];
+    let found = n.into_iter().flat_map(|n| n.scalars.iter().filter(|(_, s)| *s == t));
+    for (slot, (class, _)) in classes.iter_mut().zip(found) { *slot = *class; }
+    Scalars { classes, elem: Elem::of(t).unwrap_or(Elem::I64) }
+}
+
+impl Plan {
+    pub fn new(t: Type, lenient: bool) -> Plan {
+        let n = npy::loaded();
+        let all = |m: &[Type]| m.iter().map(|t| Plan::new(*t, lenient)).collect::<Box<[Plan]>>();
+        match t.kind() {
+            Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if lenient => Plan::Number(t),
+            Kind::Bool => Plan::Bool(scalars(n, t)),
+            Kind::Int(Int::Py) => Plan::PyInt,
+            Kind::Int(Int::U64) => Plan::U64(scalars(n, t)),
+            Kind::Float(Float::Py) => Plan::PyFloat,
+            Kind::Complex(Float::Py) => Plan::PyComplex,
+            Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Plan::Scalar(scalars(n, t)),
+            Kind::Str => Plan::Str,
+            Kind::None => Plan::None,
+            Kind::Array(a) => Plan::array(a, lenient),
+            Kind::Tuple(m) => Plan::Tuple(all(m)),
+            Kind::NamedTuple(c, m) => Plan::NamedTuple(crate::known::class_address(c.handle), all(m)),
+            Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, lenient))),
+            Kind::Range(s) => Plan::Range(*s),
+            Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, lenient)))),
+            Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, lenient)), t.leaf_count()),
+            Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => {
+                Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(std::ptr::null_mut()) })
+            }
+            Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => Plan::Impossible,
+        }
+    }
+
+    fn array(a: &ArrayType, lenient: bool) -> Plan {
+        match Elem::of(a.dtype) {
+            Some(e) => Plan::Array(ArrayPlan { code: e as u8, ndim: a.ndim as i32, layout: a.layout, readonly: a.readonly, lenient }),
+            None => Plan::Impossible,
+        }
+    }
+
+    /// Writes the leaves of `obj` at `out` and gives the place behind them; none when it does not fit, or could not be converted
+    /// (then `frame` knows why).
+    ///
+    /// # Safety
+    /// `obj` is live and outlives the call; `out` has room for the leaves; `frame` is not moved any more.
+    #[inline(always)]
+    pub unsafe fn unbox(&self, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: every cast follows a check of the class; slots are written in order.
+        unsafe {
+            let class = ffi::Py_TYPE(obj);
+            let bits = match self {
+                Plan::PyInt => {
+                    if class != &raw mut ffi::PyLong_Type { return None; }
+                    small_int(obj)? as u64
+                }
+                Plan::PyFloat => {
+                    if class != &raw mut ffi::PyFloat_Type { return None; }
+                    ffi::PyFloat_AS_DOUBLE(obj).to_bits()
+                }
+                Plan::Array(p) => {
+                    if !p.admits(obj, class) { return None; }
+                    return Some(p.write(obj, frame.block(obj), out));
+                }
+                Plan::None => return (obj == ffi::Py_None()).then_some(out),
+                Plan::Bool(s) => if class == &raw mut ffi::PyBool_Type { (obj == ffi::Py_True()) as u64 } else { return s.unbox(obj, class, out) },
+                Plan::Scalar(s) => return s.unbox(obj, class, out),
+                Plan::Str => {
+                    if class != &raw mut ffi::PyUnicode_Type || !ready(obj) { return None; }
+                    frame.text(obj) as u64
+                }
+                Plan::PyComplex | Plan::U64(_) | Plan::Number(_) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
+                | Plan::Optional(..) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
+            };
+            out.write(bits);
+            Some(out.add(1))
+        }
+    }
+
+    /// The less frequent kinds, out of line.
+    ///
+    /// # Safety
+    /// As for [`Plan::unbox`].
+    #[inline(never)]
+    unsafe fn unbox_rest(&self, obj: Obj, class: Class, mut out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+        // SAFETY: as in `unbox`.
+        unsafe {
+            match self {
+                Plan::PyComplex => {
+                    if class != &raw mut ffi::PyComplex_Type { return None; }
+                    let z = (*obj.cast::<ffi::PyComplexObject>()).cval;
+                    out.write(z.real.to_bits());
+                    out.add(1).write(z.imag.to_bits());
+                    Some(out.add(2))
+                }
+                Plan::U64(s) => {
+                    if class != &raw mut ffi::PyLong_Type { return s.unbox(obj, class, out); }
+                    if small_int(obj).is_some() { return None; }
+                    let x = ffi::PyLong_AsUnsignedLongLong(obj);
+                    if x == u64::MAX && !ffi::PyErr_Occurred().is_null() {
+                        ffi::PyErr_Clear();
+                        return None;
+                    }
+                    out.write(x);
+                    Some(out.add(1))
+                }
+                Plan::Number(t) => convert_number(*t, obj, out, frame),
+                Plan::Tuple(m) => {
+                    // A named tuple has a type of its own.
+                    if class != &raw mut ffi::PyTuple_Type { return None; }
+                    unbox_members(m, obj, out, frame)
+                }
+                Plan::NamedTuple(c, m) => {
+                    if class != *c { return None; }
+                    unbox_members(m, obj, out, frame)
+                }
+                Plan::List(p) => lists::unbox(p, obj, out, frame),
+                Plan::Range(step) => unbox_range(*step, obj, class, out),
+                Plan::Slice(parts) => {
+                    if class != &raw mut ffi::PySlice_Type { return None; }
+                    let s = obj.cast::<ffi::PySliceObject>();
+                    for (plan, part) in parts.iter().zip([(*s).start, (*s).stop, (*s).step]) { out = plan.unbox(part, out, frame)?; }
+                    Some(out)
+                }
+                Plan::Optional(inner, leaves) => {
+                    if obj == ffi::Py_None() {
+                        for i in 0..=*leaves { out.add(i).write(0); }
+                        return Some(out.add(leaves + 1));
+                    }
+                    out.write(1);
+                    inner.unbox(obj, out.add(1), frame)
+                }
+                Plan::Unit(u) => u.admits(obj, frame).then_some(out),
+                Plan::Impossible => None,
+                Plan::PyInt | Plan::PyFloat | Plan::Array(_) | Plan::None | Plan::Bool(_) | Plan::Scalar(_) | Plan::Str => self.unbox(obj, out, frame),
+            }
+        }
+    }
+}
+
+/// A Python int that fits into 64 bits, signed.
+///
+/// # Safety
+/// `obj` must be a live int.
+#[inline]
+pub unsafe fn small_int(obj: Obj) -> Option<i64> {
+    // SAFETY: as required of the caller; the structs are CPython's.
+    unsafe {
+        #[cfg(not(Py_3_12))]
+        {
+            #[repr(C)]
+            struct Long { head: ffi::PyVarObject, digit: u32 }
+            let l = obj.cast::<Long>();
+            let size = (*l).head.ob_size;
+            if (-1..=1).contains(&size) { return Some(size as i64 * if size == 0 { 0 } else { (*l).digit as i64 }); }
+        }
+        #[cfg(Py_3_12)]
+        {
+            #[repr(C)]
+            struct Long { head: ffi::PyObject, tag: usize, digit: u32 }
+            let l = obj.cast::<Long>();
+            // Two bits of sign (0 positive, 1 zero, 2 negative), one flag, then the number of digits.
+            if (*l).tag < 2 << 3 { return Some((1 - ((*l).tag & 3) as i64) * (*l).digit as i64); }
+        }
+        let mut overflow = 0;
+        let x = ffi::PyLong_AsLongLongAndOverflow(obj, &mut overflow);
+        (overflow == 0).then_some(x)
+    }
+}
+
+/// Whether a string has its final form (before 3.12 some, made by old C interfaces, have not).
+#[inline]
+unsafe fn ready(_obj: Obj) -> bool {
+    #[cfg(not(Py_3_12))]
+    // SAFETY: the caller gives a live str.
+    unsafe { ffi::PyUnicode_IS_READY(_obj) != 0 || _PyUnicode_Ready(_obj) == 0 }
+    #[cfg(Py_3_12)]
+    true
+}
+
+#[cfg(not(Py_3_12))]
+unsafe extern "C" {
+    fn _PyUnicode_Ready(o: Obj) -> std::ffi::c_int;
+}
+
+impl Scalars {
+    /// # Safety
+    /// `obj` is live and of class `class`; `out` has room for two slots.
+    #[inline]
+    unsafe fn unbox(&self, obj: Obj, class: Class, out: *mut u64) -> Option<*mut u64> {
+        if class != self.classes[0] && (class != self.classes[1] || class.is_null()) { return None; }
+        // SAFETY: NumPy's scalars hold their value behind the header.
+        unsafe { Some(read_elem(self.elem, obj.cast::<u8>().add(npy::SCALAR_VALUE), out)) }
+    }
+}
+
+/// Copies one element into slots.
+///
+/// # Safety
+/// `p` points to an element, `out` has room for two slots.
+#[inline]
+pub unsafe fn read_elem(elem: Elem, p: *const u8, out: *mut u64) -> *mut u64 {
+    // SAFETY: as required of the caller; any alignment.
+    unsafe {
+        let bits = match elem {
+            Elem::Bool | Elem::U8 | Elem::I8 => *p as u64,
+            Elem::I16 | Elem::U16 => p.cast::<u16>().read_unaligned() as u64,
+            Elem::I32 | Elem::U32 | Elem::F32 => p.cast::<u32>().read_unaligned() as u64,
+            Elem::I64 | Elem::U64 | Elem::F64 | Elem::Str => p.cast::<u64>().read_unaligned(),
+            Elem::C64 => {
+                out.write(p.cast::<u32>().read_unaligned() as u64);
+                out.add(1).write(p.add(4).cast::<u32>().read_unaligned() as u64);
+                return out.add(2);
+            }
+            Elem::C128 => {
+                out.write(p.cast::<u64>().read_unaligned());
+                out.add(1).write(p.add(8).cast::<u64>().read_unaligned());
+                return out.add(2);
+            }
+        };
+        out.write(bits);
+        out.add(1)
+    }
+}
+
+impl ArrayPlan {
+    /// Whether `obj`, of class `class`, is such an array.
+    ///
+    /// # Safety
+    /// `obj` is live.
+    #[inline(always)]
+    pub unsafe fn admits(&self, obj: Obj, class: Class) -> bool {
+        if class != npy::ARRAY_TYPE.load(Ordering::Relaxed) && !subclass(class) { return false; }
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: `obj` is an ndarray.
+        unsafe {
+            if (*a).nd != self.ndim || npy::elem_code((*a).descr) != self.code { return false; }
+            let flags = (*a).flags;
+            (layout_of(flags, self.ndim) == self.layout && (flags & npy::WRITEABLE == 0) == self.readonly) || (self.lenient && self.admits_converted(flags))
+        }
+    }
+    /// Writes the leaves of an admitted array whose owner is `block`.
+    ///
+    /// # Safety
+    /// `obj` was admitted; `out` has room for the leaves.
+    #[inline(always)]
+    pub unsafe fn write(&self, obj: Obj, block: *mut MemBlock, out: *mut u64) -> *mut u64 {
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: shape and strides of an array have `nd` members.
+        unsafe {
+            out.write(block as u64);
+            out.add(1).write((*a).data as u64);
+            let n = self.ndim as usize;
+            let mut at = out.add(2);
+            for i in 0..n { at.add(i).write(*(*a).dimensions.add(i) as u64); }
+            at = at.add(n);
+            if self.layout == Layout::A {
+                for i in 0..n { at.add(i).write(*(*a).strides.add(i) as u64); }
+                at = at.add(n);
+            }
+            at
+        }
+    }
+    /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
+    #[cold]
+    fn admits_converted(&self, flags: i32) -> bool { self.admits_layout(flags) && (self.readonly || flags & npy::WRITEABLE != 0) }
+    fn admits_layout(&self, flags: i32) -> bool {
+        match self.layout { Layout::A => true, Layout::C => flags & npy::C_CONTIGUOUS != 0, Layout::F => flags & npy::F_CONTIGUOUS != 0 }
+    }
+}
+
+#[cold]
+fn subclass(class: Class) -> bool { npy::loaded().is_some_and(|n| is_plain_subclass(class, n)) }
+
+impl UnitPlan {
+    /// `obj` is one of the type's objects, and lives as long as this plan.
+    pub fn remember(&self, obj: Obj) { self.known.store(obj, Ordering::Relaxed); }
+    #[inline]
+    fn admits(&self, obj: Obj, frame: &mut Frame) -> bool {
+        obj == self.known.load(Ordering::Relaxed) || self.look(obj, frame)
+    }
+    #[cold]
+    fn look(&self, obj: Obj, frame: &mut Frame) -> bool {
+        // SAFETY: the call path runs with the GIL held, and `obj` is live.
+        let answer = unsafe { type_of(&Bound::from_borrowed_ptr(Python::assume_attached(), obj)) };
+        match answer {
+            Ok(t) => {
+                // A function may die and its address be taken by another; the one remembered above is kept alive by the overload.
+                let immortal = match *t { Kind::Function(_) => false, Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => true, _ => false };
+                if t == self.ty && immortal { self.known.store(obj, Ordering::Relaxed); }
+                t == self.ty
+            }
+            Err(e) => {
+                if let Failure::Raised(_) = e { frame.extra().failure = Some(e); }
+                false
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`Plan::unbox`]; `obj` is a tuple.
+unsafe fn unbox_members(plans: &[Plan], obj: Obj, mut out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        if ffi::PyTuple_GET_SIZE(obj) as usize != plans.len() { return None; }
+        for (i, p) in plans.iter().enumerate() { out = p.unbox(ffi::PyTuple_GET_ITEM(obj, i as isize), out, frame)?; }
+    }
+    Some(out)
+}
+
+/// # Safety
+/// `obj` is live; `out` has room for three slots.
+unsafe fn unbox_range(step: Option<i64>, obj: Obj, class: Class, mut out: *mut u64) -> Option<*mut u64> {
+    if class != &raw mut ffi::PyRange_Type { return None; }
+    #[repr(C)]
+    struct RangeObject { head: ffi::PyObject, start: Obj, stop: Obj, step: Obj }
+    let r = obj.cast::<RangeObject>();
+    // SAFETY: `obj` is a range, whose members are ints (this is its layout in every CPython from 3.3 on).
+    unsafe {
+        let by = small_int((*r).step)?;
+        if step.is_some_and(|s| s != by) || (step.is_none() && by == 1) { return None; }
+        out.write(small_int((*r).start)? as u64);
+        out.add(1).write(small_int((*r).stop)? as u64);
+        out = out.add(2);
+        if step.is_none() {
+            out.write(by as u64);
+            out = out.add(1);
+        }
+    }
+    Some(out)
+}
+
+/// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers wrap only where NumPy scalars are concerned, floats
+/// are truncated, complex numbers do not become real.
+///
+/// # Safety
+/// As for [`Plan::unbox`].
+unsafe fn convert_number(t: Type, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+    // SAFETY: the caller holds the GIL, and `obj` is live.
+    let any = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+    let ty = type_of(&any).ok()?;
+    if !ty.is_number() || (ty.is_complex() && !t.is_complex()) { return None; }
+    let mut fail = |e: PyErr| -> Option<*mut u64> {
+        frame.extra().failure = Some(e.into());
+        None
+    };
+    let float = |x: f64, f: Float, out: *mut u64| {
+        let bits = if f == Float::F32 { (x as f32).to_bits() as u64 } else { x.to_bits() };
+        // SAFETY: the caller made room.
+        unsafe { out.write(bits) };
+    };
+    // SAFETY: the caller made room for the leaves of `t`.
+    unsafe {
+        match *t {
+            Kind::Bool => match any.is_truthy() { Ok(b) => out.write(b as u64), Err(e) => return fail(e) },
+            Kind::Int(i) => {
+                let number = if ty.is_float() { any.call_method0("__int__") } else { any.call_method0("__index__").or_else(|_| any.call_method0("__int__")) };
+                let number = match number { Ok(n) => n, Err(e) => return fail(e) };
+                let bits = if i == Int::U64 { number.extract::<u64>().or_else(|_| number.extract::<i64>().map(|x| x as u64)) } else { number.extract::<i64>().map(|x| x as u64) };
+                match bits { Ok(b) => out.write(b), Err(e) => return fail(e) }
+            }
+            Kind::Float(f) => match any.extract::<f64>() { Ok(x) => float(x, f, out), Err(e) => return fail(e) },
+            Kind::Complex(f) => {
+                let parts = any.getattr("real").and_then(|r| r.extract::<f64>()).and_then(|r| Ok((r, any.getattr("imag")?.extract::<f64>()?)));
+                match parts {
+                    Ok((re, im)) => {
+                        float(re, f, out);
+                        float(im, f, out.add(1));
+                        return Some(out.add(2));
+                    }
+                    Err(e) => return fail(e),
+                }
+            }
+            _ => return None,
+        }
+        Some(out.add(1))
+    }
+}
