@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 use tierup_core::backend::Backend;
 use tierup_core::lir::builder::Builder;
+use tierup_core::lir::opt::{Options, optimise};
 use tierup_core::lir::{Alias, Block, Func, Module, Op, Signature, Ty, Value};
 use tierup_core::rt::RtFn;
 use tierup_tier0::{Cranelift, Effort};
@@ -135,6 +136,8 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e3
 }
 
+fn insts(module: &Module) -> usize { module.funcs.iter().map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len()).sum::<usize>()).sum() }
+
 fn main() {
     let tiny = {
         let mut func = Func::new("add", Signature { params: vec![Ty::Ptr, Ty::I64, Ty::I64], results: vec![Ty::I64, Ty::I64] });
@@ -150,12 +153,27 @@ fn main() {
     let again = (0..200).map(|_| { let t = Instant::now(); let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles"); let t = t.elapsed(); drop(code); t }).collect();
     println!("later compilations: {:.3} ms", median(again));
 
+    println!("\npasses\n{:>6} {:>8} {:>8} {:>9}  ms for each pass", "copies", "insts", "after", "us/inst");
+    for copies in [1, 10, 100] {
+        let mut module = Module { funcs: vec![program(copies)] };
+        let before = insts(&module);
+        // The fastest of several runs of each pass: a pause of the machine is no property of the pass.
+        let mut timers = optimise(&mut module, &Options::default());
+        for _ in 0..5 {
+            module = Module { funcs: vec![program(copies)] };
+            for (best, new) in timers.iter_mut().zip(optimise(&mut module, &Options::default())) { best.1 = best.1.min(new.1); }
+        }
+        let total: f64 = timers.iter().map(|t| t.1.as_secs_f64() * 1e6).sum();
+        let list: Vec<String> = timers.iter().map(|(name, t)| format!("{name} {:.3}", t.as_secs_f64() * 1e3)).collect();
+        println!("{copies:>6} {before:>8} {:>8} {:>9.3}  {}", insts(&module), total / before as f64, list.join(", "));
+    }
+
     for effort in [Effort::Optimised, Effort::Quick, Effort::BySize] {
         println!("\n{effort:?}\n{:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8}", "copies", "insts", "ms", "us/inst", "bytes", "bytes/inst", "of 1x");
         let mut unit = 0.0;
         for copies in [1, 2, 5, 10, 20, 50, 100] {
             let module = Module { funcs: vec![program(copies)] };
-            let insts: usize = module.funcs[0].layout.iter().map(|b| module.funcs[0].blocks[b.index()].insts.len()).sum();
+            let insts = insts(&module);
             let mut bytes = 0;
             let runs = (0..(400 / copies).clamp(5, 100)).map(|_| {
                 let start = Instant::now();

@@ -18,6 +18,24 @@ pub fn simplify_blocks(func: &mut Func) {
     merge_lines(func, &cfg);
 }
 
+/// A branch whose one side cannot be reached only told the passes before a fact: it becomes a jump to the other side.
+pub fn drop_assumptions(func: &mut Func) {
+    let impossible = |func: &Func, b: Block| matches!(func.blocks[b.index()].insts[..], [only] if matches!(func.insts[only.index()].data, InstData::Unreachable));
+    let mut any = false;
+    for b in func.layout.clone() {
+        let Some(t) = func.terminator(b) else { continue };
+        let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data else { continue };
+        let to = match (impossible(func, then_to.block), impossible(func, else_to.block)) {
+            (true, false) => else_to.clone(),
+            (false, true) => then_to.clone(),
+            (true, true) | (false, false) => continue,
+        };
+        func.insts[t.index()].data = InstData::Jump(to);
+        any = true;
+    }
+    if any { simplify_blocks(func); }
+}
+
 /// What an edge into a block may assume about one of the arguments.
 #[derive(Clone, Copy)]
 struct Truth { value: Value, holds: bool }

@@ -11,6 +11,7 @@ mod fold;
 mod inline;
 mod licm;
 mod memory;
+mod range;
 mod simplify;
 
 use crate::lir::{Func, Module};
@@ -31,10 +32,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "cse", doc: "Computations and loads that a dominating one has done already, and branches that a dominating one has decided.", run: Run::Func(cse::reuse_values) },
     Pass { name: "licm", doc: "Loop-invariant operations and loads moved in front of the loop.", run: Run::Func(licm::hoist_invariants) },
     Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
+    Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
+    Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "licm", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "assume", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
