@@ -68,7 +68,7 @@ pub struct List {
     pub ref_mask: i64,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
-    /// The Python list that this one was made from (argument; changes are written back), or null.
+    /// The Python list that this one was made from (argument; changes are written back), a reference of its own, or null.
     pub py: *mut u8,
 }
 

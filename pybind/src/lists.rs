@@ -47,8 +47,11 @@ impl ListPlan {
 impl ListArg {
     /// Forgets the Python list.
     pub fn detach(&self) {
-        // SAFETY: the frame holds a reference to the native list.
-        unsafe { (*self.native).py = std::ptr::null_mut() }
+        // SAFETY: the frame holds a reference to the native list, which owns one to the Python list; the thread is attached.
+        unsafe {
+            (*self.native).py = std::ptr::null_mut();
+            ffi::Py_DECREF(self.py);
+        }
     }
 }
 
@@ -69,7 +72,8 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
         let py = Python::assume_attached();
         if !p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()) { return None; }
         let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
-        // Known before its elements are converted: a list may contain itself.
+        // Known before its elements are converted: a list may contain itself. The native list owns a reference.
+        ffi::Py_INCREF(obj);
         (*native).py = obj.cast();
         let at = frame.extra().lists.len();
         frame.extra().lists.push(ListArg { native, py: obj, elem: p.elem, before: vec![] });

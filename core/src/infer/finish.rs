@@ -143,6 +143,8 @@ impl Finisher<'_, '_> {
         }
     }
 
+    fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool { self.position.get(&to.block) <= self.position.get(&from) }
+
     fn write_block(&mut self, b: Block) -> Result<()> {
         let old = self.old;
         self.at = self.blocks[&b];
@@ -157,11 +159,15 @@ impl Finisher<'_, '_> {
         }
         self.unwind = None;
         self.loc = old.block(b).term_loc;
+        // Every loop polls where it goes back, be it by a jump or, in loops that test at their end, by a branch.
+        let goes_back = match &old.block(b).term {
+            Term::Jump(to) => self.is_back_edge(b, to),
+            Term::Branch { then_to, else_to, .. } => self.is_back_edge(b, then_to) || self.is_back_edge(b, else_to),
+            Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => false,
+        };
+        if goes_back { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
         let term = match &old.block(b).term {
-            Term::Jump(to) => {
-                if self.position.get(&to.block) <= self.position.get(&b) { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
-                Term::Jump(self.edge(to, 0)?)
-            }
+            Term::Jump(to) => Term::Jump(self.edge(to, 0)?),
             Term::Branch { cond, then_to, else_to } => match self.solved.facts[cond.index()].konst.clone() {
                 Some(c) => Term::Jump(self.edge(if c.truth() { then_to } else { else_to }, 0)?),
                 None if *self.ty(*cond) == Kind::Never => Term::Unreachable,
