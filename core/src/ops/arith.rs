@@ -15,22 +15,40 @@ use crate::types::{Const, Kind, Type};
 const BIN: &str = "x1, x2, out=None";
 const UN: &str = "x, out=None";
 
-pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.add", "numpy.add"], BIN, Body::Ufunc(|a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor))).doc("`x1 + x2`."),
-    OpDef::new(&["operator.sub", "numpy.subtract"], BIN, Body::Ufunc(subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor))).doc("`x1 - x2`."),
-    OpDef::new(&["operator.mul", "numpy.multiply"], BIN, Body::Ufunc(|a, e| same(a, e, fold_mul), emit_mul)).doc("`x1 * x2`."),
-    OpDef::new(&["operator.truediv", "numpy.divide", "numpy.true_divide"], BIN, Body::Ufunc(true_div_rule, emit_true_div)).raises().doc("`x1 / x2`."),
-    OpDef::new(&["operator.floordiv", "numpy.floor_divide"], BIN, Body::Ufunc(real_rule, emit_floordiv)).raises().doc("`x1 // x2`, rounded down."),
-    OpDef::new(&["operator.mod", "numpy.remainder", "numpy.mod"], BIN, Body::Ufunc(real_rule, emit_mod)).raises().doc("`x1 % x2`, with the sign of `x2`."),
-    OpDef::new(&["operator.and_", "numpy.bitwise_and"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Band, c.args[0][0], c.args[1][0])]))).doc("`x1 & x2`."),
-    OpDef::new(&["operator.or_", "numpy.bitwise_or"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Bor, c.args[0][0], c.args[1][0])]))).doc("`x1 | x2`."),
-    OpDef::new(&["operator.xor", "numpy.bitwise_xor"], BIN, Body::Ufunc(bits_rule, |cx, c| Ok(vec![cx.b.bin(Op::Bxor, c.args[0][0], c.args[1][0])]))).doc("`x1 ^ x2`."),
-    OpDef::new(&["operator.lshift", "numpy.left_shift"], BIN, Body::Ufunc(shift_rule, emit_lshift)).raises().doc("`x1 << x2`; 0 when all bits leave."),
-    OpDef::new(&["operator.rshift", "numpy.right_shift"], BIN, Body::Ufunc(shift_rule, emit_rshift)).raises().doc("`x1 >> x2`; the sign when all bits leave."),
-    OpDef::new(&["operator.neg", "numpy.negative"], UN, Body::Ufunc(sign_rule, emit_neg)).doc("`-x`."),
-    OpDef::new(&["operator.pos", "numpy.positive"], UN, Body::Ufunc(sign_rule, |_, c| Ok(c.args[0].clone()))).doc("`+x`."),
-    OpDef::new(&["operator.invert", "operator.inv", "numpy.invert", "numpy.bitwise_not"], UN, Body::Ufunc(invert_rule, emit_invert)).doc("`~x`."),
-];
+/// Each line is two rows: Python's operator, and NumPy's function, which treats scalars as arrays of no dimension and never raises for a zero divisor.
+macro_rules! operators {
+    ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)?; )+) => {
+        pub static OPS: &[OpDef] = &[$(
+            OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$raises())?.doc($doc),
+            OpDef::new(&[$($numpy),+], $params, Body::Ufunc(|a, _| { let rule: super::UfuncRule = $rule; rule(a, true).map(strong) }, |cx, c| {
+                let emit: super::Emit = $emit;
+                emit(cx, &OpCall { elementwise: true, ..*c })
+            })).doc($doc),
+        )+];
+    };
+}
+
+operators! {
+    ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`.";
+    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor), "`x1 - x2`.";
+    ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`.";
+    ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises;
+    ["operator.floordiv"], ["numpy.floor_divide"], BIN, real_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
+    ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, real_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
+    ["operator.and_"], ["numpy.bitwise_and"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`.";
+    ["operator.or_"], ["numpy.bitwise_or"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`.";
+    ["operator.xor"], ["numpy.bitwise_xor"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`.";
+    ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, shift_rule, emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises;
+    ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, shift_rule, emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises;
+    ["operator.neg"], ["numpy.negative"], UN, sign_rule, emit_neg, "`-x`.";
+    ["operator.pos"], ["numpy.positive"], UN, sign_rule, |_, c| Ok(c.args[0].clone()), "`+x`.";
+    ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`.";
+}
+
+/// A scalar result of NumPy's function has NumPy's type.
+fn strong(a: Answer) -> Answer { Answer { ret: a.ret.strong(), konst: None, ..a } }
+
+fn bitwise(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op) -> Result<Val> { Ok(vec![cx.b.bin(op, c.args[0][0], c.args[1][0])]) }
 
 fn number(a: &Arg) -> bool { a.ty.is_number() }
 
@@ -117,7 +135,7 @@ fn field(cx: &mut LowerCx<'_>, c: &OpCall<'_>, int: Op, float: Op, bits: Op) -> 
     Ok(c.args[0].iter().zip(&c.args[1]).map(|(a, b)| cx.b.bin(op, *a, *b)).collect())
 }
 
-fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if !c.types[0].is_complex() { return field(cx, c, Op::Imul, Op::Fmul, Op::Band); }
     let (a, b) = (&c.args[0], &c.args[1]);
     Ok(complex_mul(cx, a, b))

@@ -156,7 +156,7 @@ macro_rules! families {
     };
 }
 
-families!(
+families! {
     object,
     exception,
     generator,
@@ -178,6 +178,10 @@ families!(
     print,
     time,
     reveal,
+    elementwise,
+    umath,
+    power,
+    mathmod,
     ;
     helpers:
     object,

@@ -93,13 +93,17 @@ fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             cx.b.bin(Op::Smax, v, neg)
         }
         Kind::Float(_) => cx.b.un(Op::Fabs, v),
-        Kind::Complex(_) => {
-            let (re, im) = (super::arith::widen(cx, v), super::arith::widen(cx, c.args[0][1]));
-            let h = cx.helper_value(&real_hypot, &[re, im]);
-            if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
-        }
+        Kind::Complex(_) => hypot(cx, v, c.args[0][1]),
         _ => v,
     }])
+}
+
+/// `sqrt(re² + im²)` without overflow on the way.
+pub fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
+    let single = cx.b.ty(re) == Ty::F32;
+    let (a, b) = (super::arith::widen(cx, re), super::arith::widen(cx, im));
+    let h = cx.helper_value(&real_hypot, &[a, b]);
+    if single { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
 }
 
 fn real_only(what: &str, args: &[Arg]) -> Result<()> { if args[0].ty.is_real() { Ok(()) } else { Err(no_match(what, args)) } }
@@ -111,7 +115,7 @@ fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(if matches!(*args[0].ty, Kind::Int(i) if !i.signed() && i.bits() == 64) { args[0].ty } else { Type::int() }).known(konst))
 }
 
-fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_float() {
         let v = c.args[0][0];
         let nan = cx.b.bin(Op::FcmpUno, v, v);

@@ -1,7 +1,10 @@
 //! Clocks.
 
-use super::OpDef;
-use crate::rt::Ctx;
+use super::{Body, OpDef};
+use crate::infer::cx::{Answer, no_match};
+use crate::lower::cast;
+use crate::rt::{Ctx, RtFn};
+use crate::types::Type;
 
 crate::runtime_fns! {
     /// Clocks. A reading depends on nothing but the moment, so none may be moved or dropped.
@@ -20,4 +23,25 @@ crate::runtime_fns! {
     fn time_sleep(ctx: Ctx, seconds: f64) [Writes, Pending];
 }
 
-pub static OPS: &[OpDef] = &[];
+/// A clock without parameters.
+macro_rules! clock {
+    ($($path:literal)|+, $ty:ident, $helper:ident, $doc:literal) => {
+        OpDef::new(&[$($path),+], "", Body::Lir(|_, _| Ok(Answer::of(Type::$ty())), |cx, _| { let h: &'static RtFn = &$helper; Ok(vec![cx.helper_value(h, &[])]) })).writes().doc($doc)
+    };
+}
+
+pub static OPS: &[OpDef] = &[
+    clock!("time.perf_counter" | "time.monotonic", float, time_perf_counter, "Seconds of a clock that never goes back."),
+    clock!("time.perf_counter_ns" | "time.monotonic_ns", int, time_perf_counter_ns, "Nanoseconds of a clock that never goes back."),
+    clock!("time.time", float, time_time, "Seconds since 1970."),
+    clock!("time.time_ns", int, time_time_ns, "Nanoseconds since 1970."),
+    clock!("time.process_time_ns", int, time_process_ns, "Nanoseconds of processor time of this process."),
+    OpDef::new(&["time.sleep"], "seconds", Body::Lir(
+        |_, a| if a[0].ty.is_real() { Ok(Answer::of(Type::none())) } else { Err(no_match("sleep()", a)) },
+        |cx, c| {
+            let seconds = cast::cast(cx, &c.args[0], c.types[0], Type::float())?;
+            cx.helper(&time_sleep, &seconds);
+            Ok(vec![])
+        },
+    )).writes().raises().doc("Waits; ValueError of a negative time."),
+];

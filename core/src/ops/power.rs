@@ -1,0 +1,197 @@
+//! Powers: `**`, `np.power`, `np.float_power` and `pow` with a modulus.
+//!
+//! An `int` to a constant negative power is a float, as in Python. To a negative power known only when it runs, 1 and -1 have integer answers and
+//! all other bases raise, because the result's type is already an integer. Constant exponents whose results multiplication gives exactly rounded
+//! (-1, 0, 1, 2 and ½) call nothing.
+
+use super::elementwise::{constant, number};
+use super::mathfn::{f32_pow, f64_pow};
+use super::number as num;
+use super::{Body, OpDef};
+use crate::diag::Result;
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{Const, Float, Int, Kind, Type, promote};
+
+const BIN: &str = "x1, x2, out=None";
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).raises().doc("`x1 ** x2`."),
+    OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).raises().doc("`x1` to the power `x2`."),
+    OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).doc("`x1` to the power `x2` in double precision."),
+    OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power")).raises().doc("`base ** exp`, modulo `mod` where it is given."),
+    OpDef::new(&["pow.modular"], "base, exp, mod", Body::Lir(
+        |_, a| if a.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("pow() with three arguments", a)) },
+        |cx, c| {
+            let v: Vec<Value> = (0..3).map(|k| cast::to_i64(cx, c.args[k][0], c.types[k])).collect();
+            Ok(vec![cx.helper_value(&num::int_pow_mod, &v)])
+        },
+    )).raises().doc("`pow(base, exp, mod)` of integers."),
+];
+
+/// The exponent when it is known, as a float: every small integer is one exactly.
+fn exponent(konst: &Option<Const>) -> Option<f64> {
+    match konst { Some(Const::Int(i)) if i.unsigned_abs() < 1 << 53 => Some(*i as f64), Some(Const::Float(x)) => Some(*x), Some(Const::Bool(b)) => Some(*b as i64 as f64), _ => None }
+}
+
+fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+    if !args.iter().all(|a| number(a.ty).is_some()) { return None; }
+    let (a, b) = (args[0].ty, args[1].ty);
+    if elementwise {
+        let t = super::elementwise::common(args)?;
+        let t = super::elementwise::bool_as_i8(t);
+        return Some(Answer::coerced(t, vec![t, t]));
+    }
+    if a.is_index() && b.is_index() {
+        if args[1].int().is_some_and(|n| n < 0) {
+            let t = if a.is_weak() || *a == Kind::Bool { Type::float() } else { Type::f64() };
+            return Some(Answer::coerced(t, vec![t, t]));
+        }
+        let t = promote::arith(a, b)?;
+        let known = match (args[0].int(), args[1].int()) {
+            (Some(x), Some(n)) if t == Type::int() => u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Const::Int),
+            _ => None,
+        };
+        // The exponent keeps its own sign: a negative one must not become a huge unsigned one.
+        let exp = if matches!(*b, Kind::Int(i) if !i.signed()) { Type::int_of(Int::U64) } else { Type::i64() };
+        return Some(Answer::coerced(t, vec![t, exp]).known(known));
+    }
+    let t = promote::arith(a, b)?;
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn float_power_rule(args: &[Arg], _: bool) -> Option<Answer> {
+    let t = super::elementwise::common(args)?;
+    let t = if t.is_complex() { Type::new(Kind::Complex(Float::F64)) } else { Type::f64() };
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let known = exponent(&c.consts[1]);
+    match *c.types[0] {
+        Kind::Bool | Kind::Int(_) => integer_power(cx, c, known),
+        Kind::Complex(_) => complex_power(cx, c, known),
+        _ => float_power(cx, c, known),
+    }
+}
+
+fn unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+
+fn integer_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
+    let (a, t) = (c.args[0][0], c.types[0]);
+    if let Some(n) = known && (0.0..=8.0).contains(&n) { return Ok(vec![multiplied(cx, a, n as u32)]); }
+    let (base, exp) = (cast::to_i64(cx, a, t), cast::to_i64(cx, c.args[1][0], c.types[1]));
+    if unsigned(c.types[1]) {
+        // Unsigned exponents: wrapping multiplication gives the same bits whatever the sign of the base.
+        let r = cx.helper_value(&num::uint_pow, &[base, exp]);
+        return Ok(vec![cast::scalar(cx, r, Type::i64(), t)]);
+    }
+    let r = if c.elementwise {
+        cx.helper_value(&num::int_pow_checked, &[base, exp])
+    } else {
+        let negative = cx.b.bin_imm(Op::IcmpSlt, exp, 0);
+        cx.if_then(negative, |cx| {
+            let nonzero = cx.b.bin_imm(Op::IcmpNe, base, 0);
+            cx.check(nonzero, Class::ZeroDivisionError, "0.0 cannot be raised to a negative power");
+            let (plus, minus) = (cx.b.bin_imm(Op::IcmpEq, base, 1), cx.b.bin_imm(Op::IcmpEq, base, -1));
+            let ok = cx.or(plus, minus);
+            cx.check(ok, Class::ValueError, "an int to a negative power is no int: use a float");
+            Ok(())
+        })?;
+        cx.helper_value(&num::int_pow, &[base, exp])
+    };
+    Ok(vec![cast::scalar(cx, r, Type::i64(), t)])
+}
+
+/// `a` to the `n` by squaring; exact modulo the width.
+fn multiplied(cx: &mut LowerCx<'_>, a: Value, n: u32) -> Value {
+    let t = cx.b.ty(a);
+    if n == 0 { return cx.b.iconst(t, 1); }
+    let (mut square, mut result) = (a, None);
+    for bit in 0..32 - n.leading_zeros() {
+        if bit > 0 { square = cx.b.bin(Op::Imul, square, square); }
+        if n >> bit & 1 != 0 { result = Some(match result { None => square, Some(r) => cx.b.bin(Op::Imul, r, square) }); }
+    }
+    result.unwrap_or(a)
+}
+
+fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let t = cx.b.ty(a);
+    let quiet = c.elementwise || cx.options.numpy_errors;
+    match known {
+        Some(0.0) => return Ok(vec![constant(cx, t, 1.0)]),
+        Some(1.0) => return Ok(vec![a]),
+        Some(2.0) if quiet => return Ok(vec![cx.b.bin(Op::Fmul, a, a)]),
+        Some(2.0) => {
+            let r = cx.b.bin(Op::Fmul, a, a);
+            check_overflow(cx, r, &[a]);
+            return Ok(vec![r]);
+        }
+        Some(-1.0) => {
+            if !quiet {
+                let nonzero = cast::truth(cx, a, c.types[0]);
+                cx.check(nonzero, Class::ZeroDivisionError, "0.0 cannot be raised to a negative power");
+            }
+            let one = constant(cx, t, 1.0);
+            let r = cx.b.bin(Op::Fdiv, one, a);
+            if !quiet { check_overflow(cx, r, &[a]); }
+            return Ok(vec![r]);
+        }
+        Some(0.5) => {
+            // Unlike the square root, the power of -0.0 is 0.0 and that of -inf is inf.
+            let (zero, inf, low) = (cx.zero(t), constant(cx, t, f64::INFINITY), constant(cx, t, f64::NEG_INFINITY));
+            let root = cx.b.un(Op::Fsqrt, a);
+            let root = cx.b.bin(Op::Fadd, root, zero);
+            let is_low = cx.b.bin(Op::FcmpEq, a, low);
+            return Ok(vec![cx.b.select(is_low, inf, root)]);
+        }
+        _ => {}
+    }
+    if quiet { return Ok(vec![cx.helper_value(if t == Ty::F32 { &f32_pow } else { &f64_pow }, &[a, b])]); }
+    if t == Ty::F64 { return Ok(vec![cx.helper_value(&num::float_pow, &[a, b])]); }
+    let (zero, b_negative) = (cx.zero(t), { let zero = cx.zero(t); cx.b.bin(Op::FcmpLt, b, zero) });
+    let a_zero = cx.b.bin(Op::FcmpEq, a, zero);
+    let bad = cx.and(a_zero, b_negative);
+    let ok = cx.not(bad);
+    cx.check(ok, Class::ZeroDivisionError, "0.0 cannot be raised to a negative power");
+    Ok(vec![cx.helper_value(&f32_pow, &[a, b])])
+}
+
+/// Python's OverflowError where a finite operand gave an infinite result.
+fn check_overflow(cx: &mut LowerCx<'_>, r: Value, from: &[Value]) {
+    let t = cx.b.ty(r);
+    if t == Ty::F32 { return; }
+    let inf = constant(cx, t, f64::INFINITY);
+    let size = cx.b.un(Op::Fabs, r);
+    let mut ok = cx.b.bin(Op::FcmpNe, size, inf);
+    for v in from {
+        let size = cx.b.un(Op::Fabs, *v);
+        let infinite = cx.b.bin(Op::FcmpEq, size, inf);
+        ok = cx.or(ok, infinite);
+    }
+    cx.check(ok, Class::OverflowError, "(34, 'Numerical result out of range')");
+}
+
+fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Result<Val> {
+    if known == Some(2.0) { return Ok(super::arith::complex_mul(cx, &c.args[0], &c.args[0])); }
+    if known == Some(1.0) { return Ok(c.args[0].clone()); }
+    let quiet = c.elementwise || cx.options.numpy_errors;
+    let parts: Vec<Value> = c.args[..2].concat().into_iter().map(|v| super::arith::widen(cx, v)).collect();
+    Ok(complex_helper(cx, if quiet { &num::np_complex_pow } else { &num::complex_pow }, &parts, c.ret))
+}
+
+/// Calls a helper that writes a complex number to the address after its operands.
+pub fn complex_helper(cx: &mut LowerCx<'_>, helper: &'static crate::rt::RtFn, operands: &[Value], ret: Type) -> Val {
+    let out = cx.b.slot_addr(16);
+    let all: Vec<Value> = operands.iter().copied().chain([out]).collect();
+    cx.helper(helper, &all);
+    let single = matches!(*ret, Kind::Complex(f) if f.bits() == 32);
+    [0, 8].map(|off| {
+        let v = cx.b.load(Ty::F64, out, off, crate::lir::Alias::Stack);
+        if single { cx.b.conv(Op::Fconvert, Ty::F32, v) } else { v }
+    }).to_vec()
+}
