@@ -149,9 +149,8 @@ impl Solver<'_, '_> {
                 sources.extend((0..f.captures.len()).map(|k| Source::Member(callee, (first_capture + k) as u32)));
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
-            Kind::Builtin(path) => {
-                self.rows(i, path, positional, named)
-            }
+            Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() => self.operation(i, path, positional),
+            Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method(path, _) => {
                 let sources = std::iter::once(Source::Member(callee, 0)).chain(positional).collect();
                 self.rows(i, path, sources, named)

@@ -332,7 +332,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// Types an operation that the language itself asks for.
-    fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+    pub fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
         let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the plain operator.
         if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some_and(|a| a.ndim > 0) {
@@ -375,6 +375,11 @@ impl<'s, 'h> Solver<'s, 'h> {
         if let Body::Py(path) = op.body {
             if !(op.takes)(&args) { return Err(super::cx::no_match(op.name(), &args)); }
             let func = self.session.host.library(path)?;
+            let mut sources = sources;
+            if op.spec().varargs {
+                let rest = sources.split_off(op.spec().params.len());
+                sources.push(call::Source::Pack(rest));
+            }
             return self.call_function(i, func, sources, true);
         }
         let mut unwrapped = vec![];

@@ -20,7 +20,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.minimum"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, true))).doc("Smaller value; NaN where either is NaN."),
     OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false))).doc("Larger value; a NaN loses."),
     OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false))).doc("Smaller value; a NaN loses."),
-    OpDef::new(&["clip.both"], "x, low, high, out=None", Body::Ufunc(|a, _| same(a, number), |cx, c| {
+    OpDef::new(&["numpy._clip"], "x, low, high, out=None", Body::Ufunc(|a, _| same(a, number), |cx, c| {
         let at_least = extreme(cx, &OpCall { args: &c.args[..2], ..*c }, MAX, true)?;
         extreme(cx, &OpCall { args: &[at_least, c.args[2].clone()], ..*c }, MIN, true)
     })).doc("`minimum(maximum(x, low), high)`."),
@@ -49,7 +49,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ceil"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Fceil))).doc("Up to a whole number."),
     OpDef::new(&["numpy.trunc", "numpy.fix"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ftrunc))).doc("Towards zero to a whole number."),
     OpDef::new(&["numpy.rint"], UN, Body::Ufunc(|a, _| same(a, float), |cx, c| rounded(cx, c, Op::Fnearest))).doc("To the nearest whole number, ties to even."),
-    OpDef::new(&["round.decimals"], "x, decimals, out=None", Body::Ufunc(round_rule, emit_round)).doc("To that many decimals as NumPy does: scaled, to nearest even, scaled back."),
+    OpDef::new(&["numpy._round"], "x, decimals, out=None", Body::Ufunc(round_rule, emit_round)).doc("To that many decimals as NumPy does: scaled, to nearest even, scaled back."),
     // Classification.
     OpDef::new(&["numpy.isnan"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Nan))).doc("Whether NaN."),
     OpDef::new(&["numpy.isinf"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Inf))).doc("Whether infinite."),

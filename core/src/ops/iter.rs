@@ -9,7 +9,7 @@ use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::constants::absent;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{IterType, Kind, Type};
+use crate::types::{Const, IterType, Kind, Type};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.range"], "start, stop=None, step=None", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
@@ -18,6 +18,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Py("builtin.enumerate_any")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("Pairs of count and value of a generator."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip)).consumes().doc("Tuples of one value each, to the end of the shortest."),
+    OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict")).only_if(|a| a[0].konst == Some(Const::Bool(true))).raises().doc("Tuples of one value each; ValueError where one is longer."),
     OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed)).consumes().doc("A sequence from its end."),
     OpDef::new(&["range.start"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][0]]))).property().doc("First value."),
     OpDef::new(&["range.stop"], "r", Body::Lir(|_, a| range_attr(a), |_, c| Ok(vec![c.args[0][1]]))).property().doc("Bound."),
@@ -245,7 +246,7 @@ fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn zip_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].flag("strict")? { return Err(Diagnostic::new(Code::UnsupportedSyntax, "zip(strict=True) is not compiled").help("compare the lengths first")); }
+    if args[0].flag("strict")? { return Err(no_match("zip(strict=True)", args)); }
     Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(simple).collect::<Result<_>>()?))))
 }
 

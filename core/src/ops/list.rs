@@ -293,7 +293,7 @@ fn owned_elem(cx: &mut LowerCx<'_>, val: &[Value], from: Type, elem: Type) -> Re
 
 // ---- emitters
 
-fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_build(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let e = list_of(c.ret)?;
     let cap = cx.b.i64(c.args.len() as i64);
     let list = make(cx, e, cap);

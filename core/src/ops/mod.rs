@@ -121,6 +121,8 @@ impl ParamSpec {
                     "None" => Const::None,
                     "True" => Const::Bool(true),
                     "False" => Const::Bool(false),
+                    "()" => Const::Tuple(vec![]),
+                    "..." => Const::Ellipsis,
                     s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
                     s => s.parse().map(Const::Int).or_else(|_| s.parse().map(Const::Float)).unwrap_or(Const::None),
                 })),
@@ -182,6 +184,7 @@ families! {
     umath,
     power,
     mathmod,
+    builtin,
     ;
     helpers:
     object,
@@ -196,9 +199,16 @@ families! {
     time,
 );
 
+/// Augmented assignments as functions; they mean the plain operator where they have no row of their own.
+const IN_PLACE: &[&str] = &[
+    "operator.iadd", "operator.isub", "operator.imul", "operator.itruediv", "operator.ifloordiv", "operator.imod", "operator.ipow", "operator.iand",
+    "operator.ior", "operator.ixor", "operator.ilshift", "operator.irshift", "operator.imatmul", "operator.iconcat",
+];
+
 static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
     let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
     for op in FAMILIES.iter().flat_map(|f| f.iter()) { for p in op.paths { map.entry(p).or_default().push(op); } }
+    for p in IN_PLACE { map.entry(p).or_default(); }
     map
 });
 

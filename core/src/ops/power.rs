@@ -23,7 +23,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).raises().doc("`x1` to the power `x2`."),
     OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).doc("`x1` to the power `x2` in double precision."),
     OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power")).raises().doc("`base ** exp`, modulo `mod` where it is given."),
-    OpDef::new(&["pow.modular"], "base, exp, mod", Body::Lir(
+    OpDef::new(&["operator._pow_modular"], "base, exp, mod", Body::Lir(
         |_, a| if a.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("pow() with three arguments", a)) },
         |cx, c| {
             let v: Vec<Value> = (0..3).map(|k| cast::to_i64(cx, c.args[k][0], c.types[k])).collect();

@@ -117,20 +117,30 @@ fn int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 pub fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_float() {
-        let v = c.args[0][0];
-        let nan = cx.b.bin(Op::FcmpUno, v, v);
-        let ok = cx.not(nan);
-        cx.check(ok, Class::ValueError, "cannot convert float NaN to integer");
-        let t = cx.b.ty(v);
-        let abs = cx.b.un(Op::Fabs, v);
-        let max = if t == Ty::F32 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) };
-        let finite = cx.b.bin(Op::FcmpLe, abs, max);
-        cx.check(finite, Class::OverflowError, "cannot convert float infinity to integer");
-        let limit = if t == Ty::F32 { cx.b.f32(9.223_372e18) } else { cx.b.f64(9.223372036854775808e18) };
-        let fits = cx.b.bin(Op::FcmpLe, abs, limit);
-        cx.check(fits, Class::OverflowError, "float too large for a 64-bit integer");
+        check_int_range(cx, c.args[0][0])?;
     }
     cast::cast(cx, &c.args[0], c.types[0], c.ret)
+}
+
+/// Checks of `int(x)`: raises where a float has no 64-bit integer part.
+fn check_int_range(cx: &mut LowerCx<'_>, v: Value) -> Result<()> {
+    let t = cx.b.ty(v);
+    let bound = |cx: &mut LowerCx<'_>, x: f64| if t == Ty::F32 { cx.b.f32(x as f32) } else { cx.b.f64(x) };
+    let (low, high) = (bound(cx, -9223372036854775808.0), bound(cx, 9223372036854775808.0));
+    let (above, below) = (cx.b.bin(Op::FcmpGe, v, low), cx.b.bin(Op::FcmpLt, v, high));
+    let fits = cx.and(above, below);
+    let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+    cx.b.brif(fits, ok, &[], bad, &[]);
+    cx.b.switch_to(bad);
+    let unordered = cx.b.bin(Op::FcmpUno, v, v);
+    let number = cx.not(unordered);
+    cx.check(number, Class::ValueError, "cannot convert float NaN to integer");
+    let (size, inf) = (cx.b.un(Op::Fabs, v), bound(cx, f64::INFINITY));
+    let finite = cx.b.bin(Op::FcmpLt, size, inf);
+    cx.check(finite, Class::OverflowError, "cannot convert float infinity to integer");
+    cx.raise(Class::OverflowError, "float too large for a 64-bit integer");
+    cx.b.switch_to(ok);
+    Ok(())
 }
 
 fn emit_convert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { cast::cast(cx, &c.args[0], c.types[0], c.ret) }

@@ -75,13 +75,13 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.helper_value(if single { &m::f32_ldexp } else { &m::f64_ldexp }, &[c.args[0][0], n])])
     })).doc("`x1 * 2 ** x2`."),
     // The two results of a function each have a row; a library function puts them together.
-    OpDef::new(&["frexp.mantissa"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| emit(cx, c, &Fns { double: &m::f64_frexp_mantissa, single: &m::f32_frexp_mantissa, complex: None }))).doc("Mantissa of `np.frexp`."),
-    OpDef::new(&["frexp.exponent"], UN, Body::Ufunc(|a, _| Some(Answer { ret: Type::int_of(Int::I32), ..same(a, real_float)? }), |cx, c| {
+    OpDef::new(&["numpy._frexp_mantissa"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| emit(cx, c, &Fns { double: &m::f64_frexp_mantissa, single: &m::f32_frexp_mantissa, complex: None }))).doc("Mantissa of `np.frexp`."),
+    OpDef::new(&["numpy._frexp_exponent"], UN, Body::Ufunc(|a, _| Some(Answer { ret: Type::int_of(Int::I32), ..same(a, real_float)? }), |cx, c| {
         let e = emit(cx, c, &Fns { double: &m::f64_frexp_exponent, single: &m::f32_frexp_exponent, complex: None })?;
         Ok(vec![cx.b.conv(Op::Itrunc, Ty::I32, e[0])])
     })).doc("Exponent of `np.frexp`."),
-    OpDef::new(&["modf.fraction"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![fraction(cx, c.args[0][0])]))).doc("Fraction of `np.modf`."),
-    OpDef::new(&["modf.whole"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Ftrunc, c.args[0][0])]))).doc("Whole part of `np.modf`."),
+    OpDef::new(&["numpy._modf_fraction"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![fraction(cx, c.args[0][0])]))).doc("Fraction of `np.modf`."),
+    OpDef::new(&["numpy._modf_whole"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Ftrunc, c.args[0][0])]))).doc("Whole part of `np.modf`."),
     OpDef::new(&["numpy.frexp"], "x", Body::Py("ufunc.frexp")).doc("Mantissa and exponent."),
     OpDef::new(&["numpy.modf"], "x", Body::Py("ufunc.modf")).doc("Fraction and whole part."),
     OpDef::new(&["numpy.divmod"], "x1, x2", Body::Py("ufunc.divmod_")).doc("`(x1 // x2, x1 % x2)`."),

@@ -1,0 +1,218 @@
+//! Built-in functions over numbers and iterables: extremes, rounding, classes, conversions between sequences, and number methods.
+//!
+//! What walks an iterable is Python in `tierup/lib/builtin.py`; `...` stands for a default that was not given where None is a value.
+
+use super::number as num;
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::types::{Const, Float, Int, Kind, Type};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["builtins.min"], "*values", Body::Lir(|cx, a| extreme_rule(cx, a, Ord::min), |cx, c| extreme(cx, c, false))).doc("Smallest of several numbers."),
+    OpDef::new(&["builtins.max"], "*values", Body::Lir(|cx, a| extreme_rule(cx, a, Ord::max), |cx, c| extreme(cx, c, true))).doc("Largest of several numbers."),
+    OpDef::new(&["builtins.min"], "iterable, *, key=None, default=...", Body::Py("builtin.smallest")).raises().doc("Smallest value of an iterable; ValueError."),
+    OpDef::new(&["builtins.max"], "iterable, *, key=None, default=...", Body::Py("builtin.largest")).raises().doc("Largest value of an iterable; ValueError."),
+    OpDef::new(&["builtins.min"], "*values, key=None", Body::Py("builtin.smallest_of")).only_if(|a| a.len() > 2).raises().doc("Smallest of several values."),
+    OpDef::new(&["builtins.max"], "*values, key=None", Body::Py("builtin.largest_of")).only_if(|a| a.len() > 2).raises().doc("Largest of several values."),
+    OpDef::new(&["builtins.sum"], "iterable, start=0", Body::Py("builtin.sum_")).raises().doc("Sum of an iterable, from left to right."),
+    OpDef::new(&["builtins.any"], "iterable", Body::Py("builtin.any_")).raises().doc("Whether any value is true."),
+    OpDef::new(&["builtins.all"], "iterable", Body::Py("builtin.all_")).raises().doc("Whether all values are true."),
+    OpDef::new(&["builtins.sorted"], "iterable, *, key=None, reverse=False", Body::Py("builtin.sorted_")).raises().doc("A sorted list of an iterable's values."),
+    OpDef::new(&["builtins.map"], "f, *iterables", Body::Py("builtin.map_")).raises().doc("`f` of the values of iterables, one by one."),
+    OpDef::new(&["builtins.filter"], "f, iterable", Body::Py("builtin.filter_")).raises().doc("The values for which `f` is true."),
+    OpDef::new(&["builtins.list"], "", Body::Lir(|cx, _| cx.new_list(Type::never()).map(Answer::of), super::list::emit_build)).raises().reads().doc("An empty list."),
+    OpDef::new(&["builtins.list"], "iterable", Body::Py("builtin.list_")).raises().doc("A list of an iterable's values."),
+    OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone()))).owned_by(|_, _| Own::Aliases).doc("A tuple of a tuple's members."),
+    OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, c| Ok(vec![match *c.types[0] {
+        Kind::Optional(_) => c.args[0][0],
+        _ => cx.b.bool(false),
+    }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
+    OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round)).raises().doc("To the nearest integer, ties to even, or to a number of decimals."),
+    OpDef::new(&["builtins.round"], "number, ndigits=0", Body::Py("ufunc.round_array")).only_if(|a| a[0].ty.as_array().is_some()).doc("`np.round`."),
+    OpDef::new(&["builtins.hash"], "x", Body::Lir(|_, a| if hashable(a[0].ty) { Ok(Answer::of(Type::int())) } else { Err(no_match("hash()", a)) }, |cx, c| Ok(vec![hash(cx, &c.args[0], c.types[0])?])))
+        .reads().doc("Hash of a number, string or tuple."),
+    // Methods of numbers.
+    OpDef::new(&["float.is_integer", "int.is_integer"], "x", Body::Lir(|_, _| Ok(Answer::of(Type::bool())), |cx, c| {
+        let v = c.args[0][0];
+        if !c.types[0].is_float() { return Ok(vec![cx.b.bool(true)]); }
+        // The difference of an infinity and itself is NaN.
+        let whole = cx.b.un(Op::Ffloor, v);
+        let rest = cx.b.bin(Op::Fsub, v, whole);
+        let t = cx.b.ty(v);
+        let zero = cx.zero(t);
+        Ok(vec![cx.b.bin(Op::FcmpEq, rest, zero)])
+    })).doc("Whether the value is whole."),
+    OpDef::new(&["int.bit_length", "bool.bit_length"], "n", Body::Lir(|_, _| Ok(Answer::of(Type::int())), |cx, c| {
+        let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
+        let size = magnitude(cx, v, c.types[0]);
+        let zeros = cx.b.un(Op::Clz, size);
+        let width = cx.b.i64(64);
+        Ok(vec![cx.b.bin(Op::Isub, width, zeros)])
+    })).doc("Bits of the magnitude."),
+    OpDef::new(&["int.bit_count", "bool.bit_count"], "n", Body::Lir(|_, _| Ok(Answer::of(Type::int())), |cx, c| {
+        let v = cast::to_i64(cx, c.args[0][0], c.types[0]);
+        let size = magnitude(cx, v, c.types[0]);
+        Ok(vec![cx.b.un(Op::Popcnt, size)])
+    })).doc("One bits of the magnitude."),
+    OpDef::new(&["int.numerator", "bool.numerator"], "n", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).property().doc("The integer itself."),
+    OpDef::new(&["int.denominator", "bool.denominator"], "n", Body::Lir(|_, _| Ok(Answer::constant(Const::Int(1))), |cx, _| Ok(vec![cx.b.i64(1)]))).property().doc("1."),
+    // operator's functions that no syntax has.
+    OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat")).raises().doc("`a + b` of sequences."),
+    OpDef::new(&["operator.countOf"], "a, b", Body::Py("builtin.count_of")).raises().doc("How many values equal `b`."),
+    OpDef::new(&["operator.indexOf"], "a, b", Body::Py("builtin.index_of")).raises().doc("Position of the first value that equals `b`; ValueError."),
+    // Classes that are only asked about.
+    OpDef::new(&["builtins.object", "numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.signedinteger", "numpy.unsignedinteger", "numpy.inexact", "numpy.floating", "numpy.complexfloating"],
+        "*args", Body::Lir(|_, _| Err(Diagnostic::new(Code::NoMatchingOperation, "objects of this class cannot be made in compiled code")), |_, _| Ok(vec![])))
+        .doc("A class for `isinstance`."),
+];
+
+// ---- extremes
+
+fn extreme_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], pick: fn(i64, i64) -> i64) -> Result<Answer> {
+    if args.len() < 2 || !args.iter().all(|a| a.ty.is_real()) { return Err(no_match("an extreme", args)); }
+    let mut t = args[0].ty;
+    for a in &args[1..] { t = cx.unify(t, a.ty).ok_or_else(|| no_match("an extreme", args))?; }
+    let known = args.iter().map(|a| match a.konst { Some(Const::Int(i)) => Some(i), _ => None }).reduce(|a, b| Some(pick(a?, b?))).flatten();
+    Ok(Answer::coerced(t, vec![t; args.len()]).known(known.map(Const::Int)))
+}
+
+/// The first of equal values, and the first where a NaN is compared, as Python's loop gives.
+fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
+    let mut best = c.args[0][0];
+    for v in &c.args[1..] {
+        best = match *c.types[0] {
+            Kind::Int(i) if i.signed() => cx.b.bin(if largest { Op::Smax } else { Op::Smin }, best, v[0]),
+            Kind::Int(_) => cx.b.bin(if largest { Op::Umax } else { Op::Umin }, best, v[0]),
+            Kind::Bool => cx.b.bin(if largest { Op::Bor } else { Op::Band }, best, v[0]),
+            _ => {
+                let better = cx.b.bin(if largest { Op::FcmpGt } else { Op::FcmpLt }, v[0], best);
+                cx.b.select(better, v[0], best)
+            }
+        };
+    }
+    Ok(vec![best])
+}
+
+// ---- classes
+
+fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    match args[0].ty.members() {
+        Some(m) => Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())),
+        None => Err(Diagnostic::new(Code::RequiresConstant, format!("the length of a tuple is part of its type, so {} cannot become one", args[0].ty))
+            .help("keep it as a list or an array")),
+    }
+}
+
+fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let classes = match args[1].ty.members() { Some(m) => m, None => &[args[1].ty][..] };
+    let holds = |t: Type| -> Result<bool> {
+        let mut any = false;
+        for c in classes {
+            any |= match c.members() {
+                Some(inner) => inner.iter().try_fold(false, |y, c| is_a(t, *c).map(|x| x || y)),
+                None => is_a(t, *c),
+            }.ok_or_else(|| no_match("isinstance()", args))?;
+        }
+        Ok(any)
+    };
+    match *args[0].ty {
+        // An optional value is asked when it runs, unless the answer is no either way.
+        Kind::Optional(t) => if holds(t)? { Ok(Answer::of(Type::bool())) } else { Ok(Answer::constant(Const::Bool(false))) },
+        _ => Ok(Answer::constant(Const::Bool(holds(args[0].ty)?))),
+    }
+}
+
+/// Whether values of a type are instances of a class; none for what is no class.
+fn is_a(t: Type, class: Type) -> Option<bool> {
+    Some(match class.kind() {
+        Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
+        Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if c == d),
+        Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
+        Kind::Builtin(path) => match *path {
+            "builtins.object" => true,
+            "builtins.bool" => *t == Kind::Bool,
+            "builtins.int" => t.is_index(),
+            "builtins.float" => matches!(*t, Kind::Float(Float::Py | Float::F64)),
+            "builtins.complex" => matches!(*t, Kind::Complex(Float::Py | Float::F64)),
+            "builtins.str" => *t == Kind::Str,
+            "builtins.tuple" => t.members().is_some(),
+            "builtins.list" => matches!(*t, Kind::List(_) | Kind::ListVar(_)),
+            "builtins.range" => matches!(*t, Kind::Range(_)),
+            "builtins.slice" => matches!(*t, Kind::Slice(_)),
+            "numpy.ndarray" => t.as_array().is_some(),
+            "numpy.generic" | "numpy.number" => t.is_number() && !t.is_weak() && (*t != Kind::Bool || *path == "numpy.generic"),
+            "numpy.integer" => t.is_int() && !t.is_weak(),
+            "numpy.signedinteger" => matches!(*t, Kind::Int(i) if i.signed() && i != Int::Py),
+            "numpy.unsignedinteger" => matches!(*t, Kind::Int(i) if !i.signed()),
+            "numpy.inexact" => (t.is_float() || t.is_complex()) && !t.is_weak(),
+            "numpy.floating" => t.is_float() && !t.is_weak(),
+            "numpy.complexfloating" => t.is_complex() && !t.is_weak(),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+// ---- rounding
+
+fn round_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (t, n) = (args[0].ty, args[1].ty);
+    if !t.is_real() || !(args[1].is_none() || n.is_index()) { return Err(no_match("round()", args)); }
+    let whole = match *t { Kind::Bool => Type::int(), _ => t };
+    Ok(Answer::of(if t.is_float() && args[1].is_none() { Type::int() } else { whole }))
+}
+
+fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (v, t) = (c.args[0][0], c.types[0]);
+    if *c.types[1] == Kind::None {
+        if !t.is_float() { return cast::cast(cx, &c.args[0], t, c.ret); }
+        let near = cx.b.un(Op::Fnearest, v);
+        return super::real::emit_int(cx, &OpCall { args: &[vec![near]], ..*c });
+    }
+    let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    if t.is_float() {
+        let wide = super::arith::widen(cx, v);
+        let r = cx.helper_value(&num::float_round, &[wide, n]);
+        return Ok(vec![if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, r) } else { r }]);
+    }
+    let wide = cast::to_i64(cx, v, t);
+    let r = cx.helper_value(&num::int_round, &[wide, n]);
+    Ok(vec![cast::scalar(cx, r, Type::i64(), c.ret)])
+}
+
+// ---- hashes
+
+fn hashable(t: Type) -> bool { t.is_number() || *t == Kind::Str || t.members().is_some_and(|m| m.iter().all(|t| hashable(*t))) }
+
+fn hash(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    if let Some(m) = t.members() {
+        let parts = split_leaves(v, m);
+        let all = parts.iter().zip(m).map(|(p, t)| hash(cx, p, *t)).collect::<Result<Vec<_>>>()?;
+        let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
+        return Ok(cx.helper_value(&num::tuple_hash, &[at, n]));
+    }
+    Ok(match *t {
+        Kind::Str => cx.helper_value(&super::string::str_hash, &[v[0]]),
+        Kind::Float(_) => { let x = super::arith::widen(cx, v[0]); cx.helper_value(&num::float_hash, &[x]) }
+        Kind::Complex(_) => {
+            let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
+            cx.helper_value(&num::complex_hash, &[re, im])
+        }
+        _ => {
+            let x = cast::to_i64(cx, v[0], t);
+            let unsigned = matches!(*t, Kind::Int(i) if !i.signed() && i.bits() == 64);
+            cx.helper_value(if unsigned { &num::uint_hash } else { &num::int_hash }, &[x])
+        }
+    })
+}
+
+/// Magnitude of an integer as i64; that of -2⁶³ is itself, whose bits are right when taken as unsigned.
+fn magnitude(cx: &mut LowerCx<'_>, v: Value, t: Type) -> Value {
+    if !matches!(*t, Kind::Int(i) if i.signed()) { return v; }
+    let (negative, minus) = (cx.b.bin_imm(Op::IcmpSlt, v, 0), cx.b.un(Op::Ineg, v));
+    cx.b.select(negative, minus, v)
+}

@@ -1,0 +1,28 @@
+"""Functions of ``math`` and ``cmath`` that are made of others."""
+
+import math
+
+
+def isclose(a, b, rel_tol, abs_tol):
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    if a == b:
+        return True
+    # One infinity is near nothing but itself.
+    if abs(a) == math.inf or abs(b) == math.inf:
+        return False
+    difference = abs(b - a)
+    return difference <= rel_tol * abs(b) or difference <= rel_tol * abs(a) or difference <= abs_tol
+
+
+def fsum(values):
+    return math.fsum([float(v) for v in values])
+
+
+def prod(values, start):
+    if isinstance(values, tuple) and len(values) == 0:
+        return start
+    result = start
+    for v in values:
+        result = result * v
+    return result
