@@ -158,7 +158,7 @@ macro_rules! families {
     };
 }
 
-families! {
+families!(
     object,
     exception,
     generator,
