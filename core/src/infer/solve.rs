@@ -249,10 +249,11 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Undef => plain(Type::undef()),
             Op::Global(name) => {
                 let host = self.session.host;
-                let value = host.global(self.func.host, name).ok_or_else(|| {
-                    Diagnostic::new(Code::UndefinedName, format!("name '{name}' is not defined"))
-                })?;
-                self.global(node.result, value, name)
+                match host.global(self.func.host, name) {
+                    Some(value) => self.global(node.result, value, name),
+                    // NameError when it is reached, as in Python.
+                    None => self.rows(i, "name.missing", vec![call::Source::Const(Const::Str(name.clone()))], vec![]),
+                }
             }
             Op::Free(n) => {
                 if let Some(ty) = self.captures.get(*n as usize) { return plain(*ty); }

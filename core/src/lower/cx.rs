@@ -12,6 +12,9 @@ use crate::types::{Const, Type};
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
 pub type Val = Vec<Value>;
 
+/// A piece of an exception's message.
+pub enum Told<'a> { Text(&'a str), Int(Value) }
+
 /// One typed call of an operation.
 #[derive(Clone, Copy)]
 pub struct OpCall<'a> {
@@ -120,6 +123,33 @@ impl<'a> LowerCx<'a> {
         self.b.brif(cond, ok, &[], bad, &[]);
         self.b.switch_to(bad);
         self.raise(class, message);
+        self.b.switch_to(ok);
+    }
+
+    /// Raises with a message that tells run-time numbers where `cond` (i8) is zero.
+    pub fn check_told(&mut self, cond: Value, class: Class, parts: &[Told<'_>]) {
+        let ok = self.b.new_block(&[]);
+        let bad = self.b.new_cold_block(&[]);
+        self.b.brif(cond, ok, &[], bad, &[]);
+        self.b.switch_to(bad);
+        let mut strings = vec![];
+        for p in parts {
+            strings.push(match p {
+                Told::Text(t) => super::constants::string(&mut self.b, t),
+                Told::Int(v) => self.helper_value(&crate::ops::string::str_from_i64, &[*v]),
+            });
+        }
+        let (at, n) = (self.spill(&strings), self.b.i64(strings.len() as i64));
+        let message = self.helper_value(&crate::ops::string::str_concat_all, &[at, n]);
+        let (null, none, number) = (self.b.null(), self.b.i64(-1), self.b.i64(class as i64));
+        let exc = self.helper_value(&object::exc_new, &[number, null, none]);
+        let (kind, bits) = (self.b.i64(4), self.b.conv(Op::Bitcast, Ty::I64, message));
+        self.b.helper(&object::exc_add_arg, &[exc, kind, bits]);
+        // The exception holds the message now; the pieces that are no constants are dropped.
+        for s in strings { self.b.helper(&object::obj_release, &[s]); }
+        self.b.helper(&object::obj_release, &[message]);
+        let landing = self.landing();
+        self.b.jump(landing, &[exc]);
         self.b.switch_to(ok);
     }
 

@@ -25,6 +25,8 @@ pub struct FuncLower<'a, 'h> {
     pub values: Vec<Option<Val>>,
     consts: Vec<Option<Const>>,
     blocks: Vec<Option<lir::Block>>,
+    /// In generators: values released in this block whose slots are empty by now, for edges that still pass them on.
+    released: HashMap<Value, Val>,
     /// Set in generators: where values live between suspensions.
     pub frame: Option<super::generator::FrameMap>,
     pub ret: Type,
@@ -63,7 +65,7 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
 impl<'a, 'h> FuncLower<'a, 'h> {
     pub fn new(cx: LowerCx<'a>, session: &'a Session<'h>, func: &'a Func, globals: &'a HashMap<Value, GlobalValue>, ret: Type) -> FuncLower<'a, 'h> {
         let n = func.values as usize;
-        FuncLower { cx, session, func, globals, values: vec![None; n], consts: vec![None; n], blocks: vec![None; func.blocks.len()], frame: None, ret }
+        FuncLower { cx, session, func, globals, values: vec![None; n], consts: vec![None; n], blocks: vec![None; func.blocks.len()], released: HashMap::new(), frame: None, ret }
     }
 
     /// Lowers every reached block. `jump_to_entry` passes the entry block's arguments when it is not the LIR entry.
@@ -98,6 +100,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     fn block(&mut self, b: Block) -> Result<()> {
         let lir = self.blocks[b.index()].ok_or_else(|| Diagnostic::internal("unreached block"))?;
+        self.released.clear();
         if b != Block(0) { self.cx.b.switch_to(lir); }
         if b != Block(0) { self.spill_params(b)?; }
         let data = self.func.block(b);
@@ -126,6 +129,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     /// Machine values of a value; in a generator read back from its frame.
     pub fn val(&mut self, v: Value) -> Result<Val> {
+        if let Some(val) = self.released.get(&v) { return Ok(val.clone()); }
         if let Some(frame) = &self.frame && let Some(slots) = frame.slots_of(v) {
             let (ptr, slots) = (frame.ptr, slots.to_vec());
             return Ok(slots.iter().map(|(off, ty)| self.cx.b.load(*ty, ptr, *off, Alias::Frame)).collect());
@@ -176,7 +180,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             let (val, ty) = (self.val(v)?, self.ty(v));
             if node.op == Op::Release {
                 self.cx.release(&val, ty);
-                self.forget(v);
+                self.forget(v, val);
             } else {
                 self.cx.retain(&val, ty);
             }
@@ -230,13 +234,14 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     }
 
     /// A released value's slots in a generator's frame are emptied, so that dropping the frame does not release twice.
-    fn forget(&mut self, v: Value) {
+    fn forget(&mut self, v: Value, val: Val) {
         let Some(frame) = &self.frame else { return };
         let Some(slots) = frame.slots_of(v) else { return };
         let (ptr, slots) = (frame.ptr, slots.to_vec());
         for ((off, ty), leaf) in slots.iter().zip(self.ty(v).leaves()) {
             if leaf.is_ref { let z = self.cx.zero(*ty); self.cx.b.store(z, ptr, *off, Alias::Frame); }
         }
+        self.released.insert(v, val);
     }
 
     fn check_bound(&mut self, val: &[lir::Value], ty: Type, name: &str) -> Val {

@@ -42,11 +42,11 @@ pub static OPS: &[OpDef] = &[
         let v = emit_is(cx, c)?;
         Ok(vec![cx.not(v)])
     })).doc("`a is not b`."),
-    OpDef::new(&["operator.truth", "builtins.bool"], "x", Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v]))).doc("Python's truth of a value."),
+    OpDef::new(&["operator.truth", "builtins.bool"], "x=False", Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v]))).raises().doc("Python's truth of a value."),
     OpDef::new(&["operator.not_"], "x", Body::Lir(|cx, a| truth_rule(cx, a).map(negated), |cx, c| {
         let v = truth(cx, &c.args[0], c.types[0])?;
         Ok(vec![cx.not(v)])
-    })).doc("`not x`."),
+    })).raises().doc("`not x`."),
 ];
 
 fn negated(mut a: Answer) -> Answer {
@@ -247,7 +247,7 @@ fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
         | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Generator(..) | Kind::Slice(_) => Some(true),
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Optional(_) => None,
-        Kind::Array(a) if a.ndim == 0 => None,
+        Kind::Array(_) => None,
         _ => {
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()"));
         }
@@ -265,6 +265,10 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
             r[0]
         }
         Kind::Array(a) => {
+            let val = crate::lower::arrays::ArrayVal::new(cx, v, t)?;
+            let n = val.size(cx);
+            let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
+            cx.check(one, crate::exc::Class::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
             let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
             truth(cx, &x, a.dtype)?
         }

@@ -22,6 +22,11 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     POLL,
+    OpDef::new(&["name.missing"], "name", Body::Lir(|_, _| Ok(Answer::of(Type::never())), |cx, c| {
+        let name = c.consts[0].as_ref().and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
+        cx.raise_and_continue(Class::NameError, &format!("name '{name}' is not defined"));
+        Ok(vec![])
+    })).raises().writes().doc("A global that does not exist."),
     OpDef::new(&["exc.new"], "cls, *args", Body::Lir(new_rule, emit_new)).raises().writes().doc("An exception instance: `ValueError(\"text\", 3)`."),
     OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make)).writes().doc("What `raise value` raises: an instance, or a class called without arguments."),
     OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause)).writes().doc("`raise exc from cause`."),

@@ -134,7 +134,15 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
         IterType::Range(step) => {
             let has = range_has(cx, v, *step);
             let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
-            let next = cx.b.bin(Op::Iadd, v[0], by);
+            let mut next = cx.b.bin(Op::Iadd, v[0], by);
+            if !matches!(step, Some(1 | -1)) {
+                // The value behind the last one may not fit: it stays at the limit, which no range reaches beyond.
+                let over = cx.b.bin(Op::SaddOverflows, v[0], by);
+                let up = cx.b.bin_imm(Op::IcmpSgt, by, 0);
+                let (max, min) = (cx.b.i64(i64::MAX), cx.b.i64(i64::MIN));
+                let limit = cx.b.select(up, max, min);
+                next = cx.b.select(over, limit, next);
+            }
             let mut state = v.to_vec();
             state[0] = next;
             Ok((state, has, vec![v[0]]))

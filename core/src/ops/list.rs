@@ -12,7 +12,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::cx::{LowerCx, OpCall, Told, Val};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
@@ -107,6 +107,10 @@ pub static OPS: &[OpDef] = &[
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
         Ok(vec![cx.helper_value(&list_repeat, &[c.args[0][0], n])])
     })).raises().reads().doc("`list * n`."),
+    OpDef::new(&["operator.mul"], "n, list", Body::Lir(|cx, a| { list_elem(cx, &a[1..], "*")?; if a[0].ty.is_index() { Ok(Answer::of(a[1].ty)) } else { Err(no_match("*", a)) } }, |cx, c| {
+        let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
+        Ok(vec![cx.helper_value(&list_repeat, &[c.args[1][0], n])])
+    })).raises().reads().doc("`n * list`."),
     OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; Ok(Answer::of(a[0].ty)) }, |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
         cx.helper(&list_repeat_in_place, &[c.args[0][0], n]);
@@ -384,7 +388,12 @@ fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (start, stop) = (cast::to_i64(cx, c.args[2][0], c.types[2]), cast::to_i64(cx, c.args[3][0], c.types[3]));
     let at = searched(cx, c, &list_find, &[start, stop])?;
     let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
-    cx.check(found, Class::ValueError, "list.index(x): x not in list");
+    if matches!(*c.types[1], Kind::Bool | Kind::Int(_)) {
+        let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
+        cx.check_told(found, Class::ValueError, &[Told::Int(x), Told::Text(" is not in list")]);
+    } else {
+        cx.check(found, Class::ValueError, "list.index(x): x not in list");
+    }
     Ok(vec![at])
 }
 

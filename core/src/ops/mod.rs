@@ -112,7 +112,7 @@ impl ParamSpec {
         use crate::types::Const;
         let mut spec = ParamSpec::default();
         let mut keyword_only = false;
-        for p in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
+        for p in text.split(',').map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
             if p == "*" { keyword_only = true; continue; }
             if p.starts_with('*') { spec.varargs = true; keyword_only = true; continue; }
             let (name, default) = match p.split_once('=') {

@@ -10,7 +10,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::ArrayVal;
 use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::lower::cx::{LowerCx, OpCall, Told, Val, split_leaves};
 use crate::types::{Const, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[
@@ -19,6 +19,16 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item)).raises().owned_by(|_, _| Own::Aliases)
         .doc("`t[i]` and `t[a:b]` of a tuple."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item)).raises().doc("`range(...)[i]`."),
+    OpDef::new(&["operator.getitem"], "seq, part", Body::Lir(
+        |_, a| if matches!(*a[0].ty, Kind::Range(_)) && matches!(*a[1].ty, Kind::Slice(_)) { Ok(Answer::of(Type::new(Kind::Range(None)))) } else { Err(no_match("[]", a)) },
+        |cx, c| {
+            let n = length(cx, &c.args[0], c.types[0])?;
+            let s = adjust_slice(cx, &c.args[1], c.types[1], n)?;
+            let step = match *c.types[0] { Kind::Range(Some(s)) => cx.b.i64(s), _ => c.args[0][2] };
+            let at = |cx: &mut LowerCx<'_>, i: Value| { let off = cx.b.bin(Op::Imul, i, step); cx.b.bin(Op::Iadd, c.args[0][0], off) };
+            Ok(vec![at(cx, s.start), at(cx, s.stop), cx.b.bin(Op::Imul, s.step, step)])
+        },
+    )).raises().doc("`range(...)[a:b:c]`."),
     OpDef::new(&["slice.start"], "s", Body::Lir(|_, a| slice_part(a, 0), |_, c| slice_value(c, 0))).property().doc("First index of a slice."),
     OpDef::new(&["slice.stop"], "s", Body::Lir(|_, a| slice_part(a, 1), |_, c| slice_value(c, 1))).property().doc("Index behind the last of a slice."),
     OpDef::new(&["slice.step"], "s", Body::Lir(|_, a| slice_part(a, 2), |_, c| slice_value(c, 2))).property().doc("Step of a slice."),
@@ -40,6 +50,12 @@ pub static OPS: &[OpDef] = &[
         },
         |_, c| Ok(c.args.concat()),
     )).consumes().doc("Concatenation of tuples."),
+    OpDef::new(&["operator.mul"], "n, a", Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |_, c| Ok(c.args[1].repeat(c.ret.leaf_count() / c.args[1].len().max(1)))))
+        .doc("`3 * t` with a constant count of plain members."),
+    OpDef::new(&["tuple.extend"], "t, other", Body::Lir(|_, a| match (a[0].ty.members(), a[1].ty.members()) {
+        (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
+        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("only a tuple can be spread into a tuple, not {}", a[1].ty))),
+    }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, *other)`."),
     OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |_, c| Ok(c.args[0].repeat(c.ret.leaf_count() / c.args[0].len().max(1))))).doc("`t * 3` with a constant count of plain members."),
     OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
         .raises().doc("Position of the first member that equals `value`."),
@@ -361,13 +377,16 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
 
 // ---- unpacking
 
-pub fn unpack_type(t: Type, n: usize) -> Option<Type> { Some(Type::tuple(vec![element_type(t)?; n])) }
+/// Element type, list variables looked up.
+fn element_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> { if let Kind::ListVar(_) = *t { cx.elem(t) } else { element_type(t) } }
+
+pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> { Some(Type::tuple(vec![element_type_in(cx, t)?; n])) }
 
 /// `a, b = seq` for a sequence whose length is checked at run time.
 pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
     let len = length(cx, v, t)?;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, n as i64);
-    cx.check(enough, Class::ValueError, &format!("not enough values to unpack (expected {n})"));
+    cx.check_told(enough, Class::ValueError, &[Told::Text(&format!("not enough values to unpack (expected {n}, got ")), Told::Int(len), Told::Text(")")]);
     let exact = cx.b.bin_imm(Op::IcmpEq, len, n as i64);
     cx.check(exact, Class::ValueError, &format!("too many values to unpack (expected {n})"));
     let mut out = vec![];
@@ -379,10 +398,10 @@ pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Resu
 }
 
 /// `a, *b, c = seq`: the middle is a list.
-pub fn unpack_ex_type(t: Type, before: usize, after: usize) -> Option<Type> {
-    let e = element_type(t)?;
+pub fn unpack_ex_type(cx: &mut TyCx<'_, '_>, t: Type, before: usize, after: usize) -> Option<Type> {
+    let e = element_type_in(cx, t)?;
     let mut m = vec![e; before];
-    m.push(Type::list(e));
+    m.push(cx.new_list(e).ok()?);
     m.extend(vec![e; after]);
     Some(Type::tuple(m))
 }
@@ -392,7 +411,7 @@ pub fn emit_unpack_ex(cx: &mut LowerCx<'_>, v: &[Value], t: Type, before: usize,
     let len = length(cx, v, t)?;
     let least = (before + after) as i64;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, least);
-    cx.check(enough, Class::ValueError, &format!("not enough values to unpack (expected at least {least})"));
+    cx.check_told(enough, Class::ValueError, &[Told::Text(&format!("not enough values to unpack (expected at least {least}, got ")), Told::Int(len), Told::Text(")")]);
     let mut out = vec![];
     for k in 0..before { let at = cx.b.i64(k as i64); out.extend(element(cx, v, t, at)?); }
     let count = cx.b.bin_imm(Op::Isub, len, least);

@@ -3,7 +3,7 @@
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
 pub static OPS: &[OpDef] = &[
@@ -12,7 +12,6 @@ pub static OPS: &[OpDef] = &[
         .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("The members of a sequence of known length: `a, b = seq`."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
-        .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
 ];
 
@@ -27,14 +26,14 @@ const BUILD: OpDef = OpDef::new(&["tuple.build"], "*items", Body::Lir(
 /// The row that makes tuples.
 pub fn build() -> &'static OpDef { &OPS[0] }
 
-fn unpack_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn unpack_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let n = args[1].int().ok_or_else(|| Diagnostic::internal("unpack count"))? as usize;
     if let Some(m) = args[0].ty.members() {
         if m.len() == n { return Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())); }
         let what = if m.len() > n { format!("too many values to unpack (expected {n})") } else { format!("not enough values to unpack (expected {n}, got {})", m.len()) };
         return Err(Diagnostic::new(Code::BadCall, what));
     }
-    super::sequence::unpack_type(args[0].ty, n).ok_or_else(|| no_match("unpacking", &args[..1])).map(Answer::of)
+    super::sequence::unpack_type(cx, args[0].ty, n).ok_or_else(|| no_match("unpacking", &args[..1])).map(Answer::of)
 }
 
 fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
@@ -42,22 +41,50 @@ fn emit_unpack(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     super::sequence::emit_unpack(cx, &call.args[0], call.types[0], call.ret.members().map_or(0, <[Type]>::len))
 }
 
-fn unpack_ex_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn unpack_ex_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (before, after) = (args[1].int().unwrap_or(0) as usize, args[2].int().unwrap_or(0) as usize);
     if let Some(m) = args[0].ty.members() {
         if m.len() < before + after {
             return Err(Diagnostic::new(Code::BadCall, format!("not enough values to unpack (expected at least {}, got {})", before + after, m.len())));
         }
         let mut out = m[..before].to_vec();
-        out.push(Type::tuple(m[before..m.len() - after].to_vec()));
+        let rest = &m[before..m.len() - after];
+        // A list, as in Python, where its members have one type; else they stay a tuple.
+        let one = rest.iter().try_fold(Type::never(), |t, x| cx.unify(t, *x).filter(|u| *t == Kind::Never || u.is_number() == t.is_number()));
+        out.push(match one { Some(e) => cx.new_list(e)?, None => Type::tuple(rest.to_vec()) });
         out.extend(&m[m.len() - after..]);
         return Ok(Answer::of(Type::tuple(out)));
     }
-    super::sequence::unpack_ex_type(args[0].ty, before, after).ok_or_else(|| no_match("unpacking with *", &args[..1])).map(Answer::of)
+    super::sequence::unpack_ex_type(cx, args[0].ty, before, after).ok_or_else(|| no_match("unpacking with *", &args[..1])).map(Answer::of)
 }
 
 fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    if call.types[0].members().is_some() { return Ok(call.args[0].clone()); }
+    if let Some(from) = call.types[0].members() {
+        let to = call.ret.members().unwrap_or_default();
+        let before = call.consts[1].as_ref().and_then(Const::as_int).unwrap_or(0) as usize;
+        let count = from.len() + 1 - to.len();
+        let parts = split_leaves(&call.args[0], from);
+        let mut out = parts[..before].concat();
+        cx.retain(&out, Type::tuple(from[..before].to_vec()));
+        let (rest, tail) = (&parts[before..before + count], parts[before + count..].concat());
+        if let Kind::List(e) = *to[before] {
+            let n = cx.b.i64(count as i64);
+            let list = super::list::make(cx, e, n);
+            for (v, t) in rest.iter().zip(&from[before..]) {
+                let v = crate::lower::cast::cast(cx, v, *t, e)?;
+                cx.retain(&v, e);
+                super::list::push_owned(cx, list, e, &v);
+            }
+            out.push(list);
+        } else {
+            let all = rest.concat();
+            cx.retain(&all, to[before]);
+            out.extend(all);
+        }
+        cx.retain(&tail, Type::tuple(from[before + count..].to_vec()));
+        out.extend(tail);
+        return Ok(out);
+    }
     let m = call.ret.members().unwrap_or_default();
     let middle = m.iter().position(|t| matches!(**t, Kind::List(_) | Kind::Array(_))).unwrap_or(0);
     super::sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], middle, m.len() - middle - 1)
