@@ -144,11 +144,26 @@ pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
     Ok(if shape.contains(&0) { 0 } else { bytes })
 }
 
+/// The template with each `{}` replaced by the next value.
+fn fill(template: &str, values: &[i64]) -> String {
+    let mut parts = template.split("{}");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for (value, part) in values.iter().zip(parts) {
+        out += &value.to_string();
+        out += part;
+    }
+    out
+}
+
 impl Helpers for Native {
     unsafe fn obj_retain(o: *mut Obj) { unsafe { retain(o) } }
     unsafe fn obj_release(o: *mut Obj) { unsafe { release(o) } }
     unsafe fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock { unsafe { or_raise(ctx, mem_block(bytes, false)) } }
     unsafe fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock { unsafe { or_raise(ctx, mem_block(bytes, true)) } }
+    unsafe fn mem_copy(to: P, from: P, bytes: i64) {
+        // SAFETY: compiled code passes blocks of that size, the very same one at times; an array of no elements may lie anywhere.
+        if bytes > 0 { unsafe { std::ptr::copy(from, to, bytes as usize) } }
+    }
     unsafe fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 {
         // SAFETY: compiled code passes `ndim` members.
         let shape = unsafe { crate::raw_slice(shape, ndim) };
@@ -164,6 +179,20 @@ impl Helpers for Native {
             args.push(Arg::Text(String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into()));
         }
         Exc::alloc(ExcClass::Builtin(class), args).cast()
+    }
+    unsafe fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj {
+        let class = Class::from_number(class).unwrap_or(Class::SystemError);
+        // SAFETY: compiled code passes `len` bytes of UTF-8 and a value for each pair of braces.
+        let message = unsafe {
+            let text = String::from_utf8_lossy(crate::raw_slice(text, len));
+            let values = crate::raw_slice(values, text.matches("{}").count() as i64);
+            fill(&text, values)
+        };
+        Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]).cast()
+    }
+    unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
+        let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
+        Exc::alloc(ExcClass::Builtin(Class::IndexError), vec![Arg::Text(text.into())]).cast()
     }
     unsafe fn exc_new_host(handle: i64) -> *mut Obj { Exc::alloc(ExcClass::Host(handle), vec![]).cast() }
     unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {
@@ -252,6 +281,12 @@ mod tests {
             }
         });
         assert_eq!(live(), before);
+    }
+
+    #[test]
+    fn templates_are_filled_in_order() {
+        assert_eq!(fill("no numbers", &[]), "no numbers");
+        assert_eq!(fill("shapes ({},) ({},{})", &[3, -1, 20]), "shapes (3,) (-1,20)");
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! Arrays in LIR: exploded views, element addresses, allocation, loops over all elements.
+//!
+//! Loops come in two shapes: [`elementwise`] where the order does not matter, which runs arrays that lie alike as one flat loop with constant
+//! strides, and [`walk`], nested loops in C order that advance one address for each array and level.
 
 use super::cx::{LowerCx, Val};
 use crate::diag::{Diagnostic, Result};
@@ -67,6 +70,172 @@ impl ArrayVal {
     pub fn for_each(&self, cx: &mut LowerCx<'_>, body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>) -> Result<()> {
         for_each_index(cx, &self.shape.clone(), body)
     }
+
+    /// The same elements under another layout type; strides stay as they are.
+    pub fn with_layout(&self, layout: Layout) -> ArrayVal { ArrayVal { ty: ArrayType { layout, ..self.ty }, ..self.clone() } }
+
+    /// The address of every element in C order, and nothing that the loop has to compute for it but additions.
+    pub fn stream(&self) -> Stream { Stream { data: self.data, strides: self.strides.clone() } }
+
+    /// Whether the elements lie without gaps in that order, as NumPy's flags say: dimensions of length 1 and empty arrays do not count.
+    pub fn is_contiguous(&self, cx: &mut LowerCx<'_>, order: Layout) -> Value {
+        if self.ty.layout == order || self.shape.is_empty() { return cx.b.bool(true); }
+        let mut step = cx.b.i64(self.ty.itemsize());
+        let mut fits = cx.b.bool(true);
+        let dims: Vec<usize> = if order == Layout::F { (0..self.shape.len()).collect() } else { (0..self.shape.len()).rev().collect() };
+        for (i, d) in dims.iter().enumerate() {
+            let exact = cx.b.bin(Op::IcmpEq, self.strides[*d], step);
+            let one = cx.b.bin_imm(Op::IcmpEq, self.shape[*d], 1);
+            let ok = cx.or(exact, one);
+            fits = cx.and(fits, ok);
+            if i + 1 < dims.len() { step = cx.b.bin(Op::Imul, step, self.shape[*d]); }
+        }
+        let size = self.size(cx);
+        let empty = cx.b.bin_imm(Op::IcmpEq, size, 0);
+        cx.or(fits, empty)
+    }
+
+    /// A new array with the elements of this one, converted to `dtype`.
+    pub fn copied(&self, cx: &mut LowerCx<'_>, dtype: Type, layout: Layout) -> Result<ArrayVal> {
+        let out = ArrayVal::alloc(cx, dtype, &self.shape, layout, false)?;
+        cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, self))?;
+        Ok(out)
+    }
+}
+
+/// An array in a loop: the address of its first element and a stride for each level of the loop.
+#[derive(Clone, Debug)]
+pub struct Stream { pub data: Value, pub strides: Vec<Value> }
+
+/// Nested loops over a shape in C order; the body gets the address of the current element of each stream.
+pub fn walk(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+) -> Result<()> {
+    fold(cx, shape, streams, &[], &mut |cx, at, _| body(cx, at).map(|()| vec![]))?;
+    Ok(())
+}
+
+/// [`walk`] with values that are carried from element to element; gives their last state.
+pub fn fold(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], start: &[Value],
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value], &[Value]) -> Result<Vec<Value>>,
+) -> Result<Vec<Value>> {
+    let at: Vec<Value> = streams.iter().map(|s| s.data).collect();
+    fold_level(cx, shape, streams, 0, &at, start, body)
+}
+
+fn fold_level(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], d: usize, at: &[Value], state: &[Value],
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value], &[Value]) -> Result<Vec<Value>>,
+) -> Result<Vec<Value>> {
+    let Some(n) = shape.get(d) else { return body(cx, at, state) };
+    cx.for_range(*n, state, |cx, i, state| {
+        let mut next = vec![];
+        for (p, s) in at.iter().zip(streams) {
+            let off = cx.b.bin(Op::Imul, i, s.strides[d]);
+            next.push(cx.b.ptr_add(*p, off));
+        }
+        fold_level(cx, shape, streams, d + 1, &next, state, body)
+    })
+}
+
+/// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape, has there; in any order.
+pub fn elementwise(
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let n = to.shape.len();
+    let alike = n > 0 && to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
+    if !alike { return nested(cx, to, from, body); }
+    match same_shapes(cx, to, from) {
+        None => flat(cx, to, from, body),
+        Some(same) => {
+            let body = std::cell::RefCell::new(body);
+            cx.if_else(same, |cx| flat(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]))?;
+            Ok(())
+        }
+    }
+}
+
+/// Whether all shapes are those of `to`; none when that is known.
+fn same_shapes(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal]) -> Option<Value> {
+    let mut same = None;
+    for a in from {
+        for (m, n) in a.shape.iter().zip(&to.shape) {
+            if m == n { continue; }
+            let eq = cx.b.bin(Op::IcmpEq, *m, *n);
+            same = Some(match same { Some(s) => cx.and(s, eq), None => eq });
+        }
+    }
+    same
+}
+
+/// One loop over contiguous arrays of one shape.
+fn flat(
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let total = to.size(cx);
+    cx.for_range(total, &[], |cx, i, _| {
+        let mut at = vec![];
+        for a in std::iter::once(to).chain(from) {
+            let off = cx.b.bin_imm(Op::Imul, i, a.ty.itemsize());
+            at.push(cx.b.ptr_add(a.data, off));
+        }
+        body(cx, at[0], &at[1..])?;
+        Ok(vec![])
+    })?;
+    Ok(())
+}
+
+fn nested(
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let n = to.shape.len();
+    let mut streams = vec![to.stream()];
+    for a in from { streams.push(Stream { data: a.data, strides: broadcast_strides(cx, a, &to.shape) }); }
+    let mut shape = to.shape.clone();
+    if to.ty.layout == Layout::F && n > 1 {
+        // Innermost loop along the elements that lie together.
+        shape.reverse();
+        for s in &mut streams { s.strides.reverse(); }
+    }
+    walk(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..]))
+}
+
+/// Strides for reading `a` broadcast to a shape: 0 where it is stretched.
+pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Vec<Value> {
+    let lead = to.len() - a.shape.len();
+    let zero = cx.b.i64(0);
+    let mut out = vec![zero; lead];
+    for ((n, s), m) in a.shape.iter().zip(&a.strides).zip(&to[lead..]) {
+        out.push(if n == m { *s } else {
+            let stretched = cx.b.bin_imm(Op::IcmpEq, *n, 1);
+            cx.b.select(stretched, zero, *s)
+        });
+    }
+    out
+}
+
+/// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap.
+pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
+    let (source, target) = (from.ty.dtype, to.ty.dtype);
+    let straight = source == target && to.ty.layout != Layout::A && to.ty.layout == from.ty.layout && !to.shape.is_empty() && to.shape == from.shape;
+    if straight {
+        let bytes = to.size(cx);
+        let bytes = cx.b.bin_imm(Op::Imul, bytes, to.ty.itemsize());
+        cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
+        return Ok(());
+    }
+    elementwise(cx, to, std::slice::from_ref(from), &mut |cx, p, q| {
+        let x = load_element(cx, q[0], source);
+        let x = super::cast::cast(cx, &x, source, target)?;
+        store_element(cx, p, target, &x);
+        Ok(())
+    })
+}
+
+/// Text of a shape for [`LowerCx::check_format`].
+pub fn shape_text(ndim: usize) -> String {
+    if ndim == 1 { "({},)".into() } else { format!("({})", vec!["{}"; ndim].join(",")) }
 }
 
 /// Nested loops over all indices of a shape, in C order.

@@ -12,8 +12,6 @@ use crate::types::{Const, Type};
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
 pub type Val = Vec<Value>;
 
-/// A piece of an exception's message.
-pub enum Told<'a> { Text(&'a str), Int(Value) }
 
 /// One typed call of an operation.
 #[derive(Clone, Copy)]
@@ -35,6 +33,8 @@ pub struct LowerCx<'a> {
     pub on_error: OnError,
     /// Cold block of the current instruction that takes an exception; made when first needed.
     landing: Option<Block>,
+    /// Owned objects of the current instruction that an exception drops; see [`LowerCx::guarded`].
+    cleanup: Vec<Value>,
     /// Types of the function's results after the status.
     pub results: Vec<Ty>,
     pub options: Options,
@@ -53,13 +53,25 @@ impl Default for Options {
 
 impl<'a> LowerCx<'a> {
     pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, results, options }
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
     pub fn begin(&mut self, on_error: OnError) {
         self.on_error = on_error;
         self.landing = None;
+        self.cleanup.clear();
+    }
+
+    /// Emits code that holds these objects: an exception raised in it drops them. Afterwards they are the caller's again.
+    pub fn guarded<R>(&mut self, owners: &[Value], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let landing = self.landing.take();
+        let held = self.cleanup.len();
+        self.cleanup.extend(owners);
+        let result = body(self);
+        self.cleanup.truncate(held);
+        self.landing = landing;
+        result
     }
 
     // ---- exceptions
@@ -72,6 +84,7 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
         self.add_site(exc);
+        for o in self.cleanup.clone() { self.b.helper(&object::obj_release, &[o]); }
         match self.on_error.handler.clone() {
             Some((handler, args)) => {
                 let all: Vec<Value> = std::iter::once(exc).chain(args).collect();
@@ -126,31 +139,30 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(ok);
     }
 
-    /// Raises with a message that tells run-time numbers where `cond` (i8) is zero.
-    pub fn check_told(&mut self, cond: Value, class: Class, parts: &[Told<'_>]) {
+    /// The same with a message that holds numbers: each `{}` stands for the next of `values` (i64).
+    pub fn check_format(&mut self, cond: Value, class: Class, template: &str, values: &[Value]) {
+        self.check_made(cond, |cx| cx.formatted(class, template, values));
+    }
+
+    /// Raises what `make` gives where `cond` is zero.
+    pub fn check_made(&mut self, cond: Value, make: impl FnOnce(&mut Self) -> Value) {
         let ok = self.b.new_block(&[]);
         let bad = self.b.new_cold_block(&[]);
         self.b.brif(cond, ok, &[], bad, &[]);
         self.b.switch_to(bad);
-        let mut strings = vec![];
-        for p in parts {
-            strings.push(match p {
-                Told::Text(t) => super::constants::string(&mut self.b, t),
-                Told::Int(v) => self.helper_value(&crate::ops::string::str_from_i64, &[*v]),
-            });
-        }
-        let (at, n) = (self.spill(&strings), self.b.i64(strings.len() as i64));
-        let message = self.helper_value(&crate::ops::string::str_concat_all, &[at, n]);
-        let (null, none, number) = (self.b.null(), self.b.i64(-1), self.b.i64(class as i64));
-        let exc = self.helper_value(&object::exc_new, &[number, null, none]);
-        let (kind, bits) = (self.b.i64(4), self.b.conv(Op::Bitcast, Ty::I64, message));
-        self.b.helper(&object::exc_add_arg, &[exc, kind, bits]);
-        // The exception holds the message now; the pieces that are no constants are dropped.
-        for s in strings { self.b.helper(&object::obj_release, &[s]); }
-        self.b.helper(&object::obj_release, &[message]);
+        let exc = make(self);
         let landing = self.landing();
         self.b.jump(landing, &[exc]);
         self.b.switch_to(ok);
+    }
+
+    /// A new exception whose message has each `{}` replaced by the next of `values`.
+    pub fn formatted(&mut self, class: Class, template: &str, values: &[Value]) -> Value {
+        let text = super::constants::bytes(&mut self.b, template);
+        let class = self.b.i64(class as i64);
+        let len = self.b.i64(template.len() as i64);
+        let values = self.spill(values);
+        self.helper_value(&object::exc_format, &[class, text, len, values])
     }
 
     /// Raises; the current block ends.

@@ -42,7 +42,15 @@ fn needs_retains(func: &Func) -> bool { func.types.iter().any(|t| t.is_counted()
 /// Whether an instruction of typed code may raise.
 pub fn may_raise(func: &Func, node: &InstNode) -> bool {
     match &node.op {
-        Op::Apply(op) => op.raises || node.args.iter().any(|a| matches!(*func.types[a.index()], crate::types::Kind::Generator(..))),
+        Op::Apply(op) => {
+            let ufunc = matches!(op.body, crate::ops::Body::Ufunc(..));
+            op.raises || node.args.iter().any(|a| match *func.types[a.index()] {
+                crate::types::Kind::Generator(..) => true,
+                // Operands that do not broadcast, or no memory for the result.
+                crate::types::Kind::Array(_) => ufunc,
+                _ => false,
+            })
+        }
         Op::CallInstance(_) | Op::CheckBound(_) | Op::Cast => true,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
         | Op::MakeFunction { .. } | Op::Member(_) | Op::Yield | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,

@@ -1,13 +1,13 @@
 //! Basic indexing of arrays: integers, slices, ellipsis and new axes, read and written, with broadcasting.
 
 use super::sequence::adjust_slice;
-use super::ufunc::{broadcast_strides, check_broadcast_to};
+use super::ufunc::broadcasts_to;
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, load_element};
+use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type, promote};
@@ -79,11 +79,16 @@ fn get_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, items) = array_and_items(args)?;
-    if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "assignment destination is read-only").help("copy the array first")); }
     let view = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
-    let value = args[2].ty;
+    assignable(a, view, args[2].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+/// An error unless a value of that type can be written to a part of type `view` of the array.
+pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
+    if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "assignment destination is read-only").help("copy the array first")); }
     let fits = match value.as_array() {
-        Some(v) => view.as_array().is_some_and(|w| v.ndim <= w.ndim || v.ndim == 0) || (v.ndim == 0),
+        Some(v) => view.as_array().is_some() || v.ndim == 0,
         None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
     };
     if !fits { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot assign a value of type {value} to {view}"))); }
@@ -91,11 +96,11 @@ fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if number.is_complex() && !a.dtype.is_complex() {
         return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a complex value cannot be stored in an array of {}", a.dtype)).help("take .real"));
     }
-    Ok(Answer::of(Type::none()))
+    Ok(())
 }
 
 /// Element type of a tuple or list of numbers that is assigned like a 1-d array.
-fn row(t: Type) -> Option<Type> {
+pub fn row(t: Type) -> Option<Type> {
     match t.kind() {
         Kind::List(e) if e.is_number() => Some(*e),
         _ => t.members()?.iter().try_fold(Type::never(), |x, y| promote::unify(x, *y)).filter(|t| t.is_number()),
@@ -116,7 +121,8 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
                     Some(z) => { let e = load_element(cx, parts[k][1], z.dtype); cast::to_i64(cx, e[0], z.dtype) }
                     None => cast::to_i64(cx, parts[k][0], *ty),
                 };
-                let at = if matches!(**ty, Kind::Int(x) if !x.signed()) { checked_unsigned(cx, i, a.shape[dim], dim, used) } else { checked(cx, i, a.shape[dim], dim, used) };
+                let scalar = ty.as_array().map_or(*ty, |z| z.dtype);
+                let at = checked(cx, i, !matches!(*scalar, Kind::Int(x) if !x.signed()), a.shape[dim], dim);
                 let off = cx.b.bin(Op::Imul, at, a.strides[dim]);
                 data = cx.b.ptr_add(data, off);
                 dim += 1;
@@ -144,16 +150,17 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
     Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides })
 }
 
-fn message(dim: usize, used: usize) -> String { if used > 1 || dim > 0 { format!("index is out of bounds for axis {dim}") } else { "index is out of bounds for axis 0".into() } }
-
-fn checked(cx: &mut LowerCx<'_>, i: Value, n: Value, dim: usize, used: usize) -> Value { cx.checked_index(i, n, &message(dim, used)) }
-
-fn checked_unsigned(cx: &mut LowerCx<'_>, i: Value, n: Value, dim: usize, used: usize) -> Value {
+/// The position that index `i` means in a dimension of length `n`; IndexError with NumPy's text.
+pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usize) -> Value {
+    let at = if signed { cx.wrap_index(i, n) } else { i };
     if cx.options.boundscheck {
-        let ok = cx.b.bin(Op::IcmpUlt, i, n);
-        cx.check(ok, Class::IndexError, &message(dim, used));
+        let ok = cx.b.bin(Op::IcmpUlt, at, n);
+        cx.check_made(ok, |cx| {
+            let axis = cx.b.i64(dim as i64);
+            cx.helper_value(&super::object::exc_index, &[i, axis, n])
+        });
     }
-    i
+    at
 }
 
 fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -186,13 +193,18 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
     }
     if let Some(e) = row(t) {
         let src = row_array(cx, value, t, e)?;
-        assign_array(cx, v, &src)?;
-        cx.release(&[src.owner], Type::str());
+        cx.guarded(&[src.owner], |cx| assign_array(cx, v, &src))?;
+        cx.b.helper(&super::object::obj_release, &[src.owner]);
         return Ok(());
     }
     let x = cast::cast(cx, value, t, dtype)?;
-    v.for_each(cx, &mut |cx, index| {
-        v.store(cx, index, &x);
+    fill(cx, v, &x)
+}
+
+/// Writes one element, of the array's type, everywhere.
+pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> {
+    elementwise(cx, v, &[], &mut |cx, p, _| {
+        store_element(cx, p, v.ty.dtype, x);
         Ok(())
     })
 }
@@ -220,30 +232,34 @@ pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Res
 
 /// Element by element, through a copy where source and target share memory.
 pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Result<()> {
-    // A source of more dimensions is allowed when the extra ones are 1, as in NumPy; types already exclude it here.
-    check_broadcast_to(cx, &src.shape, &v.shape);
-    let shared = overlaps(cx, v, src);
+    let src = fitted(cx, src, &v.shape, |cx, fits| {
+        let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(src.shape.len()), shape_text(v.shape.len()));
+        cx.check_format(fits, Class::ValueError, &text, &[src.shape.as_slice(), &v.shape].concat());
+    });
+    let shared = overlaps(cx, v, &src);
     let copied = cx.if_else(shared, |cx| {
-        let copy = ArrayVal::alloc(cx, src.ty.dtype, &src.shape, Layout::C, false)?;
-        src.for_each(cx, &mut |cx, index| {
-            let x = src.load(cx, index);
-            copy.store(cx, index, &x);
-            Ok(())
-        })?;
+        let copy = src.copied(cx, src.ty.dtype, if src.ty.layout == Layout::A { Layout::C } else { src.ty.layout })?;
         Ok([vec![copy.owner, copy.data], copy.strides].concat())
     }, |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()))?;
-    let from = ArrayVal { data: copied[1], strides: copied[2..].to_vec(), ..src.clone() };
-    let strides = broadcast_strides(cx, &from, v.shape.len());
-    let (dtype, target) = (from.ty.dtype, v.ty.dtype);
-    v.for_each(cx, &mut |cx, index| {
-        let at = ArrayVal { strides: strides.clone(), ..from.clone() }.address(cx, index);
-        let x = load_element(cx, at, dtype);
-        let x = cast::cast(cx, &x, dtype, target)?;
-        v.store(cx, index, &x);
-        Ok(())
-    })?;
+    let strides = if src.ty.layout == Layout::A { copied[2..].to_vec() } else { src.strides.clone() };
+    let from = ArrayVal { data: copied[1], strides, ..src };
+    copy_elements(cx, v, &from)?;
     cx.b.helper(&super::object::obj_release, &[copied[0]]);
     Ok(())
+}
+
+/// A source that is assigned to a part of shape `to`: dimensions of length 1 in front of all of the target's are dropped, as in
+/// `a[0:2] = np.ones((1, 2))`. `check` gets whether the rest broadcasts.
+pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl FnOnce(&mut LowerCx<'_>, Value)) -> ArrayVal {
+    let extra = src.shape.len().saturating_sub(to.len());
+    let mut ok = broadcasts_to(cx, &src.shape[extra..], to);
+    for n in &src.shape[..extra] {
+        let one = cx.b.bin_imm(Op::IcmpEq, *n, 1);
+        ok = Some(match ok { Some(x) => cx.and(x, one), None => one });
+    }
+    if let Some(ok) = ok { check(cx, ok); }
+    let ty = ArrayType { ndim: (src.shape.len() - extra) as u8, ..src.ty };
+    ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec() }
 }
 
 /// Whether two arrays may share bytes without being the very same view: their address ranges meet.

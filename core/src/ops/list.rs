@@ -12,7 +12,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Told, Val};
+use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
@@ -390,7 +390,7 @@ fn emit_index(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let found = cx.b.bin_imm(Op::IcmpSge, at, 0);
     if matches!(*c.types[1], Kind::Bool | Kind::Int(_)) {
         let x = cast::to_i64(cx, c.args[1][0], c.types[1]);
-        cx.check_told(found, Class::ValueError, &[Told::Int(x), Told::Text(" is not in list")]);
+        cx.check_format(found, Class::ValueError, "{} is not in list", &[x]);
     } else {
         cx.check(found, Class::ValueError, "list.index(x): x not in list");
     }

@@ -170,6 +170,7 @@ families!(
     iter,
     ndindex,
     index,
+    fancy,
     list,
     string,
     text,

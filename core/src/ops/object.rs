@@ -15,10 +15,16 @@ crate::runtime_fns! {
     fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
     /// The same, zeroed (large blocks come zeroed from the system).
     fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock [Allocates, Pending];
+    /// Copies bytes between blocks that do not overlap or are the same.
+    fn mem_copy(to: P, from: P, bytes: i64) [Writes, Never];
     /// Bytes of an array of this shape: product with overflow check, ValueError for a negative member or a size past 2⁶³.
     fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 [Reads, Pending];
     /// A new exception of built-in class `class` (see `core::exc::Class`) with a constant UTF-8 message; no message when `len` is negative.
     fn exc_new(class: i64, text: P, len: i64) -> *mut Obj [Allocates, Never];
+    /// A new exception of a built-in class; each `{}` in its message is replaced by the next of `values`.
+    fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj [Allocates, Never];
+    /// IndexError "index 5 is out of bounds for axis 0 with size 3".
+    fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj [Allocates, Never];
     /// A new exception of a class that the host knows by handle.
     fn exc_new_host(handle: i64) -> *mut Obj [Allocates, Never];
     /// Appends an argument of the exception: kind 0 None, 1 bool, 2 int64, 3 float64 (bits), 4 str (the exception takes a reference of its own),

@@ -10,7 +10,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::ArrayVal;
 use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Told, Val, split_leaves};
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[
@@ -386,7 +386,7 @@ pub fn unpack_type(cx: &mut TyCx<'_, '_>, t: Type, n: usize) -> Option<Type> { S
 pub fn emit_unpack(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<Val> {
     let len = length(cx, v, t)?;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, n as i64);
-    cx.check_told(enough, Class::ValueError, &[Told::Text(&format!("not enough values to unpack (expected {n}, got ")), Told::Int(len), Told::Text(")")]);
+    cx.check_format(enough, Class::ValueError, &format!("not enough values to unpack (expected {n}, got {{}})"), &[len]);
     let exact = cx.b.bin_imm(Op::IcmpEq, len, n as i64);
     cx.check(exact, Class::ValueError, &format!("too many values to unpack (expected {n})"));
     let mut out = vec![];
@@ -411,7 +411,7 @@ pub fn emit_unpack_ex(cx: &mut LowerCx<'_>, v: &[Value], t: Type, before: usize,
     let len = length(cx, v, t)?;
     let least = (before + after) as i64;
     let enough = cx.b.bin_imm(Op::IcmpSge, len, least);
-    cx.check_told(enough, Class::ValueError, &[Told::Text(&format!("not enough values to unpack (expected at least {least}, got ")), Told::Int(len), Told::Text(")")]);
+    cx.check_format(enough, Class::ValueError, &format!("not enough values to unpack (expected at least {least}, got {{}})"), &[len]);
     let mut out = vec![];
     for k in 0..before { let at = cx.b.i64(k as i64); out.extend(element(cx, v, t, at)?); }
     let count = cx.b.bin_imm(Op::Isub, len, least);

@@ -5,9 +5,9 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, for_each_index};
+use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, shape_text, store_element};
 use crate::lower::cast;
-use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
@@ -44,9 +44,10 @@ pub fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<An
         return Ok(Answer::coerced(o.ty, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
-    if ndim == 0 { return Ok(Answer::coerced(answer.ret.strong(), coerce)); }
     let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim);
-    Ok(Answer::coerced(Type::array(answer.ret, ndim, if all_f { Layout::F } else { Layout::C }), coerce))
+    let shaped = |t: Type| if ndim == 0 { t.strong() } else { Type::array(t, ndim, if all_f { Layout::F } else { Layout::C }) };
+    let ret = match answer.ret.members() { Some(m) => Type::tuple(m.iter().map(|t| shaped(*t)).collect()), None => shaped(answer.ret) };
+    Ok(Answer::coerced(ret, coerce))
 }
 
 /// NumPy's casting rule `same_kind`.
@@ -61,8 +62,31 @@ fn element_args(operands: &[Arg]) -> Vec<Arg> {
     operands.iter().map(|a| match a.ty.as_array() { Some(t) => Arg::of(t.dtype), None => Arg { ty: a.ty, konst: a.konst.clone() } }).collect()
 }
 
-/// One operand: a scalar, or an array read at each index.
-enum Operand { Scalar(Val, Type), Array(ArrayVal) }
+/// One operand, converted as far as it can be in front of the loop.
+enum Operand { Scalar(Val), Array(ArrayVal) }
+
+/// The scalar loop of a call: its operands, their types inside the loop, and what it gives.
+struct Loop<'a> { operands: Vec<Operand>, types: Vec<Type>, ret: Type, emit: super::Emit, consts: Vec<Option<crate::types::Const>>, call: &'a OpCall<'a> }
+
+impl Loop<'_> {
+    fn arrays(&self) -> Vec<ArrayVal> { self.operands.iter().filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect() }
+
+    /// One element, from the addresses of the arrays' elements.
+    fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
+        let (mut vals, mut at) = (vec![], at.iter());
+        for (o, want) in self.operands.iter().zip(&self.types) {
+            vals.push(match o {
+                Operand::Scalar(v) => v.clone(),
+                Operand::Array(a) => {
+                    let p = *at.next().ok_or_else(|| Diagnostic::internal("an address for each array"))?;
+                    let v = load_element(cx, p, a.ty.dtype);
+                    cast::cast(cx, &v, a.ty.dtype, *want)?
+                }
+            });
+        }
+        (self.emit)(cx, &OpCall { args: &vals, types: &self.types, consts: &self.consts, ret: self.ret, elementwise: true })
+    }
+}
 
 /// Emits a call on scalars and arrays.
 pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, rule: UfuncRule, emit: super::Emit) -> Result<Val> {
@@ -73,83 +97,120 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
         return emit(cx, &OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ret: call.ret, elementwise: false });
     }
     let args: Vec<Arg> = call.types[..n].iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
-    let loop_types = rule(&element_args(&args), true).ok_or_else(|| no_match(op.name(), &args))?;
-    let mut operands = vec![];
-    for (v, t) in call.args[..n].iter().zip(call.types) {
-        operands.push(if t.as_array().is_some() { Operand::Array(ArrayVal::new(cx, v, *t)?) } else { Operand::Scalar(v.clone(), *t) });
+    let typed = rule(&element_args(&args), true).ok_or_else(|| no_match(op.name(), &args))?;
+    let (mut operands, mut types) = (vec![], vec![]);
+    for (i, (v, t)) in call.args[..n].iter().zip(call.types).enumerate() {
+        let array = t.as_array();
+        let want = typed.args.get(i).copied().unwrap_or_else(|| array.map_or(*t, |a| a.dtype));
+        operands.push(if array.is_some() { Operand::Array(ArrayVal::new(cx, v, *t)?) } else { Operand::Scalar(cast::cast(cx, v, *t, want)?) });
+        types.push(want);
     }
-    let scalar_ret = loop_types.ret;
-    let target = |i: usize, t: Type| loop_types.args.get(i).copied().unwrap_or(t);
-    let element = |cx: &mut LowerCx<'_>, at: &dyn Fn(&mut LowerCx<'_>, &ArrayVal) -> Val| -> Result<Val> {
-        let (mut vals, mut types) = (vec![], vec![]);
-        for (i, o) in operands.iter().enumerate() {
-            let (v, t) = match o { Operand::Scalar(v, t) => (v.clone(), *t), Operand::Array(a) => (at(cx, a), a.ty.dtype) };
-            let want = target(i, t);
-            vals.push(cast::cast(cx, &v, t, want)?);
-            types.push(want);
-        }
-        let consts = vec![None; vals.len()];
-        emit(cx, &OpCall { args: &vals, types: &types, consts: &consts, ret: scalar_ret, elementwise: true })
+    let body = Loop { operands, types, ret: typed.ret, emit, consts: vec![None; n], call };
+    match out {
+        Some(v) => into(cx, &body, &v),
+        None => fresh(cx, &body),
+    }
+}
+
+/// A call that makes its results: scalars where all operands have no dimensions, else arrays of the broadcast shape.
+fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
+    let arrays = body.arrays();
+    let of = |t: Type| -> Vec<Type> { t.members().map_or_else(|| vec![t], <[Type]>::to_vec) };
+    let (elements, results) = (of(body.ret), of(body.call.ret));
+    let Some(first) = results.first().and_then(|t| t.as_array()) else {
+        let at: Vec<Value> = arrays.iter().map(|a| a.data).collect();
+        let v = body.element(cx, &at)?;
+        return cast::cast(cx, &v, body.ret, body.call.ret);
     };
-    if call.ret.as_array().is_none() {
-        let v = element(cx, &|cx, a| a.load(cx, &[]))?;
-        return cast::cast(cx, &v, scalar_ret, call.ret);
+    let shape = broadcast_shapes(cx, &arrays.iter().map(|a| a.shape.clone()).collect::<Vec<_>>(), first.ndim())?;
+    let mut made: Vec<ArrayVal> = vec![];
+    for t in &elements {
+        let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
+        made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, *t, &shape, first.layout, false))?);
     }
-    let arrays: Vec<ArrayVal> = operands.iter().filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect();
-    let result = match &out {
-        Some(v) => {
-            let o = ArrayVal::new(cx, v, call.ret)?;
-            for a in &arrays { check_broadcast_to(cx, &a.shape, &o.shape); }
-            o
+    let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
+    // Further results are written at the places that the loop over the first one passes.
+    let others: Vec<ArrayVal> = arrays.iter().chain(&made[1..]).cloned().collect();
+    cx.guarded(&owners, |cx| elementwise(cx, &made[0], &others, &mut |cx, p, at| {
+        let v = body.element(cx, at)?;
+        let places = std::iter::once(&p).chain(&at[arrays.len()..]);
+        for (((v, t), m), p) in split_leaves(&v, &elements).iter().zip(&elements).zip(&made).zip(places) {
+            let v = cast::cast(cx, v, *t, m.ty.dtype)?;
+            store_element(cx, *p, m.ty.dtype, &v);
         }
-        None => {
-            let ndim = call.ret.as_array().map_or(0, |a| a.ndim());
-            let shape = broadcast_shapes(cx, &arrays.iter().map(|a| a.shape.clone()).collect::<Vec<_>>(), ndim);
-            let layout = call.ret.as_array().map_or(Layout::C, |a| a.layout);
-            ArrayVal::alloc(cx, scalar_ret, &shape, layout, false)?
-        }
-    };
-    // Overlap between an input and `out` is harmless when each element is read before it is written at the same place; otherwise inputs are copied.
-    let arrays_at: Vec<ArrayVal> = arrays;
-    let expanded: Vec<(ArrayVal, Vec<Value>)> = arrays_at.iter().map(|a| (a.clone(), broadcast_strides(cx, a, result.shape.len()))).collect();
-    let dtype = result.ty.dtype;
-    let flat = out.is_none() && expanded.iter().all(|(a, _)| a.ty.layout == result.ty.layout && a.shape.len() == result.shape.len()) && expanded.len() == 1;
-    if flat {
-        let total = result.size(cx);
-        let (item, src) = (cx.b.i64(dtype.itemsize()), expanded[0].0.clone());
-        let src_item = cx.b.i64(src.ty.itemsize());
-        cx.for_range(total, &[], |cx, i, _| {
-            let off = cx.b.bin(Op::Imul, i, src_item);
-            let from = cx.b.ptr_add(src.data, off);
-            let v = element(cx, &|cx, a| crate::lower::arrays::load_element(cx, from, a.ty.dtype))?;
-            let v = cast::cast(cx, &v, scalar_ret, dtype)?;
-            let off = cx.b.bin(Op::Imul, i, item);
-            let to = cx.b.ptr_add(result.data, off);
-            crate::lower::arrays::store_element(cx, to, dtype, &v);
-            Ok(vec![])
-        })?;
-    } else {
-        for_each_index(cx, &result.shape.clone(), &mut |cx, index| {
-            let v = element(cx, &|cx, a| {
-                let strides = &expanded.iter().find(|(e, _)| e.data == a.data && e.shape == a.shape).map(|(_, s)| s.clone()).unwrap_or_default();
-                let mut p = a.data;
-                for (i, s) in index.iter().zip(strides) {
-                    let off = cx.b.bin(Op::Imul, *i, *s);
-                    p = cx.b.ptr_add(p, off);
-                }
-                crate::lower::arrays::load_element(cx, p, a.ty.dtype)
-            })?;
-            let v = cast::cast(cx, &v, scalar_ret, dtype)?;
-            result.store(cx, index, &v);
-            Ok(())
-        })?;
+        Ok(())
+    }))?;
+    Ok(made.iter().flat_map(ArrayVal::pack).collect())
+}
+
+/// A call with `out`. Where an input shares memory with it, results go to a temporary first.
+fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
+    let out_type = body.call.ret;
+    let target = ArrayVal::new(cx, out, out_type)?;
+    let arrays = body.arrays();
+    check_output(cx, &arrays, &target);
+    let mut shared = None;
+    for a in &arrays {
+        if a.data == target.data && a.shape == target.shape && a.strides == target.strides && a.ty.dtype == target.ty.dtype { continue; }
+        let meet = super::index::overlaps(cx, &target, a);
+        shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
     }
-    if out.is_some() { cx.retain(&result.pack(), call.ret); }
-    Ok(result.pack())
+    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| elementwise(cx, to, &arrays, &mut |cx, p, at| {
+        let v = body.element(cx, at)?;
+        let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
+        store_element(cx, p, to.ty.dtype, &v);
+        Ok(())
+    });
+    match shared {
+        None => run(cx, &target)?,
+        Some(shared) => {
+            // One loop serves both: it writes to the temporary or to the output.
+            let chosen = cx.if_else(shared, |cx| {
+                let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, target.ty.layout, false)?;
+                Ok([vec![t.owner, t.data], t.strides].concat())
+            }, |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()))?;
+            let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
+            let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
+            cx.guarded(&[to.owner], |cx| run(cx, &to))?;
+            cx.if_then(shared, |cx| copy_elements(cx, &target, &to))?;
+            cx.b.helper(&super::object::obj_release, &[to.owner]);
+        }
+    }
+    cx.retain(out, out_type);
+    Ok(out.to_vec())
+}
+
+/// ValueError unless the operands broadcast to exactly the shape of the output.
+fn check_output(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayVal) {
+    for a in arrays {
+        let Some(fits) = broadcasts_to(cx, &a.shape, &target.shape) else { continue };
+        let shapes: Vec<&ArrayVal> = arrays.iter().chain([target]).collect();
+        let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|a| shape_text(a.shape.len())).collect::<Vec<_>>().join(" "));
+        let values: Vec<Value> = shapes.iter().flat_map(|a| a.shape.clone()).collect();
+        cx.check_format(fits, Class::ValueError, &text, &values);
+    }
 }
 
 /// The shape that the given shapes broadcast to; ValueError where they do not.
-pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Vec<Value> {
+pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Result<Vec<Value>> {
+    let full = shapes.iter().find(|s| s.len() == ndim);
+    // Most arrays that meet are of one shape: then nothing is computed but that.
+    if let Some(first) = full.filter(|_| ndim > 0 && shapes.iter().all(|s| s.len() == ndim)) {
+        let mut same = None;
+        for (m, n) in shapes.iter().flat_map(|s| s.iter().zip(first)) {
+            if m == n { continue; }
+            let eq = cx.b.bin(Op::IcmpEq, *m, *n);
+            same = Some(match same { Some(s) => cx.and(s, eq), None => eq });
+        }
+        let Some(same) = same else { return Ok(first.clone()) };
+        return cx.if_else(same, |_| Ok(first.clone()), |cx| Ok(stretched_shape(cx, shapes, ndim)));
+    }
+    Ok(stretched_shape(cx, shapes, ndim))
+}
+
+fn stretched_shape(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Vec<Value> {
+    let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
+    let all = shapes.concat();
     let mut out: Vec<Option<Value>> = vec![None; ndim];
     for shape in shapes {
         let lead = ndim - shape.len();
@@ -163,7 +224,7 @@ pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize
                     let n_one = cx.b.bin_imm(Op::IcmpEq, *n, 1);
                     let ok = cx.or(same, m_one);
                     let ok = cx.or(ok, n_one);
-                    cx.check(ok, Class::ValueError, "operands could not be broadcast together");
+                    cx.check_format(ok, Class::ValueError, &text, &all);
                     cx.b.select(m_one, *n, m)
                 }
             });
@@ -172,28 +233,18 @@ pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize
     out.into_iter().map(|n| match n { Some(n) => n, None => cx.b.i64(1) }).collect()
 }
 
-/// ValueError unless `from` broadcasts to exactly `to`.
-pub fn check_broadcast_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) {
+/// Whether `from` broadcasts to exactly `to`; none when that is known.
+pub fn broadcasts_to(cx: &mut LowerCx<'_>, from: &[Value], to: &[Value]) -> Option<Value> {
     let lead = to.len().saturating_sub(from.len());
+    let mut fits = None;
     for (f, t) in from.iter().zip(&to[lead..]) {
         if f == t { continue; }
         let same = cx.b.bin(Op::IcmpEq, *f, *t);
         let one = cx.b.bin_imm(Op::IcmpEq, *f, 1);
         let ok = cx.or(same, one);
-        cx.check(ok, Class::ValueError, "could not broadcast input array into the shape of the output");
+        fits = Some(match fits { Some(x) => cx.and(x, ok), None => ok });
     }
-}
-
-/// Strides for reading `a` at indices of `ndim` dimensions: 0 where it is stretched.
-pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, ndim: usize) -> Vec<Value> {
-    let zero = cx.b.i64(0);
-    let mut out = vec![zero; ndim - a.shape.len()];
-    for (n, s) in a.shape.iter().zip(&a.strides) {
-        let stretched = cx.b.bin_imm(Op::IcmpEq, *n, 1);
-        let zero = cx.b.i64(0);
-        out.push(cx.b.select(stretched, zero, *s));
-    }
-    out
+    fits
 }
 
 pub static OPS: &[OpDef] = &[];
