@@ -61,7 +61,7 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
 }
 
 /// The prefix of table rows for attributes of a type.
-fn class_of(t: Type) -> &'static str {
+pub fn class_of(t: Type) -> &'static str {
     match t.kind() {
         Kind::Array(_) => "array",
         Kind::Str => "str",
@@ -78,8 +78,9 @@ fn class_of(t: Type) -> &'static str {
         Kind::Generator(..) => "generator",
         Kind::Iter(IterType::Flat(_)) => "flat",
         Kind::Optional(t) => class_of(*t),
-        Kind::Builtin(p) => p,
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::None | Kind::Ellipsis | Kind::Iter(_) | Kind::Function(_) | Kind::Method(..)
+        // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
+        Kind::Builtin(p) | Kind::Method(p, _) => p,
+        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::None | Kind::Ellipsis | Kind::Iter(_) | Kind::Function(_)
         | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Conflict(..) => "object",
     }
 }

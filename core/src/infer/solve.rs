@@ -282,6 +282,10 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.call(i, node.args[0], positional, named)
             }
             Op::Attr(name) => self.attribute(i, node.args[0], name),
+            Op::SetAttr(name) if ops::intern(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))).is_some() => {
+                let path = format!("{}.{name}=", call::class_of(self.ty(node.args[0])));
+                self.rows(i, &path, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
+            }
             Op::SetAttr(name) => Err(Diagnostic::new(Code::UnknownAttribute, format!("cannot set attribute '{name}' of {}", self.ty(node.args[0])))),
             Op::MakeFunction { func, defaults, kwdefaults } => {
                 let split = *defaults as usize + kwdefaults.len();

@@ -171,6 +171,9 @@ families!(
     ndindex,
     index,
     fancy,
+    array,
+    create,
+    shape,
     list,
     string,
     text,
@@ -198,6 +201,7 @@ families!(
     mathfn,
     print,
     time,
+    shape,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

@@ -1,0 +1,437 @@
+//! Attributes and methods of arrays and dtypes that say what they are, copy them or convert them.
+
+use super::index::{assign, checked, fill};
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, copy_elements, load_element, store_element};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
+
+type Result1 = Result<Answer>;
+
+pub static OPS: &[OpDef] = &[
+    // What an array is.
+    OpDef::new(&["array.shape", "numpy.shape"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))), |cx, c| shape(cx, c))).property().doc("Length of each dimension."),
+    OpDef::new(&["array.ndim", "numpy.ndim"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing)).property().doc("Number of dimensions."),
+    OpDef::new(&["array.size"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]))).property().doc("Number of elements."),
+    OpDef::new(&["numpy.size"], "a, axis=None", Body::Lir(size_rule, emit_size)).raises().doc("Number of elements, of the array or along an axis."),
+    OpDef::new(&["array.itemsize"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::constant(Const::Int(t.itemsize()))), nothing)).property().doc("Bytes of one element."),
+    OpDef::new(&["array.nbytes"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| {
+        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        let n = a.size(cx);
+        Ok(vec![cx.b.bin_imm(Op::Imul, n, a.ty.itemsize())])
+    })).property().doc("Bytes of all elements."),
+    OpDef::new(&["array.strides"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::tuple(vec![Type::int(); t.ndim()]))), |cx, c| Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.strides))).property().doc("Bytes from one element to the next in each dimension."),
+    OpDef::new(&["array.dtype"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::new(Kind::DType(t.dtype)))), nothing)).property().doc("Type of the elements."),
+    OpDef::new(&["number.dtype"], "x", Body::Lir(|_, a| if a[0].ty.is_number() { Ok(Answer::of(Type::new(Kind::DType(a[0].ty.strong())))) } else { Err(no_match(".dtype", a)) }, nothing)).property().doc("Type of a NumPy number."),
+    // `a.flags` is the array under another type, whose attributes are the flags.
+    OpDef::new(&["array.flags"], "a", Body::Lir(|_, a| Err(no_match("flags()", a)), nothing)).doc("How the array lies in memory."),
+    OpDef::new(&["array.flags.c_contiguous", "array.flags.contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::C), |cx, c| contiguous(cx, c, Layout::C))).property().doc("Rows without gaps."),
+    OpDef::new(&["array.flags.f_contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F))).property().doc("Columns without gaps."),
+    OpDef::new(&["array.flags.writeable"], "a", Body::Lir(|_, a| flagged(a).map(|t| Answer::constant(Const::Bool(!t.readonly))), nothing)).property().doc("Whether elements may be changed."),
+    OpDef::new(&["array.flags.aligned"], "a", Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned)).property().doc("Whether elements lie at multiples of their size."),
+    OpDef::new(&["numpy.isscalar"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(a[0].ty.is_number() || *a[0].ty == Kind::Str))), nothing)).doc("Whether `x` is a number or a string."),
+    OpDef::new(&["numpy.iscomplexobj"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(element_type(a[0].ty).is_complex()))), nothing)).doc("Whether `x` is of a complex type."),
+    OpDef::new(&["numpy.isrealobj"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(!element_type(a[0].ty).is_complex()))), nothing)).doc("Whether `x` is not of a complex type."),
+    // What a dtype is.
+    OpDef::new(&["dtype.itemsize"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Int(t.itemsize())), nothing)).property().doc("Bytes of one element."),
+    OpDef::new(&["dtype.name"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(t.to_string().as_str().into())), nothing)).property().doc("Name, as in `float64`."),
+    OpDef::new(&["dtype.kind"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(kind_letter(t).into())), nothing)).property().doc("Letter of the kind: `b`, `i`, `u`, `f` or `c`."),
+    OpDef::new(&["dtype.char"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(char_code(t).into())), nothing)).property().doc("One-letter code."),
+    OpDef::new(&["dtype.str"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(format!("{}{}{}", if t.itemsize() == 1 { '|' } else { '<' }, kind_letter(t), t.itemsize()).into())), nothing)).property().doc("Code with byte order, as in `<f8`."),
+    OpDef::new(&["dtype.type"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match(".type", a))?)))), nothing)).property().doc("The scalar class."),
+    OpDef::new(&["numpy.dtype"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?)))), nothing)).doc("The dtype that a class or constant string names."),
+    OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing)).doc("The dtype that arithmetic on arrays and dtypes gives."),
+    // Parts.
+    OpDef::new(&["array.real", "numpy.real"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false))).property().aliases().doc("Real part, as a view."),
+    OpDef::new(&["array.imag", "numpy.imag"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, true))).raises().property()
+        .owned_by(|t, _| if t[0].as_array().is_some_and(|a| a.dtype.is_complex()) { Own::Aliases } else { Own::Fresh }).doc("Imaginary part: a view, or zeros for real arrays."),
+    OpDef::new(&["array.real=", "numpy.real="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, false))).raises().writes().doc("`a.real = value`."),
+    OpDef::new(&["array.imag="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, true))).raises().writes().doc("`a.imag = value`."),
+    OpDef::new(&["array.conj", "array.conjugate"], "a", Body::Py("array.conj")).raises().reads().doc("Complex conjugate of each element."),
+    // Copies and conversions.
+    OpDef::new(&["array.copy"], "a, order='C'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
+    OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
+    OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().doc("A copy with elements converted to another type."),
+    OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view)).raises().aliases().doc("The same memory under another dtype."),
+    OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
+        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        let x = scalar_of(cx, &c.args[1], c.types[1], a.ty.dtype)?;
+        fill(cx, &a, &x)?;
+        Ok(vec![])
+    })).writes().doc("Sets all elements."),
+    OpDef::new(&["array.item"], "a, *index", Body::Lir(item_rule, emit_item)).raises().reads().doc("An element as a Python number: the only one, one by its position in C order, or one by its indices."),
+    OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist")).raises().reads().doc("Nested lists of Python numbers."),
+    OpDef::new(&["number.tolist"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).doc("The number itself."),
+    // `a.flat` as a sequence.
+    OpDef::new(&["operator.getitem"], "flat, i", Body::Lir(|_, a| flat_rule(a).map(|t| Answer::of(t.dtype)), emit_flat_get)).raises().reads().doc("`a.flat[i]`."),
+    OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set)).raises().writes().doc("`a.flat[i] = value`."),
+    OpDef::new(&["array.flat="], "a, value", Body::Py("array.set_flat")).raises().writes().doc("`a.flat = value`: all elements, the value repeated."),
+];
+
+fn nothing(_: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> { Ok(vec![]) }
+
+/// The array type of the first operand.
+pub fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("an array's attribute", args)) }
+
+/// Dimensions of an array or a number.
+fn array_or_number(args: &[Arg]) -> Result<usize> {
+    match args[0].ty.as_array() {
+        Some(a) => Ok(a.ndim()),
+        None if args[0].ty.is_number() => Ok(0),
+        None => Err(no_match("an array's attribute", args)),
+    }
+}
+
+fn element_type(t: Type) -> Type { t.as_array().map_or(t, |a| a.dtype) }
+
+fn shape(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].as_array().is_none() { return Ok(vec![]); }
+    Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.shape)
+}
+
+fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let n = array_or_number(args)?;
+    if !args[1].is_none() { super::shape::constant_axis(&args[1], n, "size")?; }
+    Ok(Answer::of(Type::int()))
+}
+
+fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].as_array().is_none() { return Ok(vec![cx.b.i64(1)]); }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let axis = c.consts[1].as_ref().and_then(Const::as_int);
+    Ok(vec![match axis { Some(k) => a.shape[if k < 0 { k + a.shape.len() as i64 } else { k } as usize], None => a.size(cx) }])
+}
+
+// ---- flags
+
+/// The array behind `a.flags`.
+fn flagged(args: &[Arg]) -> Result<ArrayType> {
+    match *args[0].ty { Kind::Method(_, t) => t.as_array().ok_or_else(|| no_match("flags", args)), _ => Err(no_match("flags", args)) }
+}
+
+fn contiguous_rule(args: &[Arg], order: Layout) -> Result1 {
+    let a = flagged(args)?;
+    let known = a.ndim == 0 || a.layout == order || (a.ndim == 1 && a.layout == Layout::C);
+    Ok(Answer::of(Type::bool()).known(known.then_some(Const::Bool(true))))
+}
+
+fn contiguous(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> {
+    let Kind::Method(_, t) = *c.types[0] else { return Err(Diagnostic::internal("flags")) };
+    let a = ArrayVal::new(cx, &c.args[0], t)?;
+    Ok(vec![a.is_contiguous(cx, order)])
+}
+
+fn emit_aligned(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let Kind::Method(_, t) = *c.types[0] else { return Err(Diagnostic::internal("flags")) };
+    let a = ArrayVal::new(cx, &c.args[0], t)?;
+    let align = if a.ty.dtype.is_complex() { a.ty.itemsize() / 2 } else { a.ty.itemsize() };
+    let mut bits = cx.b.conv(Op::Bitcast, crate::lir::Ty::I64, a.data);
+    for (s, n) in a.strides.iter().zip(&a.shape) {
+        let one = cx.b.bin_imm(Op::IcmpEq, *n, 1);
+        let zero = cx.b.i64(0);
+        let s = cx.b.select(one, zero, *s);
+        bits = cx.or(bits, s);
+    }
+    let low = cx.b.bin_imm(Op::Band, bits, align - 1);
+    Ok(vec![cx.b.bin_imm(Op::IcmpEq, low, 0)])
+}
+
+// ---- dtypes
+
+fn dtype_fact(args: &[Arg], fact: impl FnOnce(Type) -> Const) -> Result1 {
+    Ok(Answer::constant(fact(dtype_arg(&args[0]).ok_or_else(|| no_match("a dtype's attribute", args))?)))
+}
+
+fn kind_letter(t: Type) -> &'static str {
+    match *t { Kind::Bool => "b", Kind::Int(i) if i.signed() => "i", Kind::Int(_) => "u", Kind::Float(_) => "f", _ => "c" }
+}
+
+fn char_code(t: Type) -> &'static str {
+    match *t {
+        Kind::Bool => "?",
+        Kind::Int(i) => match i { Int::I8 => "b", Int::I16 => "h", Int::I32 => "i", Int::I64 | Int::Py => "l", Int::U8 => "B", Int::U16 => "H", Int::U32 => "I", Int::U64 => "L" },
+        Kind::Float(Float::F32) => "f",
+        Kind::Float(_) => "d",
+        Kind::Complex(Float::F32) => "F",
+        _ => "D",
+    }
+}
+
+fn result_type_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let mut all: Option<Type> = None;
+    for a in args {
+        let t = match a.ty.as_array() {
+            Some(t) => t.dtype,
+            None if a.ty.is_number() => a.ty,
+            None => dtype_arg(a).ok_or_else(|| no_match("result_type()", args))?,
+        };
+        all = Some(all.map_or(t, |x| crate::types::promote::result_type(x, t)));
+    }
+    Ok(Answer::of(Type::new(Kind::DType(all.ok_or_else(|| no_match("result_type()", args))?.strong()))))
+}
+
+// ---- real and imaginary parts
+
+fn part_type(a: ArrayType) -> ArrayType {
+    match *a.dtype { Kind::Complex(f) => ArrayType { dtype: Type::float_of(f), layout: if a.ndim == 0 { Layout::C } else { Layout::A }, ..a }, _ => a }
+}
+
+fn part_rule(args: &[Arg]) -> Result1 { array(args).map(|a| Answer::of(part_type(a).ty())) }
+
+fn emit_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    if a.ty.dtype.is_complex() { return Ok(part(cx, &a, imag).pack()); }
+    if !imag { return Ok(c.args[0].clone()); }
+    if a.ty.layout != Layout::A { return Ok(ArrayVal::alloc(cx, a.ty.dtype, &a.shape, a.ty.layout, true)?.pack()); }
+    Ok(ArrayVal::alloc(cx, a.ty.dtype, &a.shape, Layout::C, true)?.pack_strided())
+}
+
+fn part(cx: &mut LowerCx<'_>, a: &ArrayVal, imag: bool) -> ArrayVal {
+    let ty = part_type(a.ty);
+    let off = cx.b.i64(if imag { ty.itemsize() } else { 0 });
+    ArrayVal { ty, data: cx.b.ptr_add(a.data, off), ..a.clone() }
+}
+
+fn set_part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = array(args)?;
+    super::index::assignable(a, part_type(a).ty(), args[1].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+fn set_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    if !a.ty.dtype.is_complex() && imag {
+        cx.raise_and_continue(Class::TypeError, "cannot set the imaginary part of a real array");
+        return Ok(vec![]);
+    }
+    let v = if a.ty.dtype.is_complex() { part(cx, &a, imag) } else { a };
+    assign(cx, &v, &c.args[1], c.types[1])?;
+    Ok(vec![])
+}
+
+// ---- copies
+
+/// The layout of a copy in the order that an argument names: C, F, A or K.
+pub fn ordered(a: ArrayType, order: &Arg) -> Result<Layout> {
+    let text = if order.is_none() { "K" } else {
+        order.text().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "order must be a constant string").help("write order='C' or order='F'"))?
+    };
+    Ok(match text.to_ascii_uppercase().as_str() {
+        "C" => Layout::C,
+        "F" if a.ndim > 1 => Layout::F,
+        "F" => Layout::C,
+        "A" | "K" => if a.layout == Layout::F { Layout::F } else { Layout::C },
+        _ => return Err(Diagnostic::new(Code::NoMatchingOperation, format!("order must be one of 'C', 'F', 'A' or 'K', not {text:?}"))),
+    })
+}
+
+fn copy_rule(args: &[Arg], order: &Arg) -> Result1 {
+    let Some(a) = args[0].ty.as_array() else {
+        if args[0].ty.is_number() { return Ok(Answer::of(Type::array(args[0].ty, 0, Layout::C))); }
+        return Err(no_match("copy()", args));
+    };
+    Ok(Answer::of(Type::array(a.dtype, a.ndim(), ordered(a, order)?)))
+}
+
+fn result_array(t: Type) -> Result<ArrayType> { t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array"))) }
+
+fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let r = result_array(c.ret)?;
+    if c.types[0].as_array().is_none() { return Ok(super::create::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack()); }
+    Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
+}
+
+fn astype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = array(args)?;
+    let t = dtype_arg(&args[1]).ok_or_else(|| no_match("astype()", args))?;
+    let keeps = !args[5].flag("copy")? && t == a.dtype;
+    Ok(Answer::of(if keeps { args[0].ty } else { Type::array(t, a.ndim(), ordered(a, &args[2])?) }))
+}
+
+fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let r = result_array(c.ret)?;
+    if c.consts[5] == Some(Const::Bool(false)) && c.ret == c.types[0] {
+        cx.retain(&c.args[0], c.ret);
+        return Ok(c.args[0].clone());
+    }
+    Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
+}
+
+fn view_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = array(args)?;
+    if args[1].is_none() { return Ok(Answer::of(args[0].ty)); }
+    let t = dtype_arg(&args[1]).ok_or_else(|| no_match("view()", args))?;
+    let same = t.itemsize() == a.itemsize();
+    if !same && a.ndim == 0 {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged"));
+    }
+    let layout = if same || a.layout == Layout::C { a.layout } else { Layout::A };
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: t, layout, ..a }))))
+}
+
+fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let ty = result_array(c.ret)?;
+    let (old, new) = (a.ty.itemsize(), ty.itemsize());
+    if old == new { return Ok(ArrayVal { ty, ..a }.pack()); }
+    let last = a.shape.len() - 1;
+    let (mut shape, mut strides) = (a.shape.clone(), a.strides.clone());
+    if a.ty.layout != Layout::C {
+        let close = cx.b.bin_imm(Op::IcmpEq, a.strides[last], old);
+        let one = cx.b.bin_imm(Op::IcmpEq, a.shape[last], 1);
+        let ok = cx.or(close, one);
+        cx.check(ok, Class::ValueError, "To change to a dtype of a different size, the last axis must be contiguous");
+    }
+    if new < old {
+        shape[last] = cx.b.bin_imm(Op::Imul, shape[last], old / new);
+    } else {
+        let bytes = cx.b.bin_imm(Op::Imul, shape[last], old);
+        let rest = cx.b.bin_imm(Op::Srem, bytes, new);
+        let whole = cx.b.bin_imm(Op::IcmpEq, rest, 0);
+        cx.check(whole, Class::ValueError, "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array.");
+        shape[last] = cx.b.bin_imm(Op::Sdiv, bytes, new);
+    }
+    strides[last] = cx.b.i64(new);
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+}
+
+// ---- single elements
+
+fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = array(args)?;
+    if args[1].ty.as_array().is_some_and(|v| v.ndim > 0) { return Err(no_match("fill()", args)); }
+    super::index::assignable(a, a.dtype, args[1].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+/// A number, or the element of a 0-d array, as `to`.
+pub fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result<Val> {
+    let Some(a) = t.as_array() else { return cast::cast(cx, v, t, to) };
+    let x = load_element(cx, v[1], a.dtype);
+    cast::cast(cx, &x, a.dtype, to)
+}
+
+/// The Python number that holds an element.
+pub fn python_number(t: Type) -> Type {
+    match *t {
+        Kind::Int(i) if i == Int::U64 => t,
+        Kind::Int(_) => Type::int(),
+        Kind::Float(_) => Type::float(),
+        Kind::Complex(_) => Type::complex(),
+        _ => t,
+    }
+}
+
+fn item_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = array(args)?;
+    let index = indices(&args[1..].iter().map(|a| a.ty).collect::<Vec<_>>()).ok_or_else(|| no_match("item()", args))?;
+    if index > 1 && index != a.ndim() { return Err(Diagnostic::new(Code::NoMatchingOperation, "incorrect number of indices for array")); }
+    Ok(Answer::of(python_number(a.dtype)))
+}
+
+/// How many indices `item` was given: as arguments, or in a tuple.
+fn indices(types: &[Type]) -> Option<usize> {
+    match types {
+        [t] if t.members().is_some() => t.members().filter(|m| m.iter().all(|t| t.is_index())).map(<[Type]>::len),
+        _ => types.iter().all(|t| t.is_index()).then_some(types.len()),
+    }
+}
+
+fn emit_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let types: Vec<Type> = c.types[1..].iter().flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec)).collect();
+    let values: Vec<Value> = c.args[1..].concat();
+    let index: Vec<Value> = values.iter().zip(&types).map(|(v, t)| cast::to_i64(cx, *v, *t)).collect();
+    let p = match index.len() {
+        0 => {
+            let n = a.size(cx);
+            let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
+            cx.check(one, Class::ValueError, "can only convert an array of size 1 to a Python scalar");
+            a.data
+        }
+        1 => flat_address(cx, &a, index[0]),
+        _ => {
+            let at: Vec<Value> = (0..index.len()).map(|k| checked(cx, index[k], true, a.shape[k], k)).collect();
+            a.address(cx, &at)
+        }
+    };
+    let x = load_element(cx, p, a.ty.dtype);
+    cast::cast(cx, &x, a.ty.dtype, c.ret)
+}
+
+/// Address of element number `i` in C order; IndexError when there is none.
+fn flat_address(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Value {
+    let n = a.size(cx);
+    let at = cx.wrap_index(i, n);
+    if cx.options.boundscheck {
+        let ok = cx.b.bin(Op::IcmpUlt, at, n);
+        cx.check_format(ok, Class::IndexError, "index {} is out of bounds for size {}", &[i, n]);
+    }
+    if a.ty.layout == Layout::C {
+        let off = cx.b.bin_imm(Op::Imul, at, a.ty.itemsize());
+        return cx.b.ptr_add(a.data, off);
+    }
+    let (mut left, mut index) = (at, vec![]);
+    for n in a.shape.iter().rev() {
+        index.push(cx.b.bin(Op::Urem, left, *n));
+        left = cx.b.bin(Op::Udiv, left, *n);
+    }
+    index.reverse();
+    a.address(cx, &index)
+}
+
+// ---- a.flat
+
+fn flat_rule(args: &[Arg]) -> Result<ArrayType> {
+    match args[0].ty.kind() {
+        Kind::Iter(IterType::Flat(t)) if args[1].ty.is_int() => t.as_array().ok_or_else(|| no_match("[]", args)),
+        _ => Err(no_match("[]", args)),
+    }
+}
+
+fn flat_set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let a = flat_rule(args)?;
+    super::index::assignable(a, a.dtype, args[2].ty)?;
+    Ok(Answer::of(Type::none()))
+}
+
+/// The array of a `flat` iterator and the address of an element.
+fn flat_element(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<(ArrayVal, Value)> {
+    let Kind::Iter(IterType::Flat(t)) = c.types[0].kind() else { return Err(Diagnostic::internal("flat")) };
+    let a = ArrayVal::new(cx, &c.args[0], *t)?;
+    let i = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let p = flat_address(cx, &a, i);
+    Ok((a, p))
+}
+
+fn emit_flat_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, p) = flat_element(cx, c)?;
+    Ok(load_element(cx, p, a.ty.dtype))
+}
+
+fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, p) = flat_element(cx, c)?;
+    let x = scalar_of(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+    store_element(cx, p, a.ty.dtype, &x);
+    Ok(vec![])
+}
+
+/// A contiguous version of an array in that order: itself where it already is (with a reference of its own), else a copy.
+pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
+    let fits = a.is_contiguous(cx, order);
+    let v = cx.if_else(fits, |cx| {
+        cx.b.helper(&super::object::obj_retain, &[a.owner]);
+        Ok(vec![a.owner, a.data])
+    }, |cx| {
+        let out = ArrayVal::alloc(cx, a.ty.dtype, &a.shape, order, false)?;
+        copy_elements(cx, &out, a)?;
+        Ok(vec![out.owner, out.data])
+    })?;
+    let strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);
+    Ok(ArrayVal { ty: ArrayType { layout: order, ..a.ty }, owner: v[0], data: v[1], shape: a.shape.clone(), strides })
+}

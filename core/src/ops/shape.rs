@@ -1,0 +1,708 @@
+//! Other shapes of the same elements: views where NumPy gives views, copies where it must copy.
+
+use super::array::{array, contiguous_or_copy};
+use super::create::{shape_dims, shape_values, zero_d};
+use super::ufunc::{broadcast_shapes, broadcasts_to};
+use super::{Body, OpDef, Own};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::lower::arrays::{ArrayVal, broadcast_strides, contiguous_strides, product, shape_text};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{ArrayType, Const, Kind, Layout, Type};
+
+crate::runtime_fns! {
+    /// Shapes.
+    trait Helpers;
+    /// Finds strides that give `old_n` dimensions (`old_shape`, then `old_strides` in `old`) the `new_n` lengths at `new` without a copy;
+    /// writes them behind the lengths and answers 1, or answers 0 when there are none.
+    fn shape_restride(old_n: i64, old: *const i64, new_n: i64, new: *mut i64, itemsize: i64) -> i8 [Writes, Never];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["array.T"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(permuted_type(t, &reversed(t.ndim())))), |cx, c| {
+        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        Ok(permuted(&a, &reversed(a.shape.len()), c.ret)?.pack())
+    })).aliases().property().doc("The array with its dimensions reversed."),
+    OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
+    OpDef::new(&["numpy.transpose", "numpy.permute_dims"], "a, axes=None", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
+    OpDef::new(&["numpy.swapaxes", "array.swapaxes"], "a, axis1, axis2", Body::Lir(swapaxes_rule, emit_swapaxes)).raises().aliases().doc("Two dimensions exchanged."),
+    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(|_, a| moved(a).map(moved_type), |cx, c| emit_moved(cx, c, moved))).raises().aliases().doc("Dimensions moved to other places."),
+    OpDef::new(&["numpy.rollaxis"], "a, axis, start=0", Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled))).raises().aliases().doc("A dimension moved in front of another."),
+    OpDef::new(&["array.reshape"], "a, *shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2))).raises().reads().doc("The same elements in another shape."),
+    OpDef::new(&["numpy.reshape"], "a, shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1))).raises().reads().doc("The same elements in another shape."),
+    OpDef::new(&["numpy.ravel", "array.ravel"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, false), emit_ravel)).raises().reads().doc("All elements in one dimension; a view where possible."),
+    OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten)).raises().reads().doc("A copy in one dimension."),
+    OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze)).raises().aliases().doc("Dimensions of length 1 dropped."),
+    OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand)).raises().aliases().doc("Dimensions of length 1 put in."),
+    OpDef::new(&["numpy.atleast_1d"], "*a", Body::Lir(|_, a| at_least(a, 1), |cx, c| emit_at_least(cx, c, 1))).raises().owned_by(number_or_view).doc("Arrays with at least one dimension."),
+    OpDef::new(&["numpy.atleast_2d"], "*a", Body::Lir(|_, a| at_least(a, 2), |cx, c| emit_at_least(cx, c, 2))).raises().owned_by(number_or_view).doc("Arrays with at least two dimensions."),
+    OpDef::new(&["numpy.atleast_3d"], "*a", Body::Lir(|_, a| at_least(a, 3), |cx, c| emit_at_least(cx, c, 3))).raises().owned_by(number_or_view).doc("Arrays with at least three dimensions."),
+    OpDef::new(&["numpy.broadcast_to"], "array, shape, subok=False", Body::Lir(broadcast_rule, emit_broadcast)).raises().owned_by(number_or_view).doc("A read-only view of a larger shape."),
+    OpDef::new(&["numpy.broadcast_arrays"], "*args, subok=False", Body::Lir(broadcast_all_rule, emit_broadcast_all)).raises().doc("Views of one common shape."),
+    OpDef::new(&["numpy.broadcast_shapes"], "*shapes", Body::Lir(broadcast_shapes_rule, emit_broadcast_shapes)).raises().doc("The shape that shapes broadcast to."),
+    OpDef::new(&["numpy.flip"], "m, axis=None", Body::Lir(|_, a| flip_rule(a, 0), |cx, c| emit_flip(cx, c, None))).raises().aliases().doc("Order of elements reversed along dimensions."),
+    OpDef::new(&["numpy.flipud"], "m", Body::Lir(|_, a| flip_rule(a, 1), |cx, c| emit_flip(cx, c, Some(0)))).aliases().doc("Rows in reverse order."),
+    OpDef::new(&["numpy.fliplr"], "m", Body::Lir(|_, a| flip_rule(a, 2), |cx, c| emit_flip(cx, c, Some(1)))).aliases().doc("Columns in reverse order."),
+    OpDef::new(&["numpy.diagonal", "array.diagonal"], "a, offset=0, axis1=0, axis2=1", Body::Lir(diagonal_rule, emit_diagonal)).raises().aliases().doc("A read-only view of a diagonal."),
+];
+
+/// A number becomes a new array, an array is viewed.
+fn number_or_view(args: &[Type], ret: Type) -> Own {
+    if ret.as_array().is_some() && args.first().is_some_and(|t| t.as_array().is_some()) { Own::Aliases } else { Own::Fresh }
+}
+
+// ---- axes
+
+/// A constant axis of `n` dimensions, counted from 0.
+pub fn constant_axis(arg: &Arg, n: usize, what: &str) -> Result<usize> {
+    let k = arg.int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, format!("the axis of {what}() must be a constant")).help("write the number in the call"))?;
+    normal_axis(k, n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, axis_text(k, n)))
+}
+
+/// An axis counted from 0; none when it is out of bounds.
+pub fn normal_axis(k: i64, n: usize) -> Option<usize> {
+    let at = if k < 0 { k + n as i64 } else { k };
+    usize::try_from(at).ok().filter(|k| *k < n)
+}
+
+pub fn axis_text(k: i64, n: usize) -> String { format!("axis {k} is out of bounds for array of dimension {n}") }
+
+/// Constant integers: one, or a tuple of them.
+pub fn constant_ints(arg: &Arg) -> Option<Vec<i64>> {
+    match &arg.konst {
+        Some(Const::Tuple(m)) => m.iter().map(Const::as_int).collect(),
+        Some(c) => Some(vec![c.as_int()?]),
+        None => None,
+    }
+}
+
+fn reversed(n: usize) -> Vec<usize> { (0..n).rev().collect() }
+
+/// Type of an array whose dimension `k` is dimension `axes[k]` of `a`.
+fn permuted_type(a: ArrayType, axes: &[usize]) -> Type {
+    let n = axes.len();
+    let layout = if axes.iter().enumerate().all(|(k, x)| k == *x) { a.layout } else if *axes == reversed(n) {
+        match a.layout { Layout::C => Layout::F, Layout::F => Layout::C, Layout::A => Layout::A }
+    } else { Layout::A };
+    Type::new(Kind::Array(ArrayType { layout: if n <= 1 { a.layout } else { layout }, ..a }))
+}
+
+fn permuted(a: &ArrayVal, axes: &[usize], ret: Type) -> Result<ArrayVal> {
+    let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
+    let pick = |v: &[Value]| axes.iter().map(|k| v[*k]).collect();
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: pick(&a.shape), strides: pick(&a.strides) })
+}
+
+/// What `transpose` was told: nothing, constant axes, or axes known at run time.
+enum Axes { Reversed, Constant(Vec<i64>), Dynamic(usize) }
+
+fn axes_of(args: &[Arg]) -> Option<Axes> {
+    let given: Vec<&Arg> = args[1..].iter().collect();
+    let one = |a: &Arg| -> Option<Axes> {
+        if let Some(c) = constant_ints(a) && a.ty.members().is_some() { return Some(Axes::Constant(c)); }
+        let m = a.ty.members()?;
+        m.iter().all(|t| t.is_index()).then_some(Axes::Dynamic(m.len()))
+    };
+    match given.as_slice() {
+        [] => Some(Axes::Reversed),
+        [a] if a.is_none() => Some(Axes::Reversed),
+        [a] if a.ty.members().is_some() => one(a),
+        many => {
+            if let Some(c) = many.iter().map(|a| a.int()).collect::<Option<Vec<i64>>>() { return Some(Axes::Constant(c)); }
+            many.iter().all(|a| a.ty.is_index()).then_some(Axes::Dynamic(many.len()))
+        }
+    }
+}
+
+/// Constant axes as a permutation of `n` dimensions, or why they are none.
+fn permutation(axes: &[i64], n: usize) -> std::result::Result<Vec<usize>, String> {
+    if axes.len() != n { return Err("axes don't match array".into()); }
+    let mut out = vec![];
+    for k in axes {
+        let at = normal_axis(*k, n).ok_or_else(|| axis_text(*k, n))?;
+        if out.contains(&at) { return Err("repeated axis in transpose".into()); }
+        out.push(at);
+    }
+    Ok(out)
+}
+
+fn transpose_rule(args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    let n = a.ndim();
+    Ok(Answer::of(match axes_of(args).ok_or_else(|| no_match("transpose()", args))? {
+        Axes::Reversed => permuted_type(a, &reversed(n)),
+        Axes::Constant(axes) => permutation(&axes, n).map_or_else(|_| Type::never(), |p| permuted_type(a, &p)),
+        Axes::Dynamic(m) if m == n => Type::new(Kind::Array(ArrayType { layout: if n > 1 { Layout::A } else { a.layout }, ..a })),
+        Axes::Dynamic(_) => Type::never(),
+    }))
+}
+
+fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect() }
+
+/// Raises at run time what NumPy raises, where the types say already that it will.
+fn always_raises(cx: &mut LowerCx<'_>, message: &str) -> Result<Val> {
+    cx.raise_and_continue(Class::ValueError, message);
+    Ok(vec![])
+}
+
+fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let n = a.shape.len();
+    match axes_of(&args_of(c)).ok_or_else(|| Diagnostic::internal("axes"))? {
+        Axes::Reversed => Ok(permuted(&a, &reversed(n), c.ret)?.pack()),
+        Axes::Constant(axes) => match permutation(&axes, n) {
+            Ok(p) => Ok(permuted(&a, &p, c.ret)?.pack()),
+            Err(text) => always_raises(cx, &text),
+        },
+        Axes::Dynamic(m) if m != n => always_raises(cx, "axes don't match array"),
+        Axes::Dynamic(_) => {
+            let types: Vec<Type> = c.types[1..].iter().flat_map(|t| t.members().map_or_else(|| vec![*t], <[Type]>::to_vec)).collect();
+            let values = c.args[1..].concat();
+            let mut at = vec![];
+            for (v, t) in values.iter().zip(&types) {
+                let k = cast::to_i64(cx, *v, *t);
+                at.push(checked_axis(cx, k, n));
+            }
+            for (i, x) in at.iter().enumerate() {
+                for y in &at[..i] {
+                    let differ = cx.b.bin(Op::IcmpNe, *x, *y);
+                    cx.check(differ, Class::ValueError, "repeated axis in transpose");
+                }
+            }
+            let pick = |cx: &mut LowerCx<'_>, v: &[Value]| -> Vec<Value> {
+                let parts: Vec<Val> = v.iter().map(|x| vec![*x]).collect();
+                at.iter().map(|k| super::sequence::pick(cx, &parts, *k)[0]).collect()
+            };
+            let (shape, strides) = (pick(cx, &a.shape), pick(cx, &a.strides));
+            let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
+            Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+        }
+    }
+}
+
+/// An axis known at run time, counted from 0.
+fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize) -> Value {
+    let count = cx.b.i64(n as i64);
+    let at = cx.wrap_index(k, count);
+    let ok = cx.b.bin(Op::IcmpUlt, at, count);
+    cx.check_format(ok, Class::ValueError, "axis {} is out of bounds for array of dimension {}", &[k, count]);
+    at
+}
+
+fn swapaxes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    if !args[1..].iter().all(|x| x.ty.is_index()) { return Err(no_match("swapaxes()", args)); }
+    let n = a.ndim();
+    let dynamic = Type::new(Kind::Array(ArrayType { layout: if n > 1 { Layout::A } else { a.layout }, ..a }));
+    Ok(Answer::of(match (args[1].int(), args[2].int()) {
+        (Some(x), Some(y)) => match (normal_axis(x, n), normal_axis(y, n)) {
+            (Some(x), Some(y)) => permuted_type(a, &swapped(n, x, y)),
+            _ => Type::never(),
+        },
+        _ => dynamic,
+    }))
+}
+
+fn swapped(n: usize, x: usize, y: usize) -> Vec<usize> {
+    let mut axes: Vec<usize> = (0..n).collect();
+    axes.swap(x, y);
+    axes
+}
+
+fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let n = a.shape.len();
+    let known = |k: usize| c.consts[k].as_ref().and_then(Const::as_int);
+    if let (Some(x), Some(y)) = (known(1), known(2)) {
+        return match (normal_axis(x, n), normal_axis(y, n)) {
+            (Some(i), Some(j)) => Ok(permuted(&a, &swapped(n, i, j), c.ret)?.pack()),
+            (i, _) => always_raises(cx, &axis_text(if i.is_none() { x } else { y }, n)),
+        };
+    }
+    let at: Vec<Value> = [1, 2].map(|k| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n) }).to_vec();
+    let exchange = |cx: &mut LowerCx<'_>, v: &[Value]| -> Vec<Value> {
+        let parts: Vec<Val> = v.iter().map(|x| vec![*x]).collect();
+        let (x, y) = (super::sequence::pick(cx, &parts, at[0])[0], super::sequence::pick(cx, &parts, at[1])[0]);
+        v.iter().enumerate().map(|(k, old)| {
+            let (is_x, is_y) = (cx.b.bin_imm(Op::IcmpEq, at[0], k as i64), cx.b.bin_imm(Op::IcmpEq, at[1], k as i64));
+            let new = cx.b.select(is_y, x, *old);
+            cx.b.select(is_x, y, new)
+        }).collect()
+    };
+    let (shape, strides) = if n == 0 { (vec![], vec![]) } else { (exchange(cx, &a.shape), exchange(cx, &a.strides)) };
+    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+}
+
+/// A permutation that constant arguments name, or why they name none.
+type Moved = Result<(ArrayType, std::result::Result<Vec<usize>, String>)>;
+
+fn moved_type((a, axes): (ArrayType, std::result::Result<Vec<usize>, String>)) -> Answer {
+    Answer::of(axes.map_or_else(|_| Type::never(), |p| permuted_type(a, &p)))
+}
+
+fn constants(args: &[Arg], k: usize, what: &str) -> Result<Vec<i64>> {
+    constant_ints(&args[k]).ok_or_else(|| Diagnostic::new(Code::RequiresConstant, format!("the axes of {what}() must be constants")).help("write them in the call"))
+}
+
+fn moved(args: &[Arg]) -> Moved {
+    let a = array(args)?;
+    let n = a.ndim();
+    let (source, target) = (constants(args, 1, "moveaxis")?, constants(args, 2, "moveaxis")?);
+    let found = (|| {
+        if source.len() != target.len() { return Err("`source` and `destination` arguments must have the same number of elements".to_owned()); }
+        let place = |v: &[i64], what: &str| -> std::result::Result<Vec<usize>, String> {
+            let mut out = vec![];
+            for k in v {
+                let at = normal_axis(*k, n).ok_or_else(|| format!("{what}: {}", axis_text(*k, n)))?;
+                if out.contains(&at) { return Err(format!("repeated axis in `{what}` argument")); }
+                out.push(at);
+            }
+            Ok(out)
+        };
+        let (from, to) = (place(&source, "source")?, place(&target, "destination")?);
+        let mut order: Vec<usize> = (0..n).filter(|k| !from.contains(k)).collect();
+        let mut pairs: Vec<(usize, usize)> = to.into_iter().zip(from).collect();
+        pairs.sort_unstable();
+        for (d, s) in pairs { order.insert(d, s); }
+        Ok(order)
+    })();
+    Ok((a, found))
+}
+
+fn rolled(args: &[Arg]) -> Moved {
+    let a = array(args)?;
+    let n = a.ndim();
+    let (axis, start) = (constants(args, 1, "rollaxis")?, constants(args, 2, "rollaxis")?);
+    let found = (|| {
+        let at = normal_axis(axis[0], n).ok_or_else(|| axis_text(axis[0], n))?;
+        let start = if start[0] < 0 { start[0] + n as i64 } else { start[0] };
+        if start < 0 || start > n as i64 { return Err(format!("'start' arg requires {} <= start < {}, but {start} was passed in", -(n as i64), n + 1)); }
+        let to = if (at as i64) < start { start as usize - 1 } else { start as usize };
+        let mut order: Vec<usize> = (0..n).filter(|k| *k != at).collect();
+        order.insert(to, at);
+        Ok(order)
+    })();
+    Ok((a, found))
+}
+
+fn emit_moved(cx: &mut LowerCx<'_>, c: &OpCall<'_>, which: fn(&[Arg]) -> Moved) -> Result<Val> {
+    match which(&args_of(c))?.1 {
+        Ok(p) => Ok(permuted(&ArrayVal::new(cx, &c.args[0], c.types[0])?, &p, c.ret)?.pack()),
+        Err(text) => always_raises(cx, &text),
+    }
+}
+
+// ---- reshape
+
+/// The new shape's arguments: where they start, and where `order` is.
+fn reshape_parts(args: &[Arg], order: usize, first: usize) -> Option<usize> {
+    let shape: Vec<Type> = if order < first { args[first..].iter().map(|a| a.ty).collect() } else { args[first..order].iter().map(|a| a.ty).collect() };
+    match shape.as_slice() {
+        [one] => shape_dims(*one),
+        many => many.iter().all(|t| t.is_index()).then_some(many.len()),
+    }
+}
+
+fn reshape_rule(args: &[Arg], order: usize, first: usize) -> Result<Answer> {
+    let a = array(args)?;
+    let n = reshape_parts(args, order, first).ok_or_else(|| no_match("reshape()", args))?;
+    let layout = reshaped_layout(a, n, &args[order])?;
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: n as u8, layout, ..a }))))
+}
+
+fn reshaped_layout(a: ArrayType, n: usize, order: &Arg) -> Result<Layout> {
+    Ok(match order.text().map(str::to_ascii_uppercase).as_deref() {
+        Some("C") => if a.layout == Layout::C || n == 0 { Layout::C } else { Layout::A },
+        Some("F") => if a.layout == Layout::F || a.ndim <= 1 && a.layout == Layout::C { if n > 1 { Layout::F } else { Layout::C } } else if n == 0 { Layout::C } else { Layout::A },
+        Some("A") => if a.layout == Layout::F { reshaped_layout(a, n, &Arg::constant(Const::Str("F".into())))? } else { reshaped_layout(a, n, &Arg::constant(Const::Str("C".into())))? },
+        _ => return Err(Diagnostic::new(Code::NoMatchingOperation, "order must be the constant 'C', 'F' or 'A'")),
+    })
+}
+
+fn emit_reshape(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: usize, first: usize) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let range = if order < first { first..c.args.len() } else { first..order };
+    let mut wanted = vec![];
+    for k in range { wanted.extend(shape_values(cx, &c.args[k], c.types[k])?); }
+    let shape = complete_shape(cx, &a, &wanted);
+    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
+    let text = c.consts[order].as_ref().and_then(Const::as_str).unwrap_or("C").to_ascii_uppercase();
+    let fortran = text == "F" || text == "A" && a.ty.layout == Layout::F;
+    if !fortran { return Ok(reshaped(cx, &a, &shape, ty)?.pack()); }
+    // In Fortran order: the transposed array, reshaped in C order, transposed again.
+    let back: Vec<Value> = shape.iter().rev().copied().collect();
+    let turned_type = permuted_type(a.ty, &reversed(a.shape.len()));
+    let mut turned = permuted(&a, &reversed(a.shape.len()), turned_type)?;
+    if a.shape.len() <= 1 { turned.ty.layout = a.ty.layout; }
+    let inner = ArrayType { layout: match ty.layout { Layout::F => Layout::C, Layout::C if ty.ndim <= 1 => Layout::C, other => other }, ..ty };
+    let r = reshaped(cx, &turned, &back, inner)?;
+    Ok(ArrayVal { ty, owner: r.owner, data: r.data, shape: r.shape.into_iter().rev().collect(), strides: r.strides.into_iter().rev().collect() }.pack())
+}
+
+/// The shape asked for with -1 replaced; ValueError where it does not hold the array's elements.
+fn complete_shape(cx: &mut LowerCx<'_>, a: &ArrayVal, wanted: &[Value]) -> Vec<Value> {
+    let size = a.size(cx);
+    let (one, zero) = (cx.b.i64(1), cx.b.i64(0));
+    let (mut known, mut unknown) = (one, zero);
+    let mut flags = vec![];
+    for n in wanted {
+        let open = cx.b.bin(Op::IcmpSlt, *n, zero);
+        let factor = cx.b.select(open, one, *n);
+        known = cx.b.bin(Op::Imul, known, factor);
+        let count = cx.b.conv(Op::Zext, Ty::I64, open);
+        unknown = cx.b.bin(Op::Iadd, unknown, count);
+        flags.push(open);
+    }
+    let single = cx.b.bin(Op::IcmpSle, unknown, one);
+    cx.check(single, Class::ValueError, "can only specify one unknown dimension");
+    // The open dimension takes what is left; then the product must be the size. (Division by zero gives 0.)
+    let left = cx.b.bin(Op::Sdiv, size, known);
+    let shape: Vec<Value> = wanted.iter().zip(&flags).map(|(n, open)| cx.b.select(*open, left, *n)).collect();
+    let total = product(cx, &shape);
+    let fits = cx.b.bin(Op::IcmpEq, total, size);
+    let open = cx.b.bin(Op::IcmpNe, unknown, zero);
+    let nothing_known = cx.b.bin(Op::IcmpEq, known, zero);
+    let undecided = cx.and(open, nothing_known);
+    let decided = cx.not(undecided);
+    let ok = cx.and(fits, decided);
+    cx.check_format(ok, Class::ValueError, &format!("cannot reshape array of size {{}} into shape {}", shape_text(wanted.len())), &[&[size], wanted].concat());
+    shape
+}
+
+/// The elements in a new shape of as many, with references of their own; a view where one exists.
+fn reshaped(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ty: ArrayType) -> Result<ArrayVal> {
+    let plain = contiguous_strides(cx, shape, ty.itemsize(), Layout::C);
+    if a.ty.layout == Layout::C {
+        cx.b.helper(&super::object::obj_retain, &[a.owner]);
+        return Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides: plain });
+    }
+    let old = cx.spill(&[a.shape.as_slice(), &a.strides].concat());
+    let room = cx.spill(&[shape, &plain].concat());
+    let (m, n) = (cx.b.i64(a.shape.len() as i64), cx.b.i64(shape.len() as i64));
+    let item = cx.b.i64(a.ty.itemsize());
+    let can = cx.helper_value(&shape_restride, &[m, old, n, room, item]);
+    let v = cx.if_else(can, |cx| {
+        cx.b.helper(&super::object::obj_retain, &[a.owner]);
+        let strides: Vec<Value> = (0..shape.len()).map(|k| cx.b.load(Ty::I64, room, 8 * (shape.len() + k) as i32, Alias::Stack)).collect();
+        Ok([vec![a.owner, a.data], strides].concat())
+    }, |cx| {
+        let copy = a.copied(cx, a.ty.dtype, Layout::C)?;
+        Ok([vec![copy.owner, copy.data], plain.clone()].concat())
+    })?;
+    Ok(ArrayVal { ty, owner: v[0], data: v[1], shape: shape.to_vec(), strides: v[2..].to_vec() })
+}
+
+fn flat_rule(args: &[Arg], copies: bool) -> Result<Answer> {
+    let Some(a) = args[0].ty.as_array() else { return Err(no_match("ravel()", args)) };
+    super::array::ordered(a, &args[1])?;
+    let readonly = a.readonly && !copies;
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: a.dtype, ndim: 1, layout: Layout::C, readonly }))))
+}
+
+/// Whether elements are to be taken in Fortran order.
+fn fortran(c: &OpCall<'_>, a: ArrayType) -> bool {
+    match c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("C") { "F" | "f" => true, "A" | "K" | "a" | "k" => a.layout == Layout::F, _ => false }
+}
+
+fn emit_ravel(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let order = if fortran(c, a.ty) && a.ty.ndim > 1 { Layout::F } else { Layout::C };
+    let n = a.size(cx);
+    let flat = contiguous_or_copy(cx, &a, order)?;
+    Ok(vec![flat.owner, flat.data, n])
+}
+
+fn emit_flatten(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let order = if fortran(c, a.ty) && a.ty.ndim > 1 { Layout::F } else { Layout::C };
+    let n = a.size(cx);
+    let flat = a.copied(cx, a.ty.dtype, order)?;
+    Ok(vec![flat.owner, flat.data, n])
+}
+
+// ---- dimensions of length 1
+
+/// Which dimensions `squeeze` drops, or why it cannot.
+fn squeezed(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, String>)> {
+    let a = array(args)?;
+    let n = a.ndim();
+    if args[1].is_none() {
+        if n == 0 { return Ok((a, Ok(vec![]))); }
+        return Err(Diagnostic::new(Code::RequiresConstant, "which dimensions squeeze() drops must be known when the function is compiled").help("name them: np.squeeze(a, axis=0)"));
+    }
+    let axes = constants(args, 1, "squeeze")?;
+    let mut out = vec![];
+    for k in axes {
+        match normal_axis(k, n) { Some(k) => out.push(k), None => return Ok((a, Err(axis_text(k, n)))) }
+    }
+    Ok((a, Ok(out)))
+}
+
+fn squeeze_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, dropped) = squeezed(args)?;
+    Ok(Answer::of(match dropped {
+        Ok(d) => { let n = a.ndim() - d.len(); Type::new(Kind::Array(ArrayType { ndim: n as u8, layout: if n <= 1 && a.layout == Layout::F { Layout::C } else { a.layout }, ..a })) }
+        Err(_) => Type::never(),
+    }))
+}
+
+fn emit_squeeze(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let dropped = match squeezed(&args_of(c))?.1 { Ok(d) => d, Err(text) => return always_raises(cx, &text) };
+    for k in &dropped {
+        let one = cx.b.bin_imm(Op::IcmpEq, a.shape[*k], 1);
+        cx.check(one, Class::ValueError, "cannot select an axis to squeeze out which has size not equal to one");
+    }
+    let keep: Vec<usize> = (0..a.shape.len()).filter(|k| !dropped.contains(k)).collect();
+    Ok(permuted(&a, &keep, c.ret)?.pack())
+}
+
+/// Where `expand_dims` puts new dimensions, in the result.
+fn expanded(args: &[Arg]) -> Result<(ArrayType, std::result::Result<Vec<usize>, String>)> {
+    let a = array(args)?;
+    let axes = constants(args, 1, "expand_dims")?;
+    let n = a.ndim() + axes.len();
+    let mut out = vec![];
+    for k in axes {
+        match normal_axis(k, n) {
+            Some(k) if !out.contains(&k) => out.push(k),
+            Some(_) => return Ok((a, Err("repeated axis".into()))),
+            None => return Ok((a, Err(axis_text(k, n)))),
+        }
+    }
+    Ok((a, Ok(out)))
+}
+
+fn expand_rule(args: &[Arg]) -> Result<Answer> {
+    let (a, new) = expanded(args)?;
+    Ok(Answer::of(match new {
+        Ok(new) => {
+            let n = a.ndim() + new.len();
+            Type::new(Kind::Array(ArrayType { ndim: n as u8, ..a }))
+        }
+        Err(_) => Type::never(),
+    }))
+}
+
+fn emit_expand(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    match expanded(&args_of(c))?.1 {
+        Ok(new) => Ok(with_ones(cx, &a, &new).pack()),
+        Err(text) => always_raises(cx, &text),
+    }
+}
+
+/// The array with dimensions of length 1 at these places of the result; its layout stays.
+fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal {
+    let n = a.shape.len() + new.len();
+    let mut old = a.shape.iter().zip(&a.strides);
+    let (mut shape, mut strides) = (vec![], vec![]);
+    for k in 0..n {
+        let (m, s) = if new.contains(&k) { (cx.b.i64(1), cx.b.i64(a.ty.itemsize())) } else { old.next().map_or_else(|| (cx.b.i64(1), cx.b.i64(0)), |(m, s)| (*m, *s)) };
+        shape.push(m);
+        strides.push(s);
+    }
+    ArrayVal { ty: ArrayType { ndim: n as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides }
+}
+
+/// Places of the new dimensions of `atleast_nd`.
+fn leading(have: usize, want: usize) -> Vec<usize> {
+    match (have, want) {
+        (0, n) => (0..n).collect(),
+        (1, 2) => vec![0],
+        (1, 3) => vec![0, 2],
+        (2, 3) => vec![2],
+        _ => vec![],
+    }
+}
+
+fn at_least(args: &[Arg], n: usize) -> Result<Answer> {
+    let types: Option<Vec<Type>> = args.iter().map(|x| match x.ty.as_array() {
+        Some(a) => Some(Type::new(Kind::Array(ArrayType { ndim: a.ndim.max(n as u8), ..a }))),
+        None if x.ty.is_number() => Some(Type::array(x.ty, n, Layout::C)),
+        None => None,
+    }).collect();
+    let types = types.filter(|t| !t.is_empty()).ok_or_else(|| no_match(&format!("atleast_{n}d()"), args))?;
+    Ok(Answer::of(if types.len() == 1 { types[0] } else { Type::tuple(types) }))
+}
+
+fn emit_at_least(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: usize) -> Result<Val> {
+    let mut out = vec![];
+    for (v, t) in c.args.iter().zip(c.types) {
+        let a = match t.as_array() {
+            Some(_) => {
+                let a = ArrayVal::new(cx, v, *t)?;
+                // Alone it is a view that borrows, beside others it holds references like them.
+                if c.args.len() > 1 { cx.b.helper(&super::object::obj_retain, &[a.owner]); }
+                a
+            }
+            None => zero_d(cx, v, *t, t.strong())?,
+        };
+        let places = leading(a.shape.len(), n);
+        out.extend(with_ones(cx, &a, &places).pack());
+    }
+    Ok(out)
+}
+
+// ---- broadcasting
+
+fn stretched(dtype: Type, n: usize) -> Type {
+    Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: n as u8, layout: if n == 0 { Layout::C } else { Layout::A }, readonly: true }))
+}
+
+fn broadcast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let n = shape_dims(args[1].ty).ok_or_else(|| no_match("broadcast_to()", args))?;
+    let (dtype, have) = match args[0].ty.as_array() {
+        Some(a) => (a.dtype, a.ndim()),
+        None if args[0].ty.is_number() => (args[0].ty, 0),
+        None => return Err(no_match("broadcast_to()", args)),
+    };
+    Ok(Answer::of(if have > n { Type::never() } else { stretched(dtype, n) }))
+}
+
+fn source(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<ArrayVal> {
+    if t.as_array().is_some() { ArrayVal::new(cx, v, t) } else { zero_d(cx, v, t, t.strong()) }
+}
+
+fn emit_broadcast(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let shape = shape_values(cx, &c.args[1], c.types[1])?;
+    if *c.ret == Kind::Never { return always_raises(cx, "input operand has more dimensions than allowed by the axis remapping"); }
+    for n in &shape {
+        let ok = cx.b.bin_imm(Op::IcmpSge, *n, 0);
+        cx.check(ok, Class::ValueError, "all elements of broadcast shape must be non-negative");
+    }
+    if let Some(t) = c.types[0].as_array() {
+        let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        if let Some(fits) = broadcasts_to(cx, &a.shape, &shape) {
+            let text = format!("operands could not be broadcast together with remapped shapes [original->remapped]: {}  and requested shape {}", shape_text(t.ndim()), shape_text(shape.len()));
+            cx.check_format(fits, Class::ValueError, &text, &[a.shape.as_slice(), &shape].concat());
+        }
+    }
+    let a = source(cx, &c.args[0], c.types[0])?;
+    Ok(stretch(cx, &a, &shape, c.ret)?.pack())
+}
+
+fn stretch(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ret: Type) -> Result<ArrayVal> {
+    let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
+    let strides = broadcast_strides(cx, a, shape);
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides })
+}
+
+fn broadcast_all_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let parts: Option<Vec<(Type, usize)>> = args[1..].iter().map(|x| match x.ty.as_array() {
+        Some(a) => Some((a.dtype, a.ndim())),
+        None => x.ty.is_number().then_some((x.ty, 0)),
+    }).collect();
+    let parts = parts.ok_or_else(|| no_match("broadcast_arrays()", args))?;
+    let n = parts.iter().map(|p| p.1).max().unwrap_or(0);
+    Ok(Answer::of(Type::tuple(parts.iter().map(|p| stretched(p.0, n)).collect())))
+}
+
+fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let members = c.ret.members().unwrap_or_default();
+    let n = members.first().and_then(|t| t.as_array()).map_or(0, |a| a.ndim());
+    let mut shapes = vec![];
+    for (v, t) in c.args[1..].iter().zip(&c.types[1..]) { if t.as_array().is_some() { shapes.push(ArrayVal::new(cx, v, *t)?.shape); } }
+    let shape = if n == 0 { vec![] } else { broadcast_shapes(cx, &shapes, n)? };
+    let mut out = vec![];
+    for ((v, t), ret) in c.args[1..].iter().zip(&c.types[1..]).zip(members) {
+        let a = source(cx, v, *t)?;
+        if t.as_array().is_some() { cx.b.helper(&super::object::obj_retain, &[a.owner]); }
+        out.extend(stretch(cx, &a, &shape, *ret)?.pack());
+    }
+    Ok(out)
+}
+
+fn broadcast_shapes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let n = args.iter().map(|a| shape_dims(a.ty)).collect::<Option<Vec<usize>>>().ok_or_else(|| no_match("broadcast_shapes()", args))?.into_iter().max().unwrap_or(0);
+    Ok(Answer::of(Type::tuple(vec![Type::int(); n])))
+}
+
+fn emit_broadcast_shapes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut shapes = vec![];
+    for (v, t) in c.args.iter().zip(c.types) { shapes.push(shape_values(cx, v, *t)?); }
+    let n = c.ret.members().map_or(0, <[Type]>::len);
+    if n == 0 { return Ok(vec![]); }
+    broadcast_shapes(cx, &shapes, n)
+}
+
+// ---- reversal and diagonals
+
+fn flip_rule(args: &[Arg], least: usize) -> Result<Answer> {
+    let a = array(args)?;
+    if a.ndim() < least { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("Input must be >= {least}-d."))); }
+    if args.len() > 1 {
+        let ok = args[1].is_none() || args[1].ty.is_index() || args[1].ty.members().is_some_and(|m| m.iter().all(|t| t.is_index()));
+        if !ok { return Err(no_match("flip()", args)); }
+    }
+    Ok(Answer::of(if a.ndim == 0 { args[0].ty } else { Type::new(Kind::Array(ArrayType { layout: Layout::A, ..a })) }))
+}
+
+fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let n = a.shape.len();
+    let mut flags: Vec<Value> = (0..n).map(|_| cx.b.bool(false)).collect();
+    if let Some(k) = fixed { flags[k as usize] = cx.b.bool(true); }
+    else if *c.types[1] == Kind::None { flags = (0..n).map(|_| cx.b.bool(true)).collect(); }
+    else {
+        let axes = shape_values(cx, &c.args[1], c.types[1])?;
+        for k in axes {
+            let at = checked_axis(cx, k, n);
+            for (d, f) in flags.iter_mut().enumerate() {
+                let here = cx.b.bin_imm(Op::IcmpEq, at, d as i64);
+                *f = cx.or(*f, here);
+            }
+        }
+    }
+    if n == 0 { return Ok(c.args[0].clone()); }
+    let (mut data, mut strides) = (a.data, vec![]);
+    let zero = cx.b.i64(0);
+    for ((n, s), f) in a.shape.iter().zip(&a.strides).zip(&flags) {
+        let last = cx.b.bin_imm(Op::Isub, *n, 1);
+        let last = cx.b.bin(Op::Smax, last, zero);
+        let off = cx.b.bin(Op::Imul, last, *s);
+        let off = cx.b.select(*f, off, zero);
+        data = cx.b.ptr_add(data, off);
+        let back = cx.b.un(Op::Ineg, *s);
+        strides.push(cx.b.select(*f, back, *s));
+    }
+    Ok(ArrayVal { ty: ArrayType { layout: Layout::A, ..a.ty }, owner: a.owner, data, shape: a.shape, strides }.pack())
+}
+
+fn diagonal_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    if a.ndim < 2 { return Err(Diagnostic::new(Code::NoMatchingOperation, "diag requires an array of at least two dimensions")); }
+    let (x, y) = (constant_axis(&args[2], a.ndim(), "diagonal")?, constant_axis(&args[3], a.ndim(), "diagonal")?);
+    if x == y { return Err(Diagnostic::new(Code::NoMatchingOperation, "axis1 and axis2 cannot be the same")); }
+    if !args[1].ty.is_index() { return Err(no_match("diagonal()", args)); }
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout: Layout::A, readonly: true, ..a }))))
+}
+
+fn emit_diagonal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let args = args_of(c);
+    let (x, y) = (constant_axis(&args[2], a.shape.len(), "diagonal")?, constant_axis(&args[3], a.shape.len(), "diagonal")?);
+    let k = cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let zero = cx.b.i64(0);
+    let back = cx.b.un(Op::Ineg, k);
+    let (right, down) = (cx.b.bin(Op::Smax, k, zero), cx.b.bin(Op::Smax, back, zero));
+    let (rows, columns) = (cx.b.bin(Op::Isub, a.shape[x], down), cx.b.bin(Op::Isub, a.shape[y], right));
+    let n = cx.b.bin(Op::Smin, rows, columns);
+    let n = cx.b.bin(Op::Smax, n, zero);
+    let (off_x, off_y) = (cx.b.bin(Op::Imul, down, a.strides[x]), cx.b.bin(Op::Imul, right, a.strides[y]));
+    let off = cx.b.bin(Op::Iadd, off_x, off_y);
+    let some = cx.b.bin(Op::IcmpSgt, n, zero);
+    let off = cx.b.select(some, off, zero);
+    let data = cx.b.ptr_add(a.data, off);
+    let keep: Vec<usize> = (0..a.shape.len()).filter(|d| *d != x && *d != y).collect();
+    let mut shape: Vec<Value> = keep.iter().map(|d| a.shape[*d]).collect();
+    let mut strides: Vec<Value> = keep.iter().map(|d| a.strides[*d]).collect();
+    shape.push(n);
+    strides.push(cx.b.bin(Op::Iadd, a.strides[x], a.strides[y]));
+    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
+    Ok(ArrayVal { ty, owner: a.owner, data, shape, strides }.pack())
+}
