@@ -11,11 +11,8 @@ pub mod list;
 pub mod mathfn;
 pub mod number;
 pub mod object;
-<<<<<<< HEAD
 pub mod print;
-=======
 mod shape;
->>>>>>> d0127f8 (Arrays: attributes, creation, views)
 pub mod string;
 pub mod time;
 #[cfg(test)]
