@@ -6,6 +6,7 @@ Where `tierup` is not built the mdtests still run under CPython, which checks th
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,37 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.skip(reason="runs where TIERUP_TESTS=all"))
+
+
+class Isolated(Exception):
+    """What went wrong in the child that ran a test."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """A test marked `isolated` runs in a forked child, so that compiled code that crashes is one failed test."""
+    if pyfuncitem.get_closest_marker("isolated") is None:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        text = ""
+        try:
+            pyfuncitem.obj(**arguments)
+        except BaseException:  # noqa: BLE001  (reported by the parent)
+            text = traceback.format_exc(limit=-6)
+        os.write(writer, text.encode()[:60_000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        text = pipe.read().decode("utf-8", "replace")
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        text = f"the process died of signal {os.WTERMSIG(status)}"
+    if text:
+        raise Isolated(text)
+    return True
 
 
 def pytest_sessionfinish(session):

@@ -105,6 +105,8 @@ def freeze(value):
         return ("constant", repr(value))
     if isinstance(value, BaseException):
         return ("exception", type(value).__name__, str(value))
+    if callable(value):
+        return ("function", getattr(value, "__name__", "?"))
     return ("other", type(value).__name__)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
+pytestmark = pytest.mark.isolated
 
 
 @tierup.njit
