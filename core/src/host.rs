@@ -34,6 +34,8 @@ pub trait Host {
     fn free(&self, host: u64, index: u32) -> Option<GlobalValue>;
     /// The default of a parameter of that function.
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
+    /// The default of a field of a named tuple class.
+    fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> { None }
     /// An attribute of a module that is not in the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// A library function written in Python, by `module.name` below `tierup.lib`.

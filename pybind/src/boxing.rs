@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::sync::{Arc, OnceLock};
 use tierup_core::layout::{MemBlock, Obj as Native, Str};
-use tierup_core::types::{ArrayType, Int, Kind, Layout, Type};
+use tierup_core::types::{ArrayType, ClassInfo, Int, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
 type Obj = *mut ffi::PyObject;
@@ -97,7 +97,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             Kind::NamedTuple(c, m) => {
                 let plain = tuple_object(m, at, cx);
                 if plain.is_null() { return plain; }
-                named_tuple(c.handle, plain)
+                if c.is_keywords() { keywords(c, plain) } else { named_tuple(c.handle, plain) }
             }
             Kind::Optional(inner) => {
                 if next() as u8 == 0 {
@@ -221,6 +221,21 @@ unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
     result(py, |py| {
         let class = known::class_object(py, handle).ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
+    })
+}
+
+/// The dict that `**kwargs` is in Python.
+///
+/// # Safety
+/// `plain` is an owned tuple with as many members as the class has fields.
+unsafe fn keywords(class: &ClassInfo, plain: Obj) -> Obj {
+    // SAFETY: the thread is attached; `plain` is taken over.
+    let py = unsafe { Python::assume_attached() };
+    let plain = unsafe { Bound::from_owned_ptr(py, plain) };
+    result(py, |py| {
+        let dict = pyo3::types::PyDict::new(py);
+        for (i, name) in class.fields.iter().enumerate() { dict.set_item(name, plain.get_item(i)?)?; }
+        Ok(dict.into_any())
     })
 }
 

@@ -14,11 +14,11 @@ use crate::functions;
 use crate::guards::Guards;
 use crate::host::PyHost;
 use crate::overload::{Overload, Run};
-use crate::typeof_::type_of;
+use crate::typeof_::{type_of, type_of_keywords};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyFunction, PyTuple};
+use pyo3::types::{PyDict, PyFunction, PyTuple};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -99,7 +99,7 @@ impl Core {
                 let arg = |i: usize| Bound::from_borrowed_ptr(py, *args.add(i));
                 let mut positional: Vec<_> = (0..p.positional).map(arg).collect();
                 if p.varargs { positional.extend(arg(p.positional + p.keyword_only).cast_into::<PyTuple>()?.iter()); }
-                let keywords = pyo3::types::PyDict::new(py);
+                let keywords = PyDict::new(py);
                 for i in p.positional..p.positional + p.keyword_only { keywords.set_item(&p.names[i], arg(i))?; }
                 if p.varkw { keywords.update(arg(n - 1).cast::<pyo3::types::PyMapping>()?)?; }
                 Ok(self.function(py).call(PyTuple::new(py, positional)?, Some(&keywords))?.unbind())
@@ -158,7 +158,11 @@ impl Core {
         for i in 0..n {
             // SAFETY: as required of the caller.
             let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
-            types.push(type_of(&arg).map_err(|e| self.name_argument(py, e, i))?);
+            let ty = match arg.cast::<PyDict>() {
+                Ok(d) if self.params.varkw && i + 1 == n => type_of_keywords(d),
+                Ok(_) | Err(_) => type_of(&arg),
+            };
+            types.push(ty.map_err(|e| self.name_argument(py, e, i))?);
         }
         if !self.can_compile.load(Ordering::Acquire) {
             let declared: Vec<String> = self.overloads().iter().filter(|o| o.declared).map(|o| format!("({})", show(&o.args))).collect();

@@ -11,6 +11,7 @@ use std::cell::RefCell;
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{GlobalValue, Host};
 use tierup_core::ssa::FuncId;
+use tierup_core::types::ClassInfo;
 
 pub struct PyHost<'py> {
     py: Python<'py>,
@@ -105,6 +106,11 @@ impl Host for PyHost<'_> {
             Ok(v) => v.and_then(|v| self.classify(&v, !library)),
             Err(e) => Some(self.unsupported(e.into())),
         }
+    }
+
+    fn field_default(&self, class: &ClassInfo, field: &str) -> Option<GlobalValue> {
+        let defaults = known::class_object(self.py, class.handle)?.into_bound(self.py).getattr("_field_defaults").ok()?;
+        self.classify(&defaults.get_item(field).ok()?, true)
     }
 
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue> {

@@ -41,6 +41,8 @@ pub enum Plan {
     Array(ArrayPlan),
     Tuple(Box<[Plan]>),
     NamedTuple(Class, Box<[Plan]>),
+    /// The dict of `**kwargs`, with these keys in this order.
+    Keywords(&'static [String], Box<[Plan]>),
     List(Box<ListPlan>),
     Range(Option<i64>),
     Slice(Box<[Plan; 3]>),
@@ -78,6 +80,7 @@ impl Plan {
             Kind::None => Plan::None,
             Kind::Array(a) => Plan::array(a, lenient),
             Kind::Tuple(m) => Plan::Tuple(all(m)),
+            Kind::NamedTuple(c, m) if c.is_keywords() => Plan::Keywords(&c.fields, all(m)),
             Kind::NamedTuple(c, m) => Plan::NamedTuple(crate::known::class_address(c.handle), all(m)),
             Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, lenient))),
             Kind::Range(s) => Plan::Range(*s),
@@ -127,7 +130,7 @@ impl Plan {
                     if class != &raw mut ffi::PyUnicode_Type || !ready(obj) { return None; }
                     frame.text(obj) as u64
                 }
-                Plan::PyComplex | Plan::U64(_) | Plan::Number(_) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
+                Plan::PyComplex | Plan::U64(_) | Plan::Number(_) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
                 | Plan::Optional(..) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
             };
             out.write(bits);
@@ -171,6 +174,17 @@ impl Plan {
                 Plan::NamedTuple(c, m) => {
                     if class != *c { return None; }
                     unbox_members(m, obj, out, frame)
+                }
+                Plan::Keywords(names, plans) => {
+                    if class != &raw mut ffi::PyDict_Type || ffi::PyDict_Size(obj) as usize != names.len() { return None; }
+                    let (mut at, mut key, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
+                    for (name, plan) in names.iter().zip(plans) {
+                        if ffi::PyDict_Next(obj, &mut at, &mut key, &mut value) == 0 { return None; }
+                        let key = Bound::from_borrowed_ptr(Python::assume_attached(), key);
+                        if !key.extract::<&str>().is_ok_and(|k| k == name) { return None; }
+                        out = plan.unbox(value, out, frame)?;
+                    }
+                    Some(out)
                 }
                 Plan::List(p) => lists::unbox(p, obj, out, frame),
                 Plan::Range(step) => unbox_range(*step, obj, class, out),

@@ -5,10 +5,10 @@ use crate::{known, npy, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{ArrayType, Const, FuncType, Int, Kind, Layout, Type};
+use tierup_core::types::{ArrayType, ClassInfo, Const, FuncType, Int, Kind, Layout, Type};
 
 fn unsupported(text: impl Into<String>) -> Failure { Diagnostic::new(Code::UnsupportedArgument, text).into() }
 
@@ -137,6 +137,16 @@ fn type_of_tuple(t: &Bound<'_, PyTuple>) -> Result<Type, Failure> {
     let class = t.get_type();
     if !t.is_exact_instance_of::<PyTuple>() && let Some(c) = known::namedtuple_class(&class)? { return Ok(Type::new(Kind::NamedTuple(c, members))); }
     Ok(Type::tuple(members))
+}
+
+/// The type of the dict that a call makes for `**kwargs`.
+pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
+    let (mut fields, mut types) = (vec![], vec![]);
+    for (k, v) in d.iter() {
+        fields.push(k.extract()?);
+        types.push(type_of(&v)?);
+    }
+    Ok(Type::new(Kind::NamedTuple(ClassInfo::keywords(fields), types)))
 }
 
 /// The type of a list; all elements must have a common one.

@@ -73,10 +73,22 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
         return Ok(GlobalValue::Unsupported(format!("the class {}", c.qualname()?)));
     }
+    if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Unsupported(format!("the function {name}"))); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id(&f).map(GlobalValue::Function); }
     if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }
     if let Some(t) = functions::scalar_type_object(obj)? { return Ok(GlobalValue::DType(t)); }
     Ok(GlobalValue::Unsupported(describe(obj)))
+}
+
+/// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are not for compiling.
+fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let class = obj.get_type().name()?.to_string();
+    let of_c = matches!(class.as_str(), "builtin_function_or_method" | "ufunc" | "_ArrayFunctionDispatcher" | "method_descriptor" | "wrapper_descriptor");
+    let module: String = obj.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
+    if !of_c && !(class == "function" && (module == "numpy" || module.starts_with("numpy."))) { return Ok(None); }
+    let name: String = obj.getattr("__qualname__").or_else(|_| obj.getattr("__name__"))?.extract()?;
+    let module = if class == "ufunc" && module.is_empty() { "numpy" } else { module.trim_start_matches("builtins") };
+    Ok(Some(if module.is_empty() { name } else { format!("{module}.{name}") }))
 }
 
 /// Names what cannot be held, with a way out where there is a common one.

@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
 use crate::ssa::{Func, FuncId, Inst, InstanceId, Params, Value, registry};
-use crate::types::{Const, FuncType, IterType, Kind, Type};
+use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type};
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -21,6 +21,8 @@ pub enum Source {
     Global(GlobalValue),
     /// The tuple for `*args`.
     Pack(Vec<Source>),
+    /// The values for `**kwargs`.
+    Keywords(&'static ClassInfo, Vec<Source>),
 }
 
 /// How an instruction is carried out.
@@ -135,6 +137,7 @@ impl Solver<'_, '_> {
                 let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
                 Arg { ty: Type::tuple(args.iter().map(|a| a.ty).collect()), konst: konst.map(Const::Tuple) }
             }
+            Source::Keywords(class, m) => Arg::of(Type::new(Kind::NamedTuple(class, self.source_args(m)?.iter().map(|a| a.ty).collect()))),
         })
     }
 
@@ -160,8 +163,9 @@ impl Solver<'_, '_> {
             Kind::ExcClass(_) => self.call_row(i, "exc.new", callee, positional, named),
             Kind::NamedTupleClass(class) => {
                 let fields: Vec<Arc<str>> = class.fields.iter().map(|f| f.as_str().into()).collect();
+                let host = self.session.host;
                 let params = Params { positional: fields.len(), names: fields, ..Params::default() };
-                let sources = bind(&class.name, &params, positional, named, &mut |_| None)?;
+                let sources = bind(&class.name, &params, positional, named, &mut |field| host.field_default(class, field).map(Source::Global))?;
                 let args = self.source_args(&sources)?;
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
@@ -264,7 +268,7 @@ fn bind(
     let count = p.positional + p.keyword_only;
     let given = positional.len();
     let mut slots: Vec<Option<Source>> = vec![None; count];
-    let mut rest = vec![];
+    let (mut rest, mut others) = (vec![], (vec![], vec![]));
     for (i, s) in positional.into_iter().enumerate() {
         if i < p.positional { slots[i] = Some(s) } else { rest.push(s) }
     }
@@ -273,6 +277,11 @@ fn bind(
     }
     for (key, s) in named {
         let at = p.names[..count].iter().position(|n| *n == key).filter(|at| *at >= p.positional_only);
+        if at.is_none() && p.varkw {
+            others.0.push(key.to_string());
+            others.1.push(s);
+            continue;
+        }
         let at = at.ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
         if slots[at].replace(s).is_some() { return Err(bad(format!("{name}() got multiple values for argument '{key}'"))); }
     }
@@ -281,6 +290,6 @@ fn bind(
         out.push(s.or_else(|| default(n)).ok_or_else(|| bad(format!("{name}() missing required argument: '{n}'")))?);
     }
     if p.varargs { out.push(Source::Pack(rest)); }
-    if p.varkw { return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("`{name}` takes **{}", p.names[p.names.len() - 1])).help("name the keyword arguments")); }
+    if p.varkw { out.push(Source::Keywords(ClassInfo::keywords(others.0), others.1)); }
     Ok(out)
 }

@@ -100,6 +100,11 @@ impl Finisher<'_, '_> {
                 let parts = m.iter().map(|s| self.source(s)).collect::<Result<Vec<_>>>()?;
                 self.build(parts)
             }
+            Source::Keywords(class, m) => {
+                let parts = m.iter().map(|s| self.source(s)).collect::<Result<Vec<_>>>()?;
+                let members = parts.iter().map(|v| self.new.types[v.index()]).collect();
+                self.push(Op::Apply(crate::ops::tuple::build()), parts, Type::new(Kind::NamedTuple(class, members)))
+            }
         })
     }
 

@@ -278,7 +278,19 @@ impl<'s, 'h> Solver<'s, 'h> {
                     Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.ty(spread)))
                 })?;
                 let positional = (0..members.len()).map(|k| call::Source::Member(spread, k as u32)).collect();
-                let named = keywords.iter().cloned().zip(node.args[2..].iter().map(|v| call::Source::Value(*v))).collect();
+                let mut named = vec![];
+                for (key, v) in keywords.iter().zip(&node.args[2..]) {
+                    if &**key != "**" {
+                        named.push((key.clone(), call::Source::Value(*v)));
+                        continue;
+                    }
+                    let Kind::NamedTuple(class, _) = self.ty(*v).kind() else {
+                        return Err(Diagnostic::new(Code::BadCall, format!("only what a function takes as **kwargs can be passed on by **, not {}", self.ty(*v)))
+                            .help("write the keyword arguments out"));
+                    };
+                    if !class.is_keywords() { return Err(Diagnostic::new(Code::BadCall, format!("a {} is not a mapping", class.name))); }
+                    named.extend(class.fields.iter().enumerate().map(|(k, f)| (f.as_str().into(), call::Source::Member(*v, k as u32))));
+                }
                 self.call(i, node.args[0], positional, named)
             }
             Op::Attr(name) => self.attribute(i, node.args[0], name),

@@ -60,6 +60,20 @@ pub struct ClassInfo {
     pub fields: Vec<String>,
 }
 
+impl ClassInfo {
+    /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can name.
+    pub fn keywords(fields: Vec<String>) -> &'static ClassInfo {
+        static ALL: LazyLock<RwLock<HashSet<&'static ClassInfo>>> = LazyLock::new(Default::default);
+        let class = ClassInfo { handle: u64::MAX, name: "kwargs".into(), fields };
+        let mut all = ALL.write().unwrap_or_else(|e| e.into_inner());
+        if let Some(c) = all.get(&class) { return c; }
+        let class: &'static ClassInfo = Box::leak(Box::new(class));
+        all.insert(class);
+        class
+    }
+    pub fn is_keywords(&self) -> bool { self.handle == u64::MAX }
+}
+
 /// A Python function as a value: its code and the types of what it carries along.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FuncType {
