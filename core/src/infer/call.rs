@@ -154,6 +154,8 @@ impl Solver<'_, '_> {
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
             Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() => self.operation(i, path, positional),
+            // An iterator that a program holds and advances by hand is an object; those of loops are values.
+            Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method(path, _) => {
                 let sources = std::iter::once(Source::Member(callee, 0)).chain(positional).collect();

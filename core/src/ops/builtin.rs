@@ -26,6 +26,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.filter"], "f, iterable", Body::Py("builtin.filter_")).raises().doc("The values for which `f` is true."),
     OpDef::new(&["builtins.list"], "", Body::Lir(|cx, _| cx.new_list(Type::never()).map(Answer::of), super::list::emit_build)).raises().reads().doc("An empty list."),
     OpDef::new(&["builtins.list"], "iterable", Body::Py("builtin.list_")).raises().doc("A list of an iterable's values."),
+    OpDef::new(&["iter.object"], "x", Body::Lir(
+        |_, a| if matches!(*a[0].ty, Kind::Generator(..)) { Ok(Answer::of(a[0].ty)) } else { Err(no_match("iter()", a)) }, |_, c| Ok(c.args[0].clone()),
+    )).owned_by(|_, _| Own::Aliases).doc("A generator is its own iterator."),
+    OpDef::new(&["iter.object"], "x", Body::Py("builtin.iter_")).raises().doc("An iterator that `next` advances."),
+    OpDef::new(&["builtins.next"], "it, default=...", Body::Py("builtin.next_")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("The next value of an iterator; StopIteration."),
+    OpDef::new(&["builtins.len"], "x", Body::Py("builtin.len_of_scalar")).only_if(|a| a[0].ty.as_array().is_some_and(|a| a.ndim == 0)).raises().doc("An array without dimensions has no length: TypeError."),
     OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone()))).owned_by(|_, _| Own::Aliases).doc("A tuple of a tuple's members."),
     OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, c| Ok(vec![match *c.types[0] {
         Kind::Optional(_) => c.args[0][0],

@@ -3,11 +3,11 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
+use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::promote;
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Float, Int, Kind, Type};
 
 const BIN: &str = "x1, x2, out=None";
 
@@ -43,6 +43,7 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.not(v)])
     })).doc("`a is not b`."),
     OpDef::new(&["operator.truth", "builtins.bool"], "x=False", Body::Lir(truth_rule, |cx, c| truth(cx, &c.args[0], c.types[0]).map(|v| vec![v]))).raises().doc("Python's truth of a value."),
+    OpDef::new(&["builtins.bool"], "", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)]))).doc("False."),
     OpDef::new(&["operator.not_"], "x", Body::Lir(|cx, a| truth_rule(cx, a).map(negated), |cx, c| {
         let v = truth(cx, &c.args[0], c.types[0])?;
         Ok(vec![cx.not(v)])
@@ -62,7 +63,10 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
     };
     // Integers of mixed signedness are compared by value, so they keep their types.
     let ints = args.iter().all(|a| a.ty.is_index());
-    let t = if ints { None } else { Some(promote::result_type(args[0].ty, args[1].ty)) };
+    // So are an int and a float of Python, unless the int is known to be a float exactly.
+    let known = |a: &Arg| matches!(a.konst, Some(Const::Int(i)) if i.unsigned_abs() <= 1 << 53);
+    let exact = is_int_and_float(args[0].ty, args[1].ty) && !known(&args[0]) && !known(&args[1]);
+    let t = if ints || exact { None } else { Some(promote::result_type(args[0].ty, args[1].ty)) };
     let types = match t { Some(t) => vec![t, t], None => vec![args[0].ty, args[1].ty] };
     Some(Answer::coerced(Type::bool(), types).known(konst))
 }
@@ -76,6 +80,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> { Ok(vec!
 
 fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, cmp: Cmp) -> Result<Value> {
     if at.is_index() && bt.is_index() { return Ok(integers(cx, a[0], at, b[0], bt, cmp)); }
+    if is_int_and_float(at, bt) { return int_and_float(cx, a[0], at, b[0], cmp); }
     let t = promote::result_type(at, bt);
     let (a, b) = (cast::cast(cx, a, at, t)?, cast::cast(cx, b, bt, t)?);
     if !t.is_complex() { return Ok(cx.b.bin(cmp.float, a[0], b[0])); }
@@ -85,6 +90,39 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
     // NumPy orders complex numbers by real part, then imaginary part.
     let tie = cx.b.bin(Op::FcmpEq, a[0], b[0]);
     Ok(cx.b.select(tie, im, re))
+}
+
+fn is_int_and_float(a: Type, b: Type) -> bool { matches!((a.kind(), b.kind()), (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))) }
+
+/// Compares a Python int with a Python float by value. Beyond 2⁵³ the int may differ from the float that it rounds to, so equality there asks again.
+fn int_and_float(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, cmp: Cmp) -> Result<Value> {
+    let int_first = at.is_int();
+    let (i, x) = if int_first { (a, b) } else { (b, a) };
+    let f = cx.b.conv(Op::SintToF, Ty::F64, i);
+    let plain = if int_first { cx.b.bin(cmp.float, f, x) } else { cx.b.bin(cmp.float, x, f) };
+    let tie = cx.b.bin(Op::FcmpEq, f, x);
+    let size = cx.b.un(Op::Fabs, x);
+    let limit = cx.b.f64((1i64 << 53) as f64);
+    let large = cx.b.bin(Op::FcmpGe, size, limit);
+    let doubtful = cx.and(tie, large);
+    let (rare, join) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::I8]));
+    cx.b.brif(doubtful, rare, &[], join, &[plain]);
+    cx.b.switch_to(rare);
+    // 2⁶³ is above every int; the difference of the others is exact.
+    let top = cx.b.f64(9223372036854775808.0);
+    let above = cx.b.bin(Op::FcmpEq, x, top);
+    let whole = cx.b.conv(Op::FToSint, Ty::I64, x);
+    let (lt, gt) = (cx.b.bin(Op::IcmpSlt, i, whole), cx.b.bin(Op::IcmpSgt, i, whole));
+    let lt = cx.or(lt, above);
+    let not_above = cx.not(above);
+    let gt = cx.and(gt, not_above);
+    let (lt, gt) = (cx.b.conv(Op::Zext, Ty::I64, lt), cx.b.conv(Op::Zext, Ty::I64, gt));
+    let order = if int_first { cx.b.bin(Op::Isub, gt, lt) } else { cx.b.bin(Op::Isub, lt, gt) };
+    let zero = cx.b.i64(0);
+    let exact = cx.b.bin(cmp.signed, order, zero);
+    cx.b.jump(join, &[exact]);
+    cx.b.switch_to(join);
+    Ok(cx.b.params(join)[0])
 }
 
 /// Compares integers by value, whatever their widths and signs.

@@ -116,6 +116,24 @@ def list_(values):
     return [v for v in values]
 
 
+def iter_(values):
+    for v in values:
+        yield v
+
+
+def next_(it, default):
+    """One step of a generator, which remembers where it is."""
+    for v in it:
+        return v
+    if default is ...:
+        raise StopIteration
+    return default
+
+
+def len_of_scalar(x):
+    raise TypeError("len() of unsized object")
+
+
 def map_(f, iterables):
     if len(iterables) == 1:
         for v in iterables[0]:
