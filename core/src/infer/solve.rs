@@ -369,10 +369,13 @@ impl<'s, 'h> Solver<'s, 'h> {
     pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, named: Vec<(std::sync::Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
         let all = ops::lookup(path);
         let mut first = None;
-        for op in all {
-            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound));
+        // Rows that know what to do with None come before any that takes an optional operand as its value.
+        let optional = self.source_args(&positional)?.iter().any(|a| matches!(*a.ty, Kind::Optional(_)));
+        let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
+        for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
+            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound, unwrap));
             match tried {
-                Err(e) if all.len() > 1 && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
+                Err(e) if (all.len() > 1 || optional) && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
                     // A row with a reason of its own says more than "does not take these types".
                     let better = first.as_ref().is_none_or(|f: &Diagnostic| f.message.contains("does not take") && !e.message.contains("does not take"));
                     if better { first = Some(e); }
@@ -387,7 +390,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// Types a row of the table for operands in parameter order.
-    pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+    pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>, unwrap: bool) -> Result<(Type, Option<Const>, bool)> {
         let mut args = self.source_args(&sources)?;
         if let Body::Py(path) = op.body {
             if !(op.takes)(&args) { return Err(super::cx::no_match(op.name(), &args)); }
@@ -415,13 +418,13 @@ impl<'s, 'h> Solver<'s, 'h> {
                 for (k, a) in args.iter_mut().enumerate() {
                     if let Kind::Optional(t) = *a.ty { a.ty = t; unwrapped.push(k); }
                 }
-                if unwrapped.is_empty() { return Err(e); }
+                if unwrapped.is_empty() || !unwrap { return Err(e); }
                 ask(self.session, &args).map_err(|_| e)?
             }
         };
         let coerce: Vec<Type> = if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
         let on_arrays = matches!(op.body, Body::Ufunc(..)) && args.iter().any(|a| a.ty.as_array().is_some());
-        let raises = op.raises || on_arrays || !unwrapped.is_empty();
+        let raises = op.raises || on_arrays || !unwrapped.is_empty() || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
         let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
         self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
         Ok((answer.ret, konst, raises))

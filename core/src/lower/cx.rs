@@ -38,7 +38,12 @@ pub struct LowerCx<'a> {
     /// Types of the function's results after the status.
     pub results: Vec<Ty>,
     pub options: Options,
+    /// Resume functions of the generator types of this module.
+    pub generators: &'a Generators,
 }
+
+/// Name and signature of the resume function of each generator type.
+pub type Generators = std::collections::HashMap<u32, (String, Signature)>;
 
 /// Where an exception goes: to a handler block with these arguments after the exception, or out of the function.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +57,8 @@ impl Default for Options {
 }
 
 impl<'a> LowerCx<'a> {
-    pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options }
+    pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -121,11 +126,11 @@ impl<'a> LowerCx<'a> {
 
     pub fn zero(&mut self, ty: Ty) -> Value { self.b.constant(ty, 0) }
 
-    /// A new exception with a constant message.
+    /// A new exception with a constant message; an empty one is none.
     pub fn exception(&mut self, class: Class, message: &str) -> Value {
         let text = super::constants::bytes(&mut self.b, message);
         let class = self.b.i64(class as i64);
-        let len = self.b.i64(message.len() as i64);
+        let len = self.b.i64(if message.is_empty() { -1 } else { message.len() as i64 });
         self.helper_value(&object::exc_new, &[class, text, len])
     }
 

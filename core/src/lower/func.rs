@@ -1,6 +1,6 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
-use super::cx::{LowerCx, OnError, OpCall, Options, Val, split_leaves};
+use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Val, split_leaves};
 use super::{cast, constants, target};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
@@ -33,13 +33,13 @@ pub struct FuncLower<'a, 'h> {
 }
 
 /// Lowers an ordinary function.
-pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options) -> Result<lir::Func> {
+pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators) -> Result<lir::Func> {
     let t = target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let results = t.sig.results[1..].to_vec();
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
-    let cx = LowerCx::new(b, params[0], results, options);
+    let cx = LowerCx::new(b, params[0], results, options, generators);
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) { f.values[p.index()] = Some(val); }
@@ -266,9 +266,6 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
         match op.body {
             Body::Lir(_, emit) => {
-                if let Some(Kind::Generator(id, yields)) = types.first().map(|t| t.kind()) && op.name() == "iter.next" {
-                    return super::generator::emit_next(self, *id, *yields, &args[0]);
-                }
                 emit(&mut self.cx, &call)
             }
             Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit),

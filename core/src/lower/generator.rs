@@ -4,7 +4,7 @@
 //! control flow needs care. The resume function is `(ctx, frame) -> (status, has_value, value…)`; after the last value, or an exception,
 //! the frame says "finished". Arguments are the frame's first slots and are owned by it.
 
-use super::cx::{LowerCx, Options, Val};
+use super::cx::{Generators, LowerCx, Options, Val};
 use super::func::FuncLower;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
@@ -109,15 +109,15 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
 }
 
 /// The function that makes a generator, and the one that resumes it.
-pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options) -> Result<Vec<lir::Func>> {
+pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
     let l = layout(func)?;
-    let maker = lower_maker(session, id, &l, options);
+    let maker = lower_maker(session, id, &l, options, generators);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
-    let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options);
+    let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options, generators);
     let entry = cx.b.block;
     let start = cx.b.new_block(&[]);
     let index = cx.b.load(Ty::I64, params[1], offset!(Frame.resume), Alias::Frame);
@@ -138,12 +138,12 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
 }
 
 /// The generator function itself: a new frame that holds the arguments.
-fn lower_maker(session: &Session<'_>, id: InstanceId, l: &Layout, options: Options) -> lir::Func {
+fn lower_maker(session: &Session<'_>, id: InstanceId, l: &Layout, options: Options, generators: &Generators) -> lir::Func {
     let t = super::target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
-    let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options);
+    let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options, generators);
     let (words, mask) = (cx.b.i64(l.words as i64), cx.b.i64(l.ref_mask as i64));
     let frame = cx.helper_value(&frame_new, &[words, mask]);
     for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) { cx.retain(val, *ty); }
@@ -176,12 +176,19 @@ pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
     f.cx.b.ret(all);
 }
 
-/// `next` of a generator: (the generator, whether there was a value, the value).
-pub fn emit_next(f: &mut FuncLower<'_, '_>, id: u32, yields: Type, state: &[lir::Value]) -> Result<Val> {
-    let (name, sig) = resume_target(f.session, id)?;
-    debug_assert_eq!(sig, resume_signature(yields));
-    let r = f.cx.call(&name, &sig, &[f.cx.ctx, state[0]]);
-    Ok(std::iter::once(state[0]).chain(r).collect())
+/// Resume functions of all generators of a session.
+pub fn all(session: &Session<'_>) -> Generators {
+    let made = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).func.is_generator);
+    made.map(|i| (generator_id(&session.at(i).key), (resume_name(session, i), resume_signature(session.at(i).yields)))).collect()
+}
+
+/// One step of a generator: (the generator, whether there was a value, the value).
+pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
+    let (name, sig) = cx.generators.get(&id).ok_or_else(|| {
+        Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
+    })?;
+    let r = cx.call(name, sig, &[cx.ctx, state[0]]);
+    Ok((state.to_vec(), r[0], r[1..].to_vec()))
 }
 
 /// Name and signature of the resume function of a generator type.

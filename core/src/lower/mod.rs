@@ -32,6 +32,7 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
 /// Lowers an instance and everything it calls.
 pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
     let mut module = Module::default();
+    let generators = generator::all(session);
     let mut seen = HashSet::from([root]);
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
@@ -41,9 +42,9 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         ownership::insert_references(&mut func);
         for callee in callees(&func) { if seen.insert(callee) { todo.push(callee); } }
         if inst.func.is_generator {
-            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options)?);
+            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
         } else {
-            module.funcs.push(func::lower_function(session, id, &func, &typed.globals, options)?);
+            module.funcs.push(func::lower_function(session, id, &func, &typed.globals, options, &generators)?);
         }
     }
     Ok((module, target(session, root)))

@@ -44,11 +44,10 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
             let ufunc = matches!(op.body, crate::ops::Body::Ufunc(..));
-            op.raises || node.args.iter().any(|a| match *func.types[a.index()] {
-                crate::types::Kind::Generator(..) => true,
+            op.raises || node.args.iter().any(|a| {
+                let t = func.types[a.index()];
                 // Operands that do not broadcast, or no memory for the result.
-                crate::types::Kind::Array(_) => ufunc,
-                _ => false,
+                crate::types::promote::runs_generator(t) || (ufunc && t.as_array().is_some())
             })
         }
         Op::CallInstance(_) | Op::CheckBound(_) | Op::Cast => true,

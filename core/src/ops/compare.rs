@@ -76,7 +76,9 @@ fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> boo
     rule(args, elementwise, holds)
 }
 
-fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> { Ok(vec![numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?]) }
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, cmp: Cmp) -> Result<Val> {
+    Ok(vec![numbers(cx, &c.args[0], c.types[0], &c.args[1], c.types[1], cmp)?])
+}
 
 fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, cmp: Cmp) -> Result<Value> {
     if at.is_index() && bt.is_index() { return Ok(integers(cx, a[0], at, b[0], bt, cmp)); }

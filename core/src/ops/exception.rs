@@ -33,7 +33,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["exc.current"], "", Body::Lir(|_, _| Ok(Answer::of(Type::new(Kind::Exception))), |cx, _| {
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
     })).writes().doc("What a bare `raise` raises."),
-    OpDef::new(&["exc.matches"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
+    OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
     OpDef::new(&["exc.assertion"], "", Body::Lir(
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),
     )).doc("The class that `assert` raises."),
@@ -134,10 +134,9 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) {
 }
 
 fn make_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    match *args[0].ty {
-        Kind::Exception | Kind::ExcClass(_) => Ok(Answer::of(Type::new(Kind::Exception))),
-        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("exceptions must derive from BaseException, not {}", args[0].ty))),
-    }
+    // Raising anything else is a TypeError, which Python too finds when it happens.
+    if args.is_empty() { return Err(no_match("raise", args)); }
+    Ok(Answer::of(Type::new(Kind::Exception)))
 }
 
 fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
@@ -146,7 +145,8 @@ fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
             cx.retain(&call.args[0], call.types[0]);
             call.args[0][0]
         }
-        _ => class_value(cx, call.types[0])?,
+        Kind::ExcClass(_) => class_value(cx, call.types[0])?,
+        _ => cx.exception(Class::TypeError, "exceptions must derive from BaseException"),
     };
     let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
     cx.b.helper(&object::exc_set_context, &[exc, handled]);
@@ -183,6 +183,7 @@ fn classes(t: Type) -> Option<Vec<&'static ClassInfo>> {
 }
 
 fn matches_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if *args[0].ty != Kind::Exception { return Err(no_match("isinstance()", args)); }
     if classes(args[1].ty).is_none() {
         return Err(Diagnostic::new(Code::NoMatchingOperation, format!("catching {} is not allowed: it is no exception class", args[1].ty)));
     }

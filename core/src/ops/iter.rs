@@ -16,7 +16,6 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next)).consumes().doc("One step of an iterator: `(state, has_value, value)`."),
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
-    OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Py("builtin.enumerate_any")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("Pairs of count and value of a generator."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Lir(zip_rule, emit_zip)).consumes().doc("Tuples of one value each, to the end of the shortest."),
     OpDef::new(&["builtins.zip"], "*xs, strict=False", Body::Py("builtin.zip_strict")).only_if(|a| a[0].konst == Some(Const::Bool(true))).raises().doc("Tuples of one value each; ValueError where one is longer."),
     OpDef::new(&["builtins.reversed"], "x", Body::Lir(reversed_rule, emit_reversed)).consumes().doc("A sequence from its end."),
@@ -66,7 +65,7 @@ pub fn value_type(t: Type) -> Option<Type> {
         Kind::Iter(i) => match i {
             IterType::Range(_) => Type::int(),
             IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
-            IterType::Tuple(t) => if t.members()?.is_empty() { Type::none() } else { element_type(*t)? },
+            IterType::Tuple(t) => if t.members()?.is_empty() { Type::never() } else { element_type(*t)? },
             IterType::Str => Type::str(),
             IterType::Enumerate(t) => Type::tuple(vec![Type::int(), value_type(*t)?]),
             IterType::Zip(m) => Type::tuple(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
@@ -128,6 +127,7 @@ fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// One step: the next state, whether there is a value, and the value (zeros where there is none).
 pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
+    if let Kind::Generator(id, _) = *t { return crate::lower::generator::step(cx, id, v); }
     let Kind::Iter(i) = t.kind() else { return Err(Diagnostic::internal(format!("{t} is no iterator"))) };
     let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
     match i {
@@ -235,16 +235,7 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
 
 fn enumerate_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[1].ty.is_index() { return Err(no_match("enumerate()", args)); }
-    Ok(Answer::of(Type::iter(IterType::Enumerate(simple(&args[0])?))))
-}
-
-/// An iterator that can be part of another; generators are objects and step by themselves.
-fn simple(arg: &Arg) -> Result<Type> {
-    let t = iterator(arg)?;
-    if let Kind::Generator(..) = *t {
-        return Err(no_match("an iterator made of a generator", std::slice::from_ref(arg)));
-    }
-    Ok(t)
+    Ok(Answer::of(Type::iter(IterType::Enumerate(iterator(&args[0])?))))
 }
 
 fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -255,7 +246,7 @@ fn emit_enumerate(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn zip_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args[0].flag("strict")? { return Err(no_match("zip(strict=True)", args)); }
-    Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(simple).collect::<Result<_>>()?))))
+    Ok(Answer::of(Type::iter(IterType::Zip(args[1..].iter().map(iterator).collect::<Result<_>>()?))))
 }
 
 fn emit_zip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -295,7 +286,6 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only borrowed.
 pub fn for_each(cx: &mut LowerCx<'_>, v: &[Value], t: Type, body: impl FnOnce(&mut LowerCx<'_>, Val, Type) -> Result<()>) -> Result<()> {
     let it = iterator_of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is not iterable")))?;
-    if let Kind::Generator(..) = *it { return Err(Diagnostic::new(Code::UnsupportedArgument, "a generator cannot be consumed here").help("loop over it")); }
     let value_ty = value_type(it).ok_or_else(|| Diagnostic::internal("iterator"))?;
     let first = start(cx, v, t);
     let tys: Vec<Ty> = first.iter().map(|x| cx.b.ty(*x)).collect();

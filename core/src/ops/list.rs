@@ -71,7 +71,6 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
     OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Lir(extend_rule, emit_extend)).raises().writes().doc("Adds the elements of another sequence."),
-    OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Py("builtin.list_extend")).only_if(|a| matches!(*a[1].ty, Kind::Generator(..))).raises().writes().doc("Adds what a generator gives."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(|cx, a| search(cx, a, Type::int()), emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
@@ -158,8 +157,6 @@ fn extend_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let other = match cx.elem(args[1].ty) { Some(e) => Some(e), None => sequence::element_type(args[1].ty) };
     let other = other.or_else(|| super::iter::value_type(super::iter::iterator_of(args[1].ty)?)).ok_or_else(|| no_match("extend", args))?;
     cx.push_elem(args[0].ty, other)?;
-    // A generator steps by itself: the library's loop does it.
-    if let Kind::Generator(..) = *args[1].ty { return Err(no_match("extend", args)); }
     Ok(Answer::of(args[0].ty))
 }
 

@@ -166,3 +166,15 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         | Kind::ExcClass(_) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => t,
     }
 }
+
+/// Whether a step of an iterator of this type runs a generator, which may raise anything.
+pub fn runs_generator(t: Type) -> bool {
+    if let Kind::Generator(..) = *t { return true; }
+    if !matches!(*t, Kind::Iter(_)) { return false; }
+    let mut found = false;
+    map_children(t, &mut |c| {
+        found |= runs_generator(c);
+        c
+    });
+    found
+}

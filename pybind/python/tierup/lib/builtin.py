@@ -19,18 +19,6 @@ def join(sep, parts):
     return sep.join([p for p in parts])
 
 
-def list_extend(values, other):
-    """``values.extend(other)`` of a generator."""
-    for v in other:
-        values.append(v)
-    return values
-
-
-def enumerate_any(values, start):
-    """``enumerate`` of a generator."""
-    for v in values:
-        yield start, v
-        start += 1
 
 
 def power(base, exp, mod):
