@@ -151,11 +151,12 @@ add("pairwise sum", "a", "a.sum(), np.mean(a)", one(lambda: [Array(t, (n,), "C",
 # -- shape -------------------------------------------------------------------------------------------------------------------------------------
 
 for expression in ("a.reshape(-1)", "a.reshape((-1, 1))", "np.ravel(a)", "a.flatten()", "a.ravel()", "a.T", "a.transpose()", "np.transpose(a)", "np.expand_dims(a, 0)", "np.expand_dims(a, -1)",
-                   "np.squeeze(a)", "a.copy()", "np.copy(a)", "np.atleast_1d(a)", "np.atleast_2d(a)", "np.ascontiguousarray(a)", "np.asfortranarray(a)",
+                   "a.copy()", "np.copy(a)", "np.atleast_1d(a)", "np.atleast_2d(a)", "np.ascontiguousarray(a)", "np.asfortranarray(a)",
                    "a.shape, a.ndim, a.size, a.itemsize, a.nbytes, len(a.shape)", "np.shape(a), np.size(a)", "a[...]", "a[None]", "a[..., None]", "a.real, a.imag", "np.real(a), np.imag(a)",
                    "np.zeros_like(a), np.ones_like(a), np.full_like(a, 2)", "np.array(a), np.asarray(a)", "np.flip(a)", "np.roll(a, 1)", "np.roll(a, -3)", "np.tile(a, 2)", "np.repeat(a, 2)",
                    "np.nonzero(a)", "np.argwhere(a)", "np.flatnonzero(a)", "a.tolist()"):
     add(expression, "a", expression, mild())
+add("np.squeeze", "a", "np.squeeze(a, axis=0), a.squeeze(0)", mild(DTYPES, [(1,), (1, 4), (2, 3), (1, 2, 2)]))
 for expression in ("np.swapaxes(a, 0, 1)", "a.swapaxes(0, -1)", "np.moveaxis(a, 0, -1)", "np.flip(a, 0)", "np.flip(a, axis=1)", "np.roll(a, 1, axis=0)", "np.repeat(a, 2, axis=1)", "np.tile(a, (2, 1))",
                    "np.split(a, [1], axis=1)", "np.concatenate((a, a), axis=1)", "np.stack((a, a), axis=1)", "np.hstack((a, a))", "a[:, 0]", "a[0]", "a[-1, ::-1]", "a[::2, 1:]", "a[1:, :-1]", "a.sum(0), a[0].max()",
                    "np.diff(a, axis=0)", "np.take(a, np.array([1, 0]), axis=0)", "np.sort(a, axis=0)", "np.fliplr(a), np.flipud(a)"):
