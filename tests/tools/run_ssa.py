@@ -309,6 +309,7 @@ OPERATIONS = {
     "format.value": lambda v, conversion, spec: format([v, str(v), repr(v), ascii(v)][conversion], spec or ""),
     "exc.make": exc_make,
     "exc.with_cause": exc_with_cause,
+    "exc.leave": lambda exc: None,
     "exc.class": type,
     "exc.matches": isinstance,
     "cell.new": lambda: [],

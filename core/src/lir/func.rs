@@ -318,7 +318,9 @@ impl Func {
     }
 
     pub fn add_loc(&mut self, data: LocData) -> Loc {
-        if let Some(at) = self.locs.iter().rposition(|l| *l == data) { return Loc::new(at + 1); }
+        // Only the last few are compared: looking through all of them would take time quadratic in the size of the function.
+        let first = self.locs.len().saturating_sub(8);
+        if let Some(at) = self.locs[first..].iter().rposition(|l| *l == data) { return Loc::new(first + at + 1); }
         self.locs.push(data);
         Loc::new(self.locs.len())
     }

@@ -7,6 +7,7 @@ use crate::lir::{self, Alias, Block, Op, Signature, Ty, Value};
 use crate::offset;
 use crate::ops::object;
 use crate::rt::{Raises, RtFn};
+use crate::ssa::Frame;
 use crate::types::{Const, Type};
 
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
@@ -45,9 +46,10 @@ pub struct LowerCx<'a> {
 /// Name and signature of the resume function of each generator type.
 pub type Generators = std::collections::HashMap<u32, (String, Signature)>;
 
-/// Where an exception goes: to a handler block with these arguments after the exception, or out of the function.
+/// Where an exception goes: to a handler block with these arguments after the exception, or out of the function. `frames` are the Python
+/// frames that it leaves on the way, innermost first, the one that catches it included.
 #[derive(Clone, Debug, Default)]
-pub struct OnError { pub handler: Option<(Block, Vec<Value>)>, pub line: u32 }
+pub struct OnError { pub handler: Option<(Block, Vec<Value>)>, pub frames: Vec<Frame> }
 
 /// Options of a compilation that change code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -102,18 +104,16 @@ impl<'a> LowerCx<'a> {
         block
     }
 
-    /// Adds the current line to the exception's trail.
+    /// Adds the current line to the exception's trail, and those of the calls that were inlined.
     pub fn site(&mut self, exc: Value) { self.add_site(exc); }
 
     fn add_site(&mut self, exc: Value) {
-        let (file, func) = match self.b.func.loc(self.b.loc) {
-            Some(l) => (l.file.clone(), l.func.clone()),
-            None => return,
-        };
-        let file = super::constants::text_pair(&mut self.b, &file);
-        let func = super::constants::text_pair(&mut self.b, &func);
-        let line = self.b.i64(self.on_error.line as i64);
-        self.b.helper(&object::exc_add_site, &[exc, file, func, line]);
+        for frame in self.on_error.frames.clone() {
+            let file = super::constants::text_pair(&mut self.b, &frame.file);
+            let func = super::constants::text_pair(&mut self.b, &frame.func);
+            let line = self.b.i64(frame.line as i64);
+            self.b.helper(&object::exc_add_site, &[exc, file, func, line]);
+        }
     }
 
     /// Leaves the function with an owned exception.

@@ -94,7 +94,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let here = self.cx.b.slot_addr(8);
         let limit = self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Ctx);
         let ok = self.cx.b.bin(lir::Op::IcmpUle, limit, here);
-        self.cx.begin(OnError { handler: None, line: self.func.first_line });
+        self.cx.begin(OnError { handler: None, frames: self.func.frames(Loc { line: self.func.first_line, ..Loc::default() }, 0) });
         self.cx.check(ok, Class::RecursionError, "maximum recursion depth exceeded");
     }
 
@@ -120,11 +120,13 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         Ok(())
     }
 
-    fn locate(&mut self, loc: Loc) {
+    fn locate(&mut self, loc: Loc) { self.cx.b.loc = if loc.line == 0 { lir::Loc(0) } else { self.location(loc, 0) }; }
+
+    fn location(&mut self, loc: Loc, depth: u32) -> lir::Loc {
+        let from = loc.inlined.checked_sub(1).and_then(|i| self.func.inlined.get(i as usize));
+        let inlined_at = match from { Some(f) if depth < 100 => self.location(f.call, depth + 1), Some(_) | None => lir::Loc(0) };
         let span = self.func.span(loc);
-        self.cx.b.loc = if loc.line == 0 { lir::Loc(0) } else {
-            self.cx.b.func.add_loc(LocData { file: span.file, func: span.func, line: loc.line, col: loc.col, inlined_at: lir::Loc(0) })
-        };
+        self.cx.b.func.add_loc(LocData { file: span.file, func: span.func, line: loc.line, col: loc.col, inlined_at })
     }
 
     /// Machine values of a value; in a generator read back from its frame.
@@ -158,7 +160,26 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             Some(u) => Some((self.blocks[u.block.index()].ok_or_else(|| Diagnostic::internal("unreached handler"))?, self.args(u, 1)?)),
             None => None,
         };
-        Ok(OnError { handler, line: node.loc.line })
+        // Code without a line of its own adds nothing to a traceback.
+        let frames = if node.loc.line == 0 { vec![] } else { self.func.frames(node.loc, node.unwind.as_ref().map_or(0, |u| self.frame_of(u.block))) };
+        Ok(OnError { handler, frames })
+    }
+
+    /// Which inlined function a handler belongs to ([`Loc::inlined`]); blocks that only release what the exception leaves behind
+    /// belong to where they lead.
+    fn frame_of(&self, handler: Block) -> u32 {
+        let mut at = handler;
+        for _ in 0..8 {
+            let block = self.func.block(at);
+            let of_user = block.insts.iter().map(|i| self.func.inst(*i)).find(|n| !matches!(n.op, Op::Release | Op::Retain));
+            match (of_user, &block.term) {
+                (Some(n), _) => return n.loc.inlined,
+                (None, Term::Raise { .. }) => return 0,
+                (None, Term::Jump(to)) => at = to.block,
+                (None, Term::Branch { .. } | Term::Return(_) | Term::Unreachable | Term::None) => return block.term_loc.inlined,
+            }
+        }
+        0
     }
 
     /// Leaves of an edge's arguments.
@@ -310,7 +331,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             Term::Raise { exc, .. } => {
                 let val = self.val(*exc)?;
-                self.cx.begin(OnError { handler: None, line: data.term_loc.line });
+                self.cx.begin(OnError::default());
                 self.cx.return_error(val[0]);
             }
             Term::Unreachable => self.cx.b.unreachable(),

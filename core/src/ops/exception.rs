@@ -33,6 +33,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["exc.current"], "", Body::Lir(|_, _| Ok(Answer::of(Type::new(Kind::Exception))), |cx, _| {
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
     })).writes().doc("What a bare `raise` raises."),
+    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
+        cx.site(c.args[0][0]);
+        Ok(vec![])
+    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
     OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
     OpDef::new(&["exc.assertion"], "", Body::Lir(
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),

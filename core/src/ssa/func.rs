@@ -121,6 +121,10 @@ pub struct Params {
 #[derive(Clone, Debug, PartialEq)]
 pub struct InlinedFrom { pub file: Arc<str>, pub func: Arc<str>, pub call: Loc }
 
+/// A Python frame as a traceback shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame { pub file: Arc<str>, pub func: Arc<str>, pub line: u32 }
+
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
@@ -193,6 +197,22 @@ impl Func {
         let inst = Inst::new(self.insts.len() - 1);
         self.blocks[b.index()].insts.push(inst);
         result
+    }
+    /// File, function and line of every Python frame at a location, innermost first, up to the frame that `outermost` belongs to
+    /// (0: this function's own). Traceback entries name functions without what encloses them.
+    pub fn frames(&self, loc: Loc, outermost: u32) -> Vec<Frame> {
+        let name = |qualname: &str| qualname.rsplit('.').next().unwrap_or_default().into();
+        let (mut out, mut at) = (vec![], loc);
+        loop {
+            let Some(from) = at.inlined.checked_sub(1).and_then(|i| self.inlined.get(i as usize)) else {
+                out.push(Frame { file: self.file.clone(), func: name(&self.qualname), line: at.line });
+                return out;
+            };
+            out.push(Frame { file: from.file.clone(), func: name(&from.func), line: at.line });
+            // Callers come before what they inline, so this ends.
+            if at.inlined == outermost || from.call.inlined >= at.inlined { return out; }
+            at = from.call;
+        }
     }
     /// The source place of a location, for diagnostics.
     pub fn span(&self, loc: Loc) -> crate::diag::Span {
