@@ -183,13 +183,18 @@ def size(copies):
     return {"ms": (perf_counter() - a) * 1e3}
 
 
+PACKED = (r"\bv(?:add|sub|mul|div|sqrt|fmadd\d+|fmsub\d+|fnmadd\d+|max|min)p[sd]\b"
+          r"|\bvp(?:add|sub|mull|and|or|xor|max|min|cmpgt)[a-z]*\b.*[xyz]mm")
+
+
 def vectorised(name):
+    """Packed arithmetic in Numba's code of the steady-state function and of all that it calls."""
     import re
     program = importlib.import_module(name)
     function = getattr(program, "steady", program.run)
     function(*program.full())
-    text = "\n".join(function.inspect_asm().values())
-    return {"packed": len(re.findall(r"\bv(?:add|sub|mul|div|sqrt|fmadd\d+|fmsub\d+|fnmadd\d+|max|min)p[sd]\b|\bvp(?:add|sub|mull|and|or|max|min|cmpgt)[a-z]*\b.*[xyz]mm", text))}
+    texts = [text for f in vars(program).values() if hasattr(f, "inspect_asm") for text in f.inspect_asm().values()]
+    return {"packed": sum(len(re.findall(PACKED, text)) for text in texts)}
 
 
 TASKS = {"import": measure_import, "first": first, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers, "vectorised": vectorised}

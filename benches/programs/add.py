@@ -21,7 +21,7 @@ def add(a, b):
 def many(n):
     s = 0
     for i in range(n):
-        s = add(s, i) & 0xFFFFFF
+        s = add(s, i) ^ (s >> 3)
     return s
 
 
