@@ -317,13 +317,15 @@ fn contiguous<'s>(a: &ArrayType, shape: &[i64], out: &'s mut [i64; 64]) -> &'s [
 /// `object` is a live ndarray.
 unsafe fn is_same(a: &ArrayType, object: Obj, data: *mut u8, shape: &[i64], strides: &[i64]) -> bool {
     let o = object.cast::<PyArrayObject>();
+    // The strides of an array without elements, and of a dimension of one element, mean nothing and differ between arrays.
+    let empty = shape.contains(&0);
     // SAFETY: the shape and strides of an array have `nd` members.
     unsafe {
         (*o).data == data && (*o).nd as usize == shape.len() && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
             && ((*o).flags & npy::WRITEABLE == 0) == a.readonly
             && (0..shape.len()).all(|i| {
                 let d = *(*o).dimensions.add(i) as i64;
-                d == shape[i] && (d <= 1 || *(*o).strides.add(i) as i64 == strides[i])
+                d == shape[i] && (d <= 1 || empty || *(*o).strides.add(i) as i64 == strides[i])
             })
     }
 }

@@ -315,15 +315,17 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
 #[cold]
 #[inline(never)]
 unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
-    // SAFETY: as for `vectorcall`.
-    let py = unsafe { Python::assume_attached() };
-    match guard(&format!("calling {}", core.params.name), || unsafe { core.call_slowly(py, args, n, keywords) }) {
-        Ok(r) => r,
-        Err(e) => {
-            e.into_python(py).restore(py);
-            std::ptr::null_mut()
+    // Python has attached this thread already; PyO3 must know it too, or it puts off dropping references.
+    Python::attach(|py| {
+        // SAFETY: as for `vectorcall`.
+        match guard(&format!("calling {}", core.params.name), || unsafe { core.call_slowly(py, args, n, keywords) }) {
+            Ok(r) => r,
+            Err(e) => {
+                e.into_python(py).restore(py);
+                std::ptr::null_mut()
+            }
         }
-    }
+    })
 }
 
 /// A dispatcher for a Python function.
@@ -332,7 +334,7 @@ pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> 
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
     let params = Params::of(func)?;
     let core = Box::new(Core {
-        py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(false),
+        py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(options.force_python),
         can_compile: AtomicBool::new(true), last: AtomicPtr::new(std::ptr::null_mut()), overloads: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees the object.
@@ -355,7 +357,7 @@ unsafe extern "C" fn dealloc(o: Obj) {
         let d = o.cast::<Dispatcher>();
         if !(*d).weakrefs.is_null() { ffi::PyObject_ClearWeakRefs(o); }
         ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() { drop(Box::from_raw((*d).core)); }
+        if !(*d).core.is_null() { Python::attach(|_| drop(Box::from_raw((*d).core))); }
         let class = ffi::Py_TYPE(o);
         ffi::PyObject_GC_Del(o.cast());
         ffi::Py_DECREF(class.cast());
@@ -390,7 +392,7 @@ unsafe extern "C" fn clear(o: Obj) -> c_int {
     unsafe {
         let d = o.cast::<Dispatcher>();
         ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() { (*(*d).core).clear(); }
+        if !(*d).core.is_null() { Python::attach(|_| (*(*d).core).clear()); }
     }
     0
 }

@@ -26,7 +26,9 @@ fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
     let text = |s: &str| CString::new(s.replace('\0', "?")).unwrap_or_default();
     // SAFETY: both texts are NUL-terminated; the result is a new reference or null.
     let code = unsafe {
-        let code = ffi::PyCode_NewEmpty(text(site.file()).as_ptr(), text(site.func()).as_ptr(), site.line as std::ffi::c_int);
+        // Tracebacks show a function's own name, not where it was defined.
+        let name = site.func().rsplit('.').next().unwrap_or("?");
+        let code = ffi::PyCode_NewEmpty(text(site.file()).as_ptr(), text(name).as_ptr(), site.line as std::ffi::c_int);
         Bound::from_owned_ptr_or_err(py, code.cast())?.unbind()
     };
     let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());

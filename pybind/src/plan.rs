@@ -112,11 +112,11 @@ impl Plan {
             let class = ffi::Py_TYPE(obj);
             let bits = match self {
                 Plan::PyInt => {
-                    if class != &raw mut ffi::PyLong_Type { return None; }
+                    if class != &raw mut ffi::PyLong_Type && !derives_from_int(class) { return None; }
                     small_int(obj)? as u64
                 }
                 Plan::PyFloat => {
-                    if class != &raw mut ffi::PyFloat_Type { return None; }
+                    if class != &raw mut ffi::PyFloat_Type && !derives_from(class, &raw mut ffi::PyFloat_Type) { return None; }
                     ffi::PyFloat_AS_DOUBLE(obj).to_bits()
                 }
                 Plan::Array(p) => {
@@ -127,7 +127,7 @@ impl Plan {
                 Plan::Bool(s) => if class == &raw mut ffi::PyBool_Type { (obj == ffi::Py_True()) as u64 } else { return s.unbox(obj, class, out) },
                 Plan::Scalar(s) => return s.unbox(obj, class, out),
                 Plan::Str => {
-                    if class != &raw mut ffi::PyUnicode_Type || !ready(obj) { return None; }
+                    if (class != &raw mut ffi::PyUnicode_Type && ffi::PyUnicode_Check(obj) == 0) || !ready(obj) { return None; }
                     frame.text(obj) as u64
                 }
                 Plan::PyComplex | Plan::U64(_) | Plan::Number(_) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
@@ -148,14 +148,14 @@ impl Plan {
         unsafe {
             match self {
                 Plan::PyComplex => {
-                    if class != &raw mut ffi::PyComplex_Type { return None; }
+                    if class != &raw mut ffi::PyComplex_Type && !derives_from(class, &raw mut ffi::PyComplex_Type) { return None; }
                     let z = (*obj.cast::<ffi::PyComplexObject>()).cval;
                     out.write(z.real.to_bits());
                     out.add(1).write(z.imag.to_bits());
                     Some(out.add(2))
                 }
                 Plan::U64(s) => {
-                    if class != &raw mut ffi::PyLong_Type { return s.unbox(obj, class, out); }
+                    if class != &raw mut ffi::PyLong_Type && !derives_from_int(class) { return s.unbox(obj, class, out); }
                     if small_int(obj).is_some() { return None; }
                     let x = ffi::PyLong_AsUnsignedLongLong(obj);
                     if x == u64::MAX && !ffi::PyErr_Occurred().is_null() {
@@ -167,8 +167,7 @@ impl Plan {
                 }
                 Plan::Number(t) => convert_number(*t, obj, out, frame),
                 Plan::Tuple(m) => {
-                    // A named tuple has a type of its own.
-                    if class != &raw mut ffi::PyTuple_Type { return None; }
+                    if class != &raw mut ffi::PyTuple_Type && !is_plain_tuple(obj) { return None; }
                     unbox_members(m, obj, out, frame)
                 }
                 Plan::NamedTuple(c, m) => {
@@ -238,6 +237,25 @@ pub unsafe fn small_int(obj: Obj) -> Option<i64> {
         let x = ffi::PyLong_AsLongLongAndOverflow(obj, &mut overflow);
         (overflow == 0).then_some(x)
     }
+}
+
+/// A class of the user's that is an int to compiled code (IntEnum).
+#[cold]
+fn derives_from_int(class: Class) -> bool { class != &raw mut ffi::PyBool_Type && derives_from(class, &raw mut ffi::PyLong_Type) }
+
+/// A class of the user's that is a float or complex to compiled code. NumPy's scalars, which derive from these too, are their own types.
+#[cold]
+fn derives_from(class: Class, base: Class) -> bool {
+    // SAFETY: both are live type objects.
+    unsafe { ffi::PyType_IsSubtype(class, base) != 0 && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none()) }
+}
+
+/// A tuple of a class derived from tuple that is no named tuple, which has a type of its own.
+#[cold]
+fn is_plain_tuple(obj: Obj) -> bool {
+    // SAFETY: the thread is attached, and `obj` is live.
+    let any = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+    any.is_instance_of::<pyo3::types::PyTuple>() && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
 }
 
 /// Whether a string has its final form (before 3.12 some, made by old C interfaces, have not).

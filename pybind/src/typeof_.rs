@@ -27,8 +27,8 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     if obj.is_instance_of::<PyFloat>() { return Ok(Type::float()); }
     if obj.is_instance_of::<PyComplex>() { return Ok(Type::complex()); }
     if obj.is_instance_of::<PyString>() { return Ok(Type::str()); }
-    if let Ok(t) = obj.cast::<PyTuple>() { return type_of_tuple(t); }
-    if let Ok(l) = obj.cast::<PyList>() { return type_of_list(l); }
+    if let Ok(t) = obj.cast::<PyTuple>() { return nested(obj.py(), || type_of_tuple(t)); }
+    if let Ok(l) = obj.cast::<PyList>() { return nested(obj.py(), || type_of_list(l)); }
     if obj.is_instance_of::<PyRange>() {
         let step: i64 = obj.getattr("step")?.extract().map_err(|_| range_overflow(obj))?;
         for end in ["start", "stop"] { obj.getattr(end)?.extract::<i64>().map_err(|_| range_overflow(obj))?; }
@@ -44,6 +44,17 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     match value::classify(obj, &value::NoRecord)? {
         GlobalValue::Unsupported(what) => Err(unsupported(format!("compiled code cannot take {what}"))),
         v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take a {}", value::class_name(obj)))),
+    }
+}
+
+/// Looks into a container, which may contain itself.
+fn nested(py: Python<'_>, look: impl FnOnce() -> Result<Type, Failure>) -> Result<Type, Failure> {
+    // SAFETY: the thread is attached; the two calls are paired.
+    unsafe {
+        if ffi::Py_EnterRecursiveCall(c" while the type of an argument was found".as_ptr()) != 0 { return Err(PyErr::fetch(py).into()); }
+        let answer = look();
+        ffi::Py_LeaveRecursiveCall();
+        answer
     }
 }
 
