@@ -34,15 +34,16 @@ class Case:
 
 
 def outcome(f, args):
-    """(snapshot of the result, name of the exception, its text, snapshot of the arguments)."""
+    """(snapshot of the result, exception class, its text, snapshot of the arguments, whether the result is of single precision)."""
     args = [values.clone(a) for a in args]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            result, kind, text = values.freeze(f(*args)), None, ""
+            raw = f(*args)
+            result, kind, text = values.freeze(raw), None, ""
         except Exception as e:  # noqa: BLE001
-            result, kind, text = None, type(e), f"{type(e).__name__}: {e}"
-    return result, kind, text, [values.freeze(a) for a in args]
+            raw, result, kind, text = None, None, type(e), f"{type(e).__name__}: {e}"
+    return result, kind, text, [values.freeze(a) for a in args], single(raw)
 
 
 def same_kind_of_error(want, got):
@@ -51,13 +52,11 @@ def same_kind_of_error(want, got):
     return want is got or any(issubclass(want, f) and issubclass(got, f) for f in families)
 
 
-def single(frozen):
-    """Whether a result, or a part of it, is of single precision."""
-    if frozen is None:
-        return False
-    if frozen[0] == "array":
-        return frozen[1][1:] in ("f4", "c8")
-    return isinstance(frozen[1] if len(frozen) > 1 else None, tuple) and any(single(m) for m in frozen[1] if isinstance(m, tuple))
+def single(value):
+    """Whether a value, or a part of it, is of single precision."""
+    if isinstance(value, (tuple, list)):
+        return any(map(single, value))
+    return getattr(value, "dtype", None) in (np.float32, np.complex64)
 
 
 def run(case, decorate, count):
@@ -66,9 +65,9 @@ def run(case, decorate, count):
     failures, answers = [], 0
     for specs in case.sample(count):
         args = [s.build() for s in specs]
-        want, want_error, want_text, want_after = outcome(plain, args)
-        got, got_error, got_text, got_after = outcome(compiled, args)
-        of_single = single(want) or any(getattr(a, "dtype", None) in (np.float32, np.complex64) for a in args)
+        want, want_error, want_text, want_after, of_single = outcome(plain, args)
+        got, got_error, got_text, got_after, _ = outcome(compiled, args)
+        of_single = of_single or any(map(single, args))
         rtol = case.rtol32 if of_single else case.rtol
         problem = None
         answers += want_error is None

@@ -63,7 +63,7 @@ def two_scalars():
 
 # -- ufuncs ------------------------------------------------------------------------------------------------------------------------------------
 
-EXACT_UNARY = ("absolute ceil conjugate fabs floor invert isfinite isinf isnan logical_not negative positive reciprocal rint sign signbit spacing sqrt "
+EXACT_UNARY = ("absolute ceil conjugate fabs floor invert isfinite isinf isnan logical_not negative positive reciprocal rint sign signbit sqrt "
                "square trunc").split()
 CLOSE_UNARY = ("arccos arccosh arcsin arcsinh arctan arctanh cbrt cos cosh deg2rad degrees exp exp2 expm1 log log10 log1p log2 rad2deg radians sin sinh "
                "tan tanh").split()
@@ -73,7 +73,11 @@ CLOSE_BINARY = "arctan2 divide float_power hypot logaddexp logaddexp2".split()
 INT_BINARY = "gcd lcm left_shift right_shift".split()
 
 for name in EXACT_UNARY:
-    add(f"np.{name}", "a", f"np.{name}(a)", edge())
+    # The square root of a complex number is not one instruction.
+    add(f"np.{name}", "a", f"np.{name}(a)", edge(REAL_DTYPES if name == "sqrt" else DTYPES))
+# Of small integers NumPy takes the spacing in float16, which has no like here.
+add("np.spacing", "a", "np.spacing(a)", edge(["i2", "i8", "u4", "f4", "f8"]))
+add("np.sqrt complex", "a", "np.sqrt(a)", mild(["c8", "c16"]), CLOSE, 1e-6)
 for name in CLOSE_UNARY:
     add(f"np.{name}", "a", f"np.{name}(a)", mild(), CLOSE, 1e-6)
     add(f"np.{name} edge", "a", f"np.{name}(a)", edge(REAL_DTYPES, [(), (11,), (22,)]), CLOSE, 1e-6)
@@ -84,7 +88,7 @@ for name in CLOSE_BINARY:
 for name in INT_BINARY:
     add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(["?", *INT_DTYPES, "f8"], "mild"))
 for name in EXACT_UNARY:
-    add(f"np.{name} scalar", "a", f"np.{name}(a)", one(scalars))
+    add(f"np.{name} scalar", "a", f"np.{name}(a)", one(scalars if name != "sqrt" else lambda: scalars(("int", "float", "bool", *REAL_DTYPES))))
 for name in CLOSE_UNARY:
     add(f"np.{name} scalar", "a", f"np.{name}(a)", one(lambda: scalars(("int", "float", "bool", *REAL_DTYPES))), CLOSE, 1e-6)
 for alias in "abs acos acosh asin asinh atan atanh conj bitwise_not bitwise_invert".split():

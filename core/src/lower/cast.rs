@@ -107,7 +107,15 @@ pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
         }
         (Kind::Float(_), Kind::Int(i)) => {
             // Through 64 bits, so that a narrow result wraps as NumPy's does.
-            let wide = cx.b.conv(if i.signed() || i.bits() < 64 { Op::FToSint } else { Op::FToUint }, Ty::I64, v);
+            let signed = cx.b.conv(Op::FToSint, Ty::I64, v);
+            let wide = if i.signed() || i.bits() < 64 { signed } else {
+                // A negative number wraps too, where the unsigned conversion would give 0.
+                let unsigned = cx.b.conv(Op::FToUint, Ty::I64, v);
+                let t = cx.b.ty(v);
+                let zero = cx.zero(t);
+                let negative = cx.b.bin(Op::FcmpLt, v, zero);
+                cx.b.select(negative, signed, unsigned)
+            };
             resize(cx, wide, true, int_ty(*i))
         }
         (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(*b), v) },

@@ -164,17 +164,21 @@ fn part_type(t: Type) -> Type { if let Kind::Complex(f) = *t { Type::float_of(f)
 fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].is_complex() {
         check_divisor(cx, c, "complex division by zero");
-        return Ok(complex_div(cx, &c.args[0], &c.args[1]));
+        let numpy = c.elementwise || cx.options.numpy_errors;
+        return Ok(complex_div(cx, &c.args[0], &c.args[1], numpy));
     }
     check_divisor(cx, c, if c.types[0].is_index() { "division by zero" } else { "float division by zero" });
     let (a, b) = (cast::cast(cx, &c.args[0], c.types[0], c.ret)?, cast::cast(cx, &c.args[1], c.types[1], c.ret)?);
     Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
 }
 
-/// Complex division by Smith's method, as CPython and NumPy do it: scaled by the larger part of the divisor.
-pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
+/// Complex division by Smith's method: scaled by the larger part of the divisor. CPython divides by the scaled divisor, NumPy multiplies by its
+/// reciprocal and takes a zero divisor as a real one.
+pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) -> Val {
     let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
     let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
+    let t = cx.b.ty(a[0]);
+    let one = super::elementwise::constant(cx, t, 1.0);
     let scaled = |cx: &mut LowerCx<'_>, big: Value, small: Value, x: [Value; 4], sub_first: bool| {
         let ratio = cx.b.bin(Op::Fdiv, small, big);
         let t = cx.b.bin(Op::Fmul, small, ratio);
@@ -183,11 +187,18 @@ pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Val {
         let re = cx.b.bin(Op::Fadd, p, x[1]);
         let q = cx.b.bin(Op::Fmul, x[2], ratio);
         let im = if sub_first { cx.b.bin(Op::Fsub, q, x[3]) } else { cx.b.bin(Op::Fsub, x[3], q) };
-        [cx.b.bin(Op::Fdiv, re, den), cx.b.bin(Op::Fdiv, im, den)]
+        if !numpy { return [cx.b.bin(Op::Fdiv, re, den), cx.b.bin(Op::Fdiv, im, den)]; }
+        let scale = cx.b.bin(Op::Fdiv, one, den);
+        [cx.b.bin(Op::Fmul, re, scale), cx.b.bin(Op::Fmul, im, scale)]
     };
     let by_re = scaled(cx, b[0], b[1], [a[1], a[0], a[0], a[1]], false);
     let by_im = scaled(cx, b[1], b[0], [a[0], a[1], a[1], a[0]], true);
-    (0..2).map(|k| cx.b.select(re_larger, by_re[k], by_im[k])).collect()
+    let quotient: Val = (0..2).map(|k| cx.b.select(re_larger, by_re[k], by_im[k])).collect();
+    if !numpy { return quotient; }
+    let zero = cx.zero(t);
+    let sum = cx.b.bin(Op::Fadd, abs_re, abs_im);
+    let by_zero = cx.b.bin(Op::FcmpEq, sum, zero);
+    (0..2).map(|k| { let q = cx.b.bin(Op::Fdiv, a[k], abs_re); cx.b.select(by_zero, q, quotient[k]) }).collect()
 }
 
 fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }

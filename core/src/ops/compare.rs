@@ -72,7 +72,9 @@ fn rule(args: &[Arg], _: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<
 }
 
 fn ordered(args: &[Arg], elementwise: bool, holds: fn(std::cmp::Ordering) -> bool) -> Option<Answer> {
-    if !elementwise && args.iter().any(|a| a.ty.is_complex()) { return None; }
+    // NumPy orders its complex scalars, Python has no order for its own.
+    let complex = |weak: bool| args.iter().any(|a| a.ty.is_complex() && a.ty.is_weak() == weak);
+    if !elementwise && complex(true) && !complex(false) { return None; }
     rule(args, elementwise, holds)
 }
 
@@ -89,9 +91,11 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
     let (re, im) = (cx.b.bin(cmp.float, a[0], b[0]), cx.b.bin(cmp.float, a[1], b[1]));
     if cmp.float == Op::FcmpEq { return Ok(cx.and(re, im)); }
     if cmp.float == Op::FcmpNe { return Ok(cx.or(re, im)); }
-    // NumPy orders complex numbers by real part, then imaginary part.
-    let tie = cx.b.bin(Op::FcmpEq, a[0], b[0]);
-    Ok(cx.b.select(tie, im, re))
+    // NumPy orders complex numbers by real part, then imaginary part; a NaN is before and after nothing.
+    let differ = cx.b.bin(Op::FcmpNe, a[0], b[0]);
+    let ordered = { let nan = cx.b.bin(Op::FcmpUno, a[1], b[1]); cx.not(nan) };
+    let first = cx.and(re, ordered);
+    Ok(cx.b.select(differ, first, im))
 }
 
 fn is_int_and_float(a: Type, b: Type) -> bool { matches!((a.kind(), b.kind()), (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))) }

@@ -93,11 +93,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.nan_to_num"], "x, copy=True, nan=0.0, posinf=None, neginf=None", Body::Py("ufunc.nan_to_num")).doc("NaN and infinities replaced."),
 ];
 
-/// Python's `x.real` counts as one operand, `n` as the other.
+/// The type of the first operand alone counts.
 fn ldexp_rule(args: &[Arg], _: bool) -> Option<Answer> {
     let of: Loop = real_float;
     let t = of(common(&args[..1])?)?;
-    if !args[1].ty.is_index() { return None; }
+    // The exponents of an unsigned 64-bit array fit no signed type.
+    if !args[1].ty.is_index() || *args[1].ty == Kind::Int(Int::U64) { return None; }
     Some(Answer::coerced(t, vec![t, Type::i64()]))
 }
 
