@@ -4,6 +4,7 @@
 //! `core/src/lir/inst.rs`, so whatever the machine leaves undefined (division by zero, float to narrow integer) is guarded here.
 //! Blocks are visited in reverse post-order, so that definitions come before uses whatever the LIR layout.
 
+use crate::cold_call;
 use crate::divisors::{Divisors, Known};
 use cranelift_codegen::entity::packed_option::ReservedValue;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -82,6 +83,9 @@ pub fn emit(func: &Func, env: &Env<'_>, scratch: &mut FunctionBuilderContext, ou
         slots: vec![],
         calls: vec![None; func.funcs.len()],
         helpers: HashMap::new(),
+        cold_sigs: HashMap::new(),
+        cold: vec![],
+        answer: None,
         signatures: vec![],
         flags: [None; Alias::ALL.len()],
         divisors: None,
@@ -103,6 +107,10 @@ struct Emitter<'a, 'b> {
     slots: Vec<ir::StackSlot>,
     calls: Vec<Option<ir::FuncRef>>,
     helpers: HashMap<*const RtFn, (ir::SigRef, *const u8)>,
+    /// Signatures of calls through [`cold_call`], by helper.
+    cold_sigs: HashMap<*const RtFn, ir::SigRef>,
+    cold: Vec<bool>,
+    answer: Option<ir::StackSlot>,
     signatures: Vec<(&'a Signature, ir::SigRef)>,
     flags: [Option<MemFlags>; Alias::ALL.len()],
     divisors: Option<Divisors>,
@@ -130,14 +138,14 @@ impl<'a> Emitter<'a, '_> {
     }
 
     fn make_blocks(&mut self) {
-        let cold = cold_blocks(self.func, self.cfg);
+        self.cold = cold_blocks(self.func, self.cfg);
         let entry = self.func.entry();
         // Nothing may jump to Cranelift's entry block, so a loop to LIR's entry gets a block in front.
         let front = (!self.cfg.preds(entry).is_empty()).then(|| self.b.create_block());
         for &block in self.cfg.rpo() {
             let made = self.b.create_block();
             self.blocks[block.index()] = made;
-            if cold[block.index()] { self.b.set_cold_block(made); }
+            if self.cold[block.index()] { self.b.set_cold_block(made); }
             for p in &self.func.blocks[block.index()].params {
                 self.values[p.index()] = self.b.append_block_param(made, clif_type(self.func.value_type(*p)));
             }
@@ -209,10 +217,26 @@ impl<'a> Emitter<'a, '_> {
             }
             InstData::CallHelper { helper, args } => {
                 let (sig, addr) = self.helper(helper)?;
-                let args = self.list(args)?;
+                let mut args = self.list(args)?;
                 let addr = self.b.ins().iconst(types::I64, addr as i64);
-                let call = self.b.ins().call_indirect(sig, addr, &args);
-                self.define_call(results, call)
+                let stub = if self.cold[self.block.index()] { cold_call::stub(helper) } else { None };
+                let Some(stub) = stub else {
+                    let call = self.b.ins().call_indirect(sig, addr, &args);
+                    return self.define_call(results, call);
+                };
+                let sig = self.cold_signature(helper, sig);
+                let stub = self.b.ins().iconst(types::I64, stub as i64);
+                let answer = helper.ret.ty().map(|ty| (ty, self.answer_slot()));
+                if let Some((_, slot)) = answer { args.insert(0, self.b.ins().stack_addr(types::I64, slot, 0)); }
+                args.insert(0, addr);
+                self.b.ins().call_indirect(sig, stub, &args);
+                match answer {
+                    Some((ty, slot)) => {
+                        let v = self.b.ins().stack_load(types::I64, clif_type(ty), slot, 0);
+                        self.define(results, &[v])
+                    }
+                    None => Ok(()),
+                }
             }
             InstData::Jump(to) => {
                 let (block, args) = self.target(to)?;
@@ -334,6 +358,18 @@ impl<'a> Emitter<'a, '_> {
         let made = (self.b.import_signature(sig), addr);
         self.helpers.insert(helper, made);
         Ok(made)
+    }
+
+    /// Where cold calls leave their answers: one slot a function, read at once.
+    fn answer_slot(&mut self) -> ir::StackSlot {
+        *self.answer.get_or_insert_with(|| self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)))
+    }
+    fn cold_signature(&mut self, helper: &'static RtFn, native: ir::SigRef) -> ir::SigRef {
+        if let Some(known) = self.cold_sigs.get(&(helper as *const RtFn)) { return *known; }
+        let sig = cold_call::signature(helper, &self.b.func.dfg.signatures[native]);
+        let made = self.b.import_signature(sig);
+        self.cold_sigs.insert(helper, made);
+        made
     }
 
     /// The table is indexed with 32 bits, so a 64-bit index is first brought to the number of cases, which means "default".

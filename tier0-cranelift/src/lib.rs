@@ -6,6 +6,7 @@
 //!
 //! A panic inside Cranelift (a bug, ours or theirs) becomes a diagnostic, and the scratch memory it may have spoiled is dropped.
 
+mod cold_call;
 mod divisors;
 mod emit;
 mod memory;
