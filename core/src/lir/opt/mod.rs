@@ -12,7 +12,9 @@ mod inline;
 mod licm;
 mod memory;
 mod range;
+mod region;
 mod simplify;
+mod version;
 
 use crate::lir::{Func, Module};
 use std::time::{Duration, Instant};
@@ -33,11 +35,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "licm", doc: "Loop-invariant operations and loads moved in front of the loop.", run: Run::Func(licm::hoist_invariants) },
     Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
     Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
+    Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "assume", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "version", "assume", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 

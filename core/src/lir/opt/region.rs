@@ -1,0 +1,155 @@
+//! Copying a set of blocks, and making SSA right again afterwards.
+//!
+//! [`copy_blocks`] leaves two definitions of everything the region defines. [`merge_definitions`] gives every use outside the one that
+//! reaches it, with new block parameters where both do (at the iterated dominance frontier, and only where a use asks).
+
+use super::edit::{FastMap, for_each_call_mut};
+use crate::lir::cfg::{Cfg, Dominators};
+use crate::lir::{Block, BlockCall, Func, Inst, InstData, InstNode, Loc, Value};
+
+/// New names of what was copied.
+#[derive(Default)]
+pub struct Copied { pub blocks: FastMap<Block, Block>, pub values: FastMap<Value, Value> }
+
+/// Copies blocks; edges among them lead to copies, edges out of them to where the originals lead.
+pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
+    let mut copied = Copied::default();
+    for &b in blocks {
+        let new = func.make_block();
+        func.blocks[new.index()].cold = func.blocks[b.index()].cold;
+        copied.blocks.insert(b, new);
+        for p in func.blocks[b.index()].params.clone() {
+            let ty = func.value_type(p);
+            let v = func.add_param(new, ty);
+            copied.values.insert(p, v);
+        }
+        for i in func.blocks[b.index()].insts.clone() {
+            for r in func.insts[i.index()].results.clone() {
+                let ty = func.value_type(r);
+                let v = func.make_value(ty);
+                copied.values.insert(r, v);
+            }
+        }
+    }
+    for &b in blocks {
+        for i in func.blocks[b.index()].insts.clone() {
+            let old = &func.insts[i.index()];
+            let mut data = old.data.clone();
+            data.map_uses(|v| copied.values.get(&v).copied().unwrap_or(v));
+            data.map_targets(|t| copied.blocks.get(&t).copied().unwrap_or(t));
+            let node = InstNode { data, results: old.results.iter().map(|r| copied.values[r]).collect(), loc: old.loc };
+            func.insts.push(node);
+            let inst = Inst::new(func.insts.len() - 1);
+            func.blocks[copied.blocks[&b].index()].insts.push(inst);
+        }
+    }
+    let at = func.layout.iter().rposition(|b| blocks.contains(b)).map_or(func.layout.len(), |i| i + 1);
+    func.layout.splice(at..at, blocks.iter().map(|b| copied.blocks[b]));
+    copied
+}
+
+/// Cases of a switch pass no arguments, so a target that others jump to as well could not get parameters: a block in between can.
+pub fn split_switch_edges(func: &mut Func) {
+    let cfg = Cfg::new(func);
+    for &b in cfg.rpo() {
+        let Some(t) = func.terminator(b) else { continue };
+        if !matches!(func.insts[t.index()].data, InstData::Switch { .. }) { continue; }
+        let mut between: FastMap<Block, Block> = FastMap::default();
+        for to in func.insts[t.index()].data.successors() {
+            if cfg.preds(to).len() < 2 || between.contains_key(&to) { continue; }
+            let new = func.make_block();
+            let jump = func.make_inst(InstData::Jump(BlockCall { block: to, args: vec![] }), Loc(0));
+            func.blocks[new.index()].insts.push(jump);
+            func.layout.push(new);
+            between.insert(to, new);
+        }
+        func.insts[t.index()].data.map_targets(|to| between.get(&to).copied().unwrap_or(to));
+    }
+}
+
+/// Every original and its copy are two definitions of one variable: rewrites the uses in all other blocks.
+pub fn merge_definitions(func: &mut Func, copies: &[Copied]) {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let mut home: FastMap<Value, Block> = FastMap::default();
+    let mut uses: FastMap<Value, Vec<(Block, Inst)>> = copies.iter().flat_map(|c| c.values.keys()).map(|v| (*v, vec![])).collect();
+    for &b in cfg.rpo() {
+        let block = &func.blocks[b.index()];
+        for p in &block.params { home.insert(*p, b); }
+        for i in &block.insts {
+            let node = &func.insts[i.index()];
+            for r in &node.results { home.insert(*r, b); }
+            node.data.for_each_use(|v| if let Some(list) = uses.get_mut(&v) && list.last() != Some(&(b, *i)) { list.push((b, *i)); });
+        }
+    }
+    let frontier = frontiers(func, &cfg, &doms);
+    for (&old, &new) in copies.iter().flat_map(|c| &c.values) {
+        // A use inside the region is reached by the original alone, so only others are looked at.
+        let (Some(&a), Some(&b)) = (home.get(&old), home.get(&new)) else { continue };
+        let outside: Vec<(Block, Inst)> = uses[&old].iter().copied().filter(|(at, _)| !doms.dominates(a, *at)).collect();
+        if outside.is_empty() { continue; }
+        let mut variable = Variable { original: old, defs: vec![(a, old), (b, new)], meetings: meetings(&frontier, &[a, b]) };
+        for (at, i) in outside {
+            let reaching = variable.read(func, &cfg, &doms, at);
+            func.insts[i.index()].data.map_uses(|u| if u == old { reaching } else { u });
+        }
+    }
+}
+
+/// Dominance frontiers: where what a block defines meets other definitions.
+fn frontiers(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Vec<Block>> {
+    let mut out = vec![vec![]; func.blocks.len()];
+    for &b in cfg.rpo() {
+        if cfg.preds(b).len() < 2 { continue; }
+        for &p in cfg.preds(b) {
+            let mut at = Some(p);
+            while let Some(runner) = at && Some(runner) != doms.idom(b) {
+                let list: &mut Vec<Block> = &mut out[runner.index()];
+                if list.last() != Some(&b) { list.push(b); }
+                at = doms.idom(runner);
+            }
+        }
+    }
+    out
+}
+
+/// Blocks where the definitions may meet.
+fn meetings(frontier: &[Vec<Block>], defs: &[Block]) -> Vec<Block> {
+    let mut found: Vec<Block> = vec![];
+    let mut work = defs.to_vec();
+    while let Some(b) = work.pop() {
+        for f in &frontier[b.index()] { if !found.contains(f) { found.push(*f); work.push(*f); } }
+    }
+    found
+}
+
+/// A value and its copy, with the parameters that stand for either.
+struct Variable { original: Value, defs: Vec<(Block, Value)>, meetings: Vec<Block> }
+
+impl Variable {
+    /// The definition that holds at the end of `b`.
+    fn read(&mut self, func: &mut Func, cfg: &Cfg, doms: &Dominators, b: Block) -> Value {
+        let mut at = b;
+        loop {
+            if let Some((_, v)) = self.defs.iter().find(|d| d.0 == at) { return *v; }
+            if self.meetings.contains(&at) { return self.parameter(func, cfg, doms, at); }
+            match doms.idom(at) { Some(d) => at = d, None => return self.original }
+        }
+    }
+
+    fn parameter(&mut self, func: &mut Func, cfg: &Cfg, doms: &Dominators, b: Block) -> Value {
+        let ty = func.value_type(self.original);
+        let p = func.add_param(b, ty);
+        // Known before the edges are looked at, because one may come from behind.
+        self.defs.push((b, p));
+        let mut preds = cfg.preds(b).to_vec();
+        preds.sort_unstable();
+        preds.dedup();
+        for from in preds {
+            let v = self.read(func, cfg, doms, from);
+            let Some(t) = func.terminator(from) else { continue };
+            for_each_call_mut(&mut func.insts[t.index()].data, |to| if to.block == b { to.args.push(v) });
+        }
+        p
+    }
+}

@@ -1,0 +1,383 @@
+//! Loop versioning: an innermost counted loop with bounds checks that cannot be decided becomes two, with a test in front that says
+//! which one runs.
+//!
+//! In the fast one every check is gone whose index moves with the loop counter (`i`, `i + k`, `n - i`, `i * ncols + j`) or not at all,
+//! against a bound that does not change; so are the selects that wrap negative indices. The test makes sure that the first and the
+//! last index are inside, so all are. The slow one is the loop as it was, in cold blocks: it raises at the right turn, wraps
+//! indices, and so on.
+//!
+//! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between lie between.
+
+use super::edit::{Defs, FastMap};
+use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
+use super::blocks::simplify_blocks;
+use super::fold::fold;
+use super::licm::{add_preheaders, hoist_invariants};
+use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
+
+/// Instructions of a loop that is small enough to stand twice, and of all such loops of a function together.
+const MAX_LOOP: usize = 250;
+const MAX_TOTAL: usize = 2_000;
+/// Checks with different indices that one loop's test may cover.
+const MAX_CHECKS: usize = 12;
+
+pub fn version_loops(func: &mut Func) {
+    if func.layout.is_empty() || !add_preheaders(func) { return; }
+    let plans = {
+        let cfg = Cfg::new(func);
+        let doms = Dominators::new(func, &cfg);
+        let loops = Loops::new(func, &cfg, &doms);
+        let defs = Defs::new(func);
+        let mut left = MAX_TOTAL;
+        let mut plans = vec![];
+        for l in 0..loops.all.len() {
+            if !loops.all[l].innermost { continue; }
+            let size: usize = loops.all[l].blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
+            if size > MAX_LOOP.min(left) { continue; }
+            let Some(plan) = (Planner { func, cfg: &cfg, doms: &doms, loops: &loops, defs: &defs, l, home: &mut FastMap::default() }).plan() else { continue };
+            left -= size;
+            plans.push(plan);
+        }
+        plans
+    };
+    if plans.is_empty() { return; }
+    split_switch_edges(func);
+    let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
+    merge_definitions(func, &copies);
+    // The tests are full of constants, and what they compute often stays the same in an outer loop.
+    fold(func);
+    simplify_blocks(func);
+    hoist_invariants(func);
+}
+
+/// How the counter moves while the body runs: from `first` to `last`, both inside the loop.
+#[derive(Clone, Copy, Debug)]
+struct Counter { param: Value, start: Value, step: i64, bound: Value, inclusive: bool }
+
+/// `scale * counter + invariant terms + constant`.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Affine { scale: i64, terms: Vec<(Value, i64)>, constant: i64 }
+
+/// One index that stays in range, and its bound.
+#[derive(Debug, PartialEq)]
+enum Guard { Moving { index: Affine, bound: Value }, Still { index: Value, bound: Value }, Holds(Value) }
+
+#[derive(Debug)]
+struct Plan {
+    front: Block,
+    header: Block,
+    blocks: Vec<Block>,
+    counter: Option<Counter>,
+    guards: Vec<Guard>,
+    /// Branches that always go to this side in the fast loop.
+    decided: Vec<(Inst, bool)>,
+    /// Selects that always take the third operand there.
+    wraps: Vec<Inst>,
+}
+
+struct Planner<'a> {
+    func: &'a Func,
+    cfg: &'a Cfg,
+    doms: &'a Dominators,
+    loops: &'a Loops,
+    defs: &'a Defs,
+    l: usize,
+    /// Values of the loop, with their blocks.
+    home: &'a mut FastMap<Value, Block>,
+}
+
+impl Planner<'_> {
+    fn plan(&mut self) -> Option<Plan> {
+        let info = &self.loops.all[self.l];
+        if self.func.blocks[info.header.index()].cold { return None; }
+        for b in &info.blocks {
+            let block = &self.func.blocks[b.index()];
+            for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &self.func.insts[i.index()].results)) { self.home.insert(*v, *b); }
+        }
+        let front = self.cfg.preds(info.header).iter().copied().find(|p| !self.doms.dominates(info.header, *p))?;
+        let counter = self.counter(front);
+        let mut plan = Plan { front, header: info.header, blocks: info.blocks.clone(), counter, guards: vec![], decided: vec![], wraps: vec![] };
+        // In reverse post-order, so that the text and the test come out the same each time.
+        plan.blocks.sort_by_key(|b| self.cfg.position(*b));
+        for b in plan.blocks.clone() {
+            if self.func.blocks[b.index()].cold { continue; }
+            let Some(t) = self.func.terminator(b) else { continue };
+            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else { continue };
+            // A check leaves the loop for a cold block where it fails.
+            let leaves = |b: Block| self.func.blocks[b.index()].cold && !self.loops.contains(self.l, b);
+            let holds = match (leaves(then_to.block), leaves(else_to.block)) { (false, true) => true, (true, false) => false, (true, true) | (false, false) => continue };
+            if plan.guards.len() >= MAX_CHECKS { break; }
+            self.check(&mut plan, t, *cond, holds);
+        }
+        let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. }));
+        // What never moves alone is not worth a second loop unless it is asked several times a turn.
+        (moving || plan.decided.len() > 1).then_some(plan)
+    }
+
+    fn invariant(&self, v: Value) -> bool { !self.home.contains_key(&v) }
+    fn op(&self, v: Value) -> Option<(Op, &[Value])> {
+        let InstData::Op { op, args, .. } = self.defs.data(self.func, v)? else { return None };
+        Some((*op, args))
+    }
+    fn constant(&self, v: Value) -> Option<i64> { self.defs.constant(self.func, v).map(|c| c as i64) }
+
+    /// What arrives for a header parameter: from outside, and from every latch (one value).
+    fn arrivals(&self, param: Value, front: Block) -> Option<(Value, Value)> {
+        let info = &self.loops.all[self.l];
+        let at = self.func.blocks[info.header.index()].params.iter().position(|p| *p == param)?;
+        let (mut first, mut next) = (None, None);
+        for p in self.cfg.preds(info.header) {
+            let t = self.func.terminator(*p)?;
+            let mut same = true;
+            self.func.insts[t.index()].data.for_each_target(|to, args| {
+                if to != info.header { return; }
+                let slot = if *p == front { &mut first } else { &mut next };
+                same &= args.get(at).is_some_and(|a| *slot.get_or_insert(*a) == *a);
+            });
+            if !same { return None; }
+        }
+        Some((first?, next?))
+    }
+
+    /// The constant by which a parameter changes on every turn.
+    fn step(&self, param: Value, front: Block) -> Option<(Value, i64)> {
+        let (first, next) = self.arrivals(param, front)?;
+        let (Op::Iadd, args) = self.op(next)? else { return None };
+        (args[0] == param).then_some(())?;
+        Some((first, self.constant(args[1])?))
+    }
+
+    /// The header stays in the loop while a parameter is below (or above) something invariant.
+    fn counter(&self, front: Block) -> Option<Counter> {
+        let header = self.loops.all[self.l].header;
+        let t = self.func.terminator(header)?;
+        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else { return None };
+        let stays = match (self.loops.contains(self.l, then_to.block), self.loops.contains(self.l, else_to.block)) {
+            (true, false) => true,
+            (false, true) => false,
+            (true, true) | (false, false) => return None,
+        };
+        let (op, args) = self.op(*cond)?;
+        if self.func.value_type(args[0]) != Ty::I64 { return None; }
+        let (param, bound, less, inclusive) = match (op, stays) {
+            (Op::IcmpSlt, true) | (Op::IcmpSge, false) => (args[0], args[1], true, false),
+            (Op::IcmpSle, true) | (Op::IcmpSgt, false) => (args[0], args[1], true, true),
+            (Op::IcmpSgt, true) | (Op::IcmpSle, false) => (args[0], args[1], false, false),
+            (Op::IcmpSge, true) | (Op::IcmpSlt, false) => (args[0], args[1], false, true),
+            _ => return None,
+        };
+        // `bound > counter` is the same test.
+        let (param, bound, less) = if self.invariant(param) { (bound, param, !less) } else { (param, bound, less) };
+        let (start, step) = self.step(param, front)?;
+        (self.invariant(bound) && (step > 0) == less && step.abs() < 1 << 20).then_some(Counter { param, start, step, bound, inclusive })
+    }
+
+    fn affine(&self, v: Value, c: &Counter, front: Block, wraps: &mut Vec<Inst>, depth: u32) -> Option<Affine> {
+        if let Some(k) = self.constant(v) { return Some(Affine { constant: k, ..Affine::default() }); }
+        if self.invariant(v) { return Some(Affine { terms: vec![(v, 1)], ..Affine::default() }); }
+        if v == c.param { return Some(Affine { scale: 1, ..Affine::default() }); }
+        if depth == 0 { return None; }
+        let Some((op, args)) = self.op(v) else {
+            // Another parameter that keeps pace with the counter.
+            let (first, step) = self.step(v, front)?;
+            return (step == c.step).then(|| Affine { scale: 1, terms: vec![(first, 1), (c.start, -1)], constant: 0 });
+        };
+        let mut part = |v: Value| self.affine(v, c, front, wraps, depth - 1);
+        match op {
+            Op::Iadd => part(args[0])?.plus(&part(args[1])?, 1),
+            Op::Isub => part(args[0])?.plus(&part(args[1])?, -1),
+            Op::Ineg => Affine::default().plus(&part(args[0])?, -1),
+            Op::Imul => { let k = self.constant(args[1])?; part(args[0])?.times(k) }
+            // `j + n if j < 0 else j`: the test makes sure that j is not negative.
+            Op::Select => {
+                let (Op::IcmpSlt, cond) = self.op(args[0])? else { return None };
+                if cond[0] != args[2] || self.constant(cond[1]) != Some(0) { return None; }
+                wraps.push(self.defs.inst(v)?);
+                self.affine(args[2], c, front, wraps, depth - 1)
+            }
+            _ => None,
+        }
+    }
+
+    fn check(&self, plan: &mut Plan, t: Inst, cond: Value, holds: bool) {
+        if self.invariant(cond) {
+            // Decided in front of the loop already, whatever it asks.
+            if holds { self.add(plan, Guard::Holds(cond), t, holds, vec![]); }
+            return;
+        }
+        let Some((op, args)) = self.op(cond) else { return };
+        if self.func.value_type(args[0]) != Ty::I64 { return; }
+        // `index < bound`, or `not (bound <= index)`, unsigned.
+        let (index, bound) = match (op, holds) { (Op::IcmpUlt, true) => (args[0], args[1]), (Op::IcmpUle, false) => (args[1], args[0]), _ => return };
+        if !self.invariant(bound) { return; }
+        if self.invariant(index) { return self.add(plan, Guard::Still { index, bound }, t, holds, vec![]); }
+        let Some(c) = plan.counter else { return };
+        let mut wraps = vec![];
+        let Some(index) = self.affine(index, &c, plan.front, &mut wraps, 6) else { return };
+        // Behind the header's test the counter is between first and last; in the header itself it may be one step further.
+        let header = self.loops.all[self.l].header;
+        let in_header = wraps.iter().any(|i| self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header)));
+        if in_header || self.func.terminator(header) == Some(t) { return; }
+        if index.terms.len() > 4 || index.scale == 0 || index.scale.abs() > 1 << 20 { return; }
+        self.add(plan, Guard::Moving { index, bound }, t, holds, wraps);
+    }
+
+    fn add(&self, plan: &mut Plan, guard: Guard, t: Inst, holds: bool, wraps: Vec<Inst>) {
+        if !plan.guards.contains(&guard) { plan.guards.push(guard); }
+        plan.decided.push((t, holds));
+        for w in wraps { if !plan.wraps.contains(&w) { plan.wraps.push(w); } }
+    }
+}
+
+impl Affine {
+    fn plus(mut self, other: &Affine, sign: i64) -> Option<Affine> {
+        self.scale = self.scale.checked_add(other.scale.checked_mul(sign)?)?;
+        self.constant = self.constant.checked_add(other.constant.checked_mul(sign)?)?;
+        for (v, k) in &other.terms {
+            match self.terms.iter_mut().find(|t| t.0 == *v) { Some(t) => t.1 += k * sign, None => self.terms.push((*v, k * sign)) }
+        }
+        self.terms.retain(|t| t.1 != 0);
+        Some(self)
+    }
+    fn times(mut self, k: i64) -> Option<Affine> {
+        self.scale = self.scale.checked_mul(k)?;
+        self.constant = self.constant.checked_mul(k)?;
+        for t in &mut self.terms { t.1 = t.1.checked_mul(k)?; }
+        self.terms.retain(|t| t.1 != 0);
+        Some(self)
+    }
+}
+
+/// Appends to the block in front of the loop.
+struct Test<'a> { func: &'a mut Func, front: Block, known: FastMap<(Op, Value, Value), Value>, constants: FastMap<(Ty, i64), Value>, all: Option<Value> }
+
+impl Test<'_> {
+    fn inst(&mut self, data: InstData) -> Value {
+        let i = self.func.make_inst(data, Loc(0));
+        let insts = &mut self.func.blocks[self.front.index()].insts;
+        let at = insts.len() - 1;
+        insts.insert(at, i);
+        self.func.insts[i.index()].results[0]
+    }
+    fn constant(&mut self, ty: Ty, x: i64) -> Value {
+        if let Some(v) = self.constants.get(&(ty, x)) { return *v; }
+        let v = self.inst(InstData::Const { ty, bits: x as u64 });
+        self.constants.insert((ty, x), v);
+        v
+    }
+    fn int(&mut self, x: i64) -> Value { self.constant(Ty::I64, x) }
+    fn bin(&mut self, op: Op, a: Value, b: Value) -> Value {
+        if let Some(v) = self.known.get(&(op, a, b)) { return *v; }
+        let ty = self.func.value_type(a);
+        let v = self.inst(InstData::Op { op, ty, args: vec![a, b] });
+        self.known.insert((op, a, b), v);
+        v
+    }
+    fn require(&mut self, cond: Value) {
+        self.all = Some(match self.all { None => cond, Some(all) if all == cond => all, Some(all) => self.bin(Op::Band, all, cond) });
+    }
+    /// `a op b`, which must not wrap.
+    fn exact(&mut self, op: Op, overflow: Op, a: Value, b: Value) -> Value {
+        let wraps = self.bin(overflow, a, b);
+        let no = self.constant(Ty::I8, 0);
+        let fine = self.bin(Op::IcmpEq, wraps, no);
+        self.require(fine);
+        self.bin(op, a, b)
+    }
+
+    /// The counter on the last turn. Where there is no turn the answer means nothing, and nothing depends on it.
+    fn last(&mut self, c: &Counter) -> Value {
+        // An exclusive bound is at least one away.
+        let at_most = if c.inclusive { c.bound } else { let one = self.int(-c.step.signum()); self.bin(Op::Iadd, c.bound, one) };
+        if c.step.abs() == 1 { return at_most; }
+        let (from, to, back) = if c.step > 0 { (c.start, at_most, Op::Isub) } else { (at_most, c.start, Op::Iadd) };
+        let span = self.bin(Op::Isub, to, from);
+        let step = self.int(c.step.abs());
+        let beyond = self.bin(Op::Urem, span, step);
+        self.bin(back, at_most, beyond)
+    }
+
+    /// The sum of what does not move. It may wrap: sums are taken modulo 2^64, and what counts is whether the index does.
+    fn still(&mut self, index: &Affine) -> Option<Value> {
+        let mut sum: Option<Value> = None;
+        for (v, k) in &index.terms {
+            let (op, part) = match k { 1 => (Op::Iadd, *v), -1 => (Op::Isub, *v), k => { let k = self.int(*k); (Op::Iadd, self.bin(Op::Imul, *v, k)) } };
+            sum = Some(match sum {
+                Some(s) => self.bin(op, s, part),
+                None if op == Op::Iadd => part,
+                None => { let zero = self.int(0); self.bin(op, zero, part) }
+            });
+        }
+        if index.constant == 0 { return sum; }
+        let c = self.int(index.constant);
+        Some(match sum { Some(s) => self.bin(Op::Iadd, s, c), None => c })
+    }
+
+    /// Requires `0 <= index < bound` on the first and on the last turn, and so on all, without wrapping.
+    ///
+    /// The smallest index must be exact. Once it is known not to be negative the largest lies below 2^64, so its unsigned comparison
+    /// with the bound is exact by itself; and a bound that is not negative keeps it below 2^63.
+    fn moving(&mut self, c: &Counter, last: Value, index: &Affine, bound: Value) {
+        let still = self.still(index);
+        let (small, large) = if (c.step > 0) == (index.scale > 0) { (c.start, last) } else { (last, c.start) };
+        let (low, high) = match (index.scale, still) {
+            (1, None) => (small, large),
+            (1, Some(s)) => (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s)),
+            (-1, s) => {
+                let s = match s { Some(s) => s, None => self.int(0) };
+                (self.exact(Op::Isub, Op::SsubOverflows, s, small), self.bin(Op::Isub, s, large))
+            }
+            (k, s) => {
+                let k = self.int(k);
+                let (small, large) = (self.exact(Op::Imul, Op::SmulOverflows, small, k), self.exact(Op::Imul, Op::SmulOverflows, large, k));
+                match s { Some(s) => (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s)), None => (small, large) }
+            }
+        };
+        let zero = self.int(0);
+        for not_negative in [low, bound] { let fine = self.bin(Op::IcmpSge, not_negative, zero); self.require(fine); }
+        let below = self.bin(Op::IcmpUlt, high, bound);
+        self.require(below);
+    }
+}
+
+impl Plan {
+    /// Writes the test, makes the copy (the slow loop), and strips the original of its checks.
+    fn apply(self, func: &mut Func) -> Copied {
+        let copied = copy_blocks(func, &self.blocks);
+        for b in copied.blocks.values() { func.blocks[b.index()].cold = true; }
+        let mut test = Test { func, front: self.front, known: FastMap::default(), constants: FastMap::default(), all: None };
+        let last = self.counter.as_ref().map(|c| (c, test.last(c)));
+        for guard in &self.guards {
+            match (guard, &last) {
+                (Guard::Holds(cond), _) => test.require(*cond),
+                (Guard::Still { index, bound }, _) => { let inside = test.bin(Op::IcmpUlt, *index, *bound); test.require(inside) }
+                (Guard::Moving { index, bound }, Some((c, last))) => {
+                    // Stepping past the last turn must not wrap, or the loop would go on with other values.
+                    if c.step.abs() > 1 || c.inclusive {
+                        let step = test.int(c.step);
+                        test.exact(Op::Iadd, Op::SaddOverflows, *last, step);
+                    }
+                    test.moving(c, *last, index, *bound);
+                }
+                (Guard::Moving { .. }, None) => {}
+            }
+        }
+        let cond = test.all;
+        if let (Some(cond), Some(t)) = (cond, func.terminator(self.front)) && let InstData::Jump(to) = func.insts[t.index()].data.clone() {
+            let slow = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
+            func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
+        }
+        for (t, holds) in self.decided {
+            if let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data {
+                let to = if holds { then_to.clone() } else { else_to.clone() };
+                func.insts[t.index()].data = InstData::Jump(to);
+            }
+        }
+        for i in self.wraps {
+            // Third operand, whatever the condition: a select between one and the same.
+            if let InstData::Op { args, .. } = &mut func.insts[i.index()].data { args[1] = args[2]; }
+        }
+        copied
+    }
+}
