@@ -307,6 +307,7 @@ OPERATIONS = {
     "dict.update": update("update"),
     "str.concat_all": lambda *a: "".join(a),
     "format.value": lambda v, conversion, spec: format([v, str(v), repr(v), ascii(v)][conversion], spec or ""),
+    "exc.assertion": lambda: AssertionError,
     "exc.make": exc_make,
     "exc.with_cause": exc_with_cause,
     "exc.leave": lambda exc: None,

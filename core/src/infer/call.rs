@@ -241,6 +241,10 @@ impl Solver<'_, '_> {
         let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
         if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
         let Some(path) = path else {
+            if name == "__enter__" {
+                let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
+                return Err(Diagnostic::new(Code::UnsupportedSyntax, what).help("use try … finally, or put the `with` block outside the function"));
+            }
             return Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty))));
         };
         if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![Source::Value(v)], vec![]); }

@@ -37,6 +37,10 @@ pub static OPS: &[OpDef] = &[
         Kind::Optional(_) => c.args[0][0],
         _ => cx.b.bool(false),
     }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
+    OpDef::new(&["match.class"], "x, cls, names, count", Body::Lir(match_class_rule, emit_match_class)).aliases()
+        .doc("`case int(i)`, `case Point(x, y=0)`: a tuple of what the patterns inside look at, or None."),
+    OpDef::new(&["match.mapping"], "x", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])))
+        .doc("Whether a mapping pattern may match: there are no dictionaries yet."),
     OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round)).raises().doc("To the nearest integer, ties to even, or to a number of decimals."),
     OpDef::new(&["builtins.round"], "number, ndigits=0", Body::Py("ufunc.round_array")).only_if(|a| a[0].ty.as_array().is_some()).doc("`np.round`."),
     OpDef::new(&["builtins.hash"], "x", Body::Lir(|_, a| if hashable(a[0].ty) { Ok(Answer::of(Type::int())) } else { Err(no_match("hash()", a)) }, |cx, c| Ok(vec![hash(cx, &c.args[0], c.types[0])?])))
@@ -130,6 +134,42 @@ fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Optional(t) => if holds(t)? { Ok(Answer::of(Type::bool())) } else { Ok(Answer::constant(Const::Bool(false))) },
         _ => Ok(Answer::constant(Const::Bool(holds(args[0].ty)?))),
     }
+}
+
+/// Types whose class pattern with one pattern inside looks at the value itself.
+const WHOLE: [&str; 6] = ["builtins.bool", "builtins.float", "builtins.int", "builtins.list", "builtins.str", "builtins.tuple"];
+
+/// The members that a class pattern looks at, by index; None for the value itself.
+fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
+    let count = args[3].int().unwrap_or(0) as usize;
+    let names: &[Const] = if let Some(Const::Tuple(n)) = &args[2].konst { n } else { &[] };
+    if matches!(args[1].ty.kind(), Kind::Builtin(p) if WHOLE.contains(p)) && count == 1 && names.is_empty() { return Ok(None); }
+    let fields: &[String] = if let Kind::NamedTuple(c, _) = args[0].ty.kind() { &c.fields } else { &[] };
+    let named = names.iter().map(|n| n.as_str().and_then(|n| fields.iter().position(|f| f == n)));
+    let all: Option<Vec<usize>> = (0..count).map(|k| Some(k).filter(|k| *k < fields.len())).chain(named).collect();
+    all.map(Some).ok_or_else(|| {
+        Diagnostic::new(Code::UnsupportedSyntax, format!("this class pattern cannot look inside {}", args[0].ty)).help("take the value itself (`case int(i)`) or fields of a named tuple")
+    })
+}
+
+fn match_class_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (inner, optional) = match *args[0].ty { Kind::Optional(t) => (t, true), _ => (args[0].ty, false) };
+    let is = is_a(inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
+    if !is { return Ok(Answer::constant(Const::None)); }
+    match matched_members(args)? {
+        // An optional value and the optional tuple of it are the same machine values.
+        None => { let t = Type::tuple(vec![inner]); Ok(Answer::of(if optional { Type::optional(t) } else { t })) }
+        Some(_) if optional => Err(no_match("a class pattern", args)),
+        Some(members) => Ok(Answer::of(Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect()))),
+    }
+}
+
+fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
+    if *call.ret == Kind::None { return Ok(vec![]); }
+    let args: Vec<Arg> = call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
+    let Some(members) = matched_members(&args)? else { return Ok(call.args[0].clone()) };
+    let parts = split_leaves(&call.args[0], call.types[0].members().unwrap_or_default());
+    Ok(members.into_iter().filter_map(|k| parts.get(k).cloned()).flatten().collect())
 }
 
 /// Whether values of a type are instances of a class; none for what is no class.

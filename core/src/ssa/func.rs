@@ -152,7 +152,7 @@ pub struct Func {
 }
 
 /// Operations of the table that never raise and may be dropped when unused.
-const HARMLESS: [&str; 7] = ["tuple.build", "operator.is_", "operator.is_not", "match.sequence", "exc.matches", "exc.class", "builtins.slice"];
+const HARMLESS: [&str; 8] = ["exc.assertion", "tuple.build", "operator.is_", "operator.is_not", "match.sequence", "exc.matches", "exc.class", "builtins.slice"];
 
 impl Op {
     /// No exception can come from here, whatever the operands are; needs no handler.

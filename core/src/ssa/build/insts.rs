@@ -129,7 +129,7 @@ impl Builder<'_> {
             CheckExcMatch => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table("exc.matches"), vec![exc, class]) }
             RaiseVarargs => self.raise(arg),
             Reraise => { let exc = self.pop()?; self.raise_value(exc) }
-            LoadAssertionError => self.result(Op::Global("AssertionError".into()), vec![]),
+            LoadAssertionError => self.result(Op::Table("exc.assertion"), vec![]),
             BeforeWith => self.before_with(),
             WithExceptStart => self.with_except_start(),
             ImportName => self.import_name(n),

@@ -3,7 +3,7 @@
 //! reverse post-order.
 
 use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of};
-use crate::ssa::{Block, BlockCall, BlockData, Func, Inst, Term, Value};
+use crate::ssa::{Block, BlockCall, BlockData, Func, Inst, InstNode, Loc, Op, Term, Value};
 
 /// Runs them all.
 pub fn run(func: &mut Func) {
@@ -194,7 +194,8 @@ pub fn renumber(func: &mut Func) {
         };
         block.params.iter_mut().for_each(&mut number);
         for i in &mut block.insts {
-            let mut node = func.insts[i.index()].clone();
+            let gone = InstNode { op: Op::Undef, args: vec![], result: None, loc: Loc::default(), unwind: None };
+            let mut node = std::mem::replace(&mut func.insts[i.index()], gone);
             if let Some(r) = &mut node.result { number(r); }
             insts.push(node);
             *i = Inst::new(insts.len() - 1);
