@@ -209,6 +209,8 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         check_divisor(cx, c, "float floor division by zero");
         return Ok(vec![super::real::float_floordiv(cx, a, b)]);
     }
+    // Rounding down is what an arithmetic shift does.
+    if let Some(k) = power_of_two(c) { return Ok(vec![cx.b.bin_imm(if is_unsigned(c.types[0]) { Op::Ushr } else { Op::Sshr }, a, k as i64)]); }
     check_divisor(cx, c, "integer division or modulo by zero");
     if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Udiv, a, b)]); }
     let q = cx.b.bin(Op::Sdiv, a, b);
@@ -221,6 +223,13 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let keep = cx.not(zero_divisor);
     let adjust = cx.and(adjust, keep);
     Ok(vec![cx.b.select(adjust, low, q)])
+}
+
+/// The exponent, where the divisor is a constant power of two that its type holds.
+fn power_of_two(c: &OpCall<'_>) -> Option<u32> {
+    let Kind::Int(i) = *c.types[1] else { return None };
+    let n = c.consts[1].as_ref()?.as_int()?;
+    (n > 0 && n & (n - 1) == 0 && n.trailing_zeros() + 1 < i.bits()).then(|| n.trailing_zeros())
 }
 
 /// Whether truncation went towards zero where Python goes down: remainder not zero, signs of remainder and divisor differ.
@@ -237,6 +246,7 @@ pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         check_divisor(cx, c, "float modulo");
         return Ok(vec![super::real::float_mod(cx, a, b)]);
     }
+    if let Some(k) = power_of_two(c) { return Ok(vec![cx.b.bin_imm(Op::Band, a, (1i64 << k) - 1)]); }
     check_divisor(cx, c, "integer modulo by zero");
     if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Urem, a, b)]); }
     let r = cx.b.bin(Op::Srem, a, b);
