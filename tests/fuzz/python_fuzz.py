@@ -17,6 +17,8 @@ from generator import Generator  # noqa: E402
 from harness.parent import Worker  # noqa: E402
 
 TIMEOUT = 20
+# The compiler says that it cannot do something.
+REFUSED = ("TypingError", "UnsupportedError", "ModuleNotFoundError")
 
 
 class Fuzzer:
@@ -66,7 +68,7 @@ def kind_of(failures):
     if not failures:
         return None
     text = failures[0]
-    for mark in ("the process died", "took longer", "not a program", "[internal-error]", "[verifier-error]", "[backend-error]", "TypingError", "UnsupportedError"):
+    for mark in ("the process died", "took longer", "not a program", "[internal-error]", "[verifier-error]", "[backend-error]", *REFUSED):
         if mark in text:
             return mark
     return "mismatch"
@@ -79,6 +81,7 @@ def main():
     parser.add_argument("--count", type=int, help="stop after this many programs")
     parser.add_argument("--tiers", default="interp tier0")
     parser.add_argument("--show", action="store_true", help="print the program of --seed and stop")
+    parser.add_argument("--wrong-only", action="store_true", help="pass over what is refused by the compiler; wrong answers, crashes and hangs only")
     parser.add_argument("--keep-going", action="store_true", help="go on after ten mismatches")
     options = parser.parse_args()
     if options.show:
@@ -94,8 +97,8 @@ def main():
             continue
         for tier in fuzzer.tiers:
             failures = fuzzer.failures(source, tier)
-            if failures:
-                kind = kind_of(failures)
+            kind = kind_of(failures)
+            if failures and not (options.wrong_only and kind in REFUSED):
                 reduced = fuzzer.reduce(source, tier, kind)
                 says = (fuzzer.failures(reduced, tier) or failures)[0]
                 path = HERE / "corpus" / f"seed_{seed}.py"
