@@ -237,7 +237,8 @@ def junit_outcomes(path):
     """What became of each test of a JUnit file."""
     from xml.etree import ElementTree
     kinds = ("failure", "error", "skipped")
-    return {f"{case.get('classname')}::{case.get('name')}": next((k for k in kinds if case.find(k) is not None), "passed") for case in ElementTree.parse(path).iter("testcase")}
+    name = lambda case: f"{case.get('classname').partition('site-packages.')[2]}::{case.get('name')}"  # the environments differ in front of it
+    return {name(case): next((k for k in kinds if case.find(k) is not None), "passed") for case in ElementTree.parse(path).iter("testcase")}
 
 
 def build_extension():
@@ -261,7 +262,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", default="imports,first,overhead,steady,size,bounds,package")
+    parser.add_argument("--views", help="of imports, first, overhead, steady, size, bounds, package; left out: all, or the short ones with --quick")
     parser.add_argument("--programs", default="")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--mark", action="store_true", help="ask Numba which programs LLVM vectorises, and stop")
@@ -275,9 +276,9 @@ def main():
     session = Session(options)
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    for view in options.views.split(","):
-        if not options.quick or view not in ("bounds", "package"):
-            getattr(session, view)()
+    views = options.views or ("imports,first,overhead,steady,size" if options.quick else "imports,first,overhead,steady,size,bounds,package")
+    for view in views.split(","):
+        getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)
     session.report["failures"] = session.failures
     session.report["machine"] = machine()
