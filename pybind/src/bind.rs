@@ -101,11 +101,16 @@ impl Params {
     fn fill_defaults<'py>(&self, func: &Bound<'py, PyAny>, slots: &mut [Option<Bound<'py, PyAny>>]) -> PyResult<()> {
         let py = func.py();
         if slots.iter().all(Option::is_some) { return Ok(()); }
-        if let Ok(defaults) = func.getattr("__defaults__")?.cast::<PyTuple>() {
+        // SAFETY: the caller gives a function object, whose defaults are null, a tuple and a dict.
+        let (positional, keyword) = unsafe {
+            let f = func.as_ptr().cast::<ffi::PyFunctionObject>();
+            (Bound::from_borrowed_ptr_or_opt(py, (*f).func_defaults), Bound::from_borrowed_ptr_or_opt(py, (*f).func_kwdefaults))
+        };
+        if let Some(Ok(defaults)) = positional.map(|d| d.cast_into::<PyTuple>()) {
             let first = self.positional.saturating_sub(defaults.len());
             for (d, slot) in defaults.iter().zip(&mut slots[first..self.positional]) { if slot.is_none() { *slot = Some(d); } }
         }
-        if let Ok(defaults) = func.getattr("__kwdefaults__")?.cast::<PyDict>() {
+        if let Some(Ok(defaults)) = keyword.map(|d| d.cast_into::<PyDict>()) {
             for i in self.positional..slots.len() { if slots[i].is_none() { slots[i] = defaults.get_item(&self.names[i])?; } }
         }
         let missing = |range: std::ops::Range<usize>| range.filter(|i| slots[*i].is_none()).map(|i| self.names[i].bind(py).to_string()).collect::<Vec<_>>();

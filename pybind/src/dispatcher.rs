@@ -1,5 +1,5 @@
-//! The callable that `@jit` gives: a C-level type with vectorcall. A call compares the arguments with the overload used last, then with the others;
-//! only where none fits are types made and code compiled.
+//! The callable that `@jit` gives: a C-level type with vectorcall. A call compares the arguments with the overloads used before, then with the
+//! others; only where none fits are types made and code compiled.
 //!
 //! Locks are never held while Python code may run (it may wait for the GIL, whose holder may wait for the lock). Two threads that need the same
 //! overload at once may both compile it; the first one's is kept.
@@ -10,6 +10,7 @@ use crate::boxing::{cannot_box, new_ref};
 use crate::convert::{self, Conversion};
 use crate::engine::{self, Options};
 use crate::errors::{Failure, guard};
+use crate::frame::Lenience;
 use crate::functions;
 use crate::guards::Guards;
 use crate::host::PyHost;
@@ -30,6 +31,11 @@ type Obj = *mut ffi::PyObject;
 /// Overloads of one dispatcher whose guards no longer hold; they may hold again (a global that is toggled), but not all are kept.
 const STALE: usize = 16;
 
+/// Overloads that a call tries before it takes the slow path.
+const RECENT: usize = 4;
+/// Parameters of a function whose defaults are filled in on the stack.
+const DEFAULTED: usize = 12;
+
 /// What the object holds besides Python's header.
 pub struct Core {
     py_func: Py<PyFunction>,
@@ -42,7 +48,8 @@ pub struct Core {
     warned: AtomicBool,
     /// New overloads may be compiled.
     pub can_compile: AtomicBool,
-    last: AtomicPtr<Overload>,
+    /// The overload compiled or found by the slow path last, and those before it: tried in this order without a lock.
+    recent: [AtomicPtr<Overload>; RECENT],
     overloads: Mutex<Vec<Arc<Overload>>>,
 }
 
@@ -80,7 +87,7 @@ impl Core {
     pub fn overloads(&self) -> Vec<Arc<Overload>> { self.lock().clone() }
     /// Forgets every overload.
     pub fn clear(&self) {
-        self.last.store(std::ptr::null_mut(), Ordering::Release);
+        for r in &self.recent { r.store(std::ptr::null_mut(), Ordering::Release); }
         let gone = std::mem::take(&mut *self.lock());
         discard(gone);
     }
@@ -131,9 +138,12 @@ impl Core {
                 args = pointers.as_ptr();
             }
             let n = self.params.names.len();
-            for o in self.overloads() {
-                if o.arity() == n && o.holds() && let Some(r) = o.call(self, args) {
-                    self.last.store(Arc::as_ptr(&o).cast_mut(), Ordering::Release);
+            let overloads = self.overloads();
+            let declared = overloads.iter().any(|o| o.declared);
+            for lenience in [Lenience::SameKind, Lenience::Widening, Lenience::Anything].into_iter().take(if declared { 3 } else { 1 }) {
+                for o in overloads.iter().filter(|o| o.arity() == n && o.holds()) {
+                    let Some(r) = o.call(self, args, lenience) else { continue };
+                    self.remember(o);
                     return Ok(r);
                 }
             }
@@ -145,7 +155,7 @@ impl Core {
                 }
                 Err(e) => return Err(e),
             };
-            o.call(self, args).ok_or_else(|| Diagnostic::internal(format!("an overload for ({}) does not take its own arguments", show(&o.args))).into())
+            o.call(self, args, Lenience::SameKind).ok_or_else(|| Diagnostic::internal(format!("an overload for ({}) does not take its own arguments", show(&o.args))).into())
         }
     }
 
@@ -180,6 +190,65 @@ impl Core {
         // SAFETY: function arguments are guarded, hence alive; other objects without leaves live for ever.
         unsafe { o.remember_units(args) };
         Ok(self.insert(o))
+    }
+
+    /// Makes an overload one of those that are tried first, if it is still ours.
+    fn remember(&self, o: &Arc<Overload>) {
+        let list = self.lock();
+        let p = Arc::as_ptr(o).cast_mut();
+        if !list.iter().any(|x| Arc::ptr_eq(x, o)) || self.recent.iter().any(|r| r.load(Ordering::Relaxed) == p) { return; }
+        // An empty place, or the last one's: an overload that is used much stays where it is.
+        let free = self.recent.iter().find(|r| r.load(Ordering::Relaxed).is_null()).unwrap_or(&self.recent[RECENT - 1]);
+        free.store(p, Ordering::Release);
+    }
+
+    /// Calls one of the overloads used before, if the arguments fit.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects, one for each parameter; the thread is attached.
+    #[inline(always)]
+    unsafe fn call_recent(&self, args: *const Obj, n: usize) -> Option<Obj> {
+        for r in &self.recent {
+            let o = r.load(Ordering::Acquire);
+            if o.is_null() { continue; }
+            // SAFETY: overloads are dropped only while no call is in progress, and the pointer is only followed before anything can run that would
+            // drop it: guards run no Python code, and `call` counts as in progress from its beginning.
+            unsafe {
+                if (*o).positional != n || !(*o).holds() { continue; }
+                let answer = if (*o).small {
+                    (*o).call_small(self, args)
+                } else {
+                    let lenience = if (*o).sole.load(Ordering::Relaxed) { Lenience::Anything } else { Lenience::SameKind };
+                    (*o).call(self, args, lenience)
+                };
+                if answer.is_some() { return answer; }
+            }
+        }
+        None
+    }
+
+    /// The call of a function with defaults that leaves some of them out.
+    ///
+    /// # Safety
+    /// As for a vectorcall without keywords.
+    #[inline(never)]
+    unsafe fn call_with_defaults(&self, args: *const Obj, n: usize) -> Option<Obj> {
+        let count = self.simple.filter(|c| *c <= DEFAULTED && n < *c)?;
+        let mut all = [std::ptr::null_mut(); DEFAULTED];
+        // SAFETY: the function is alive; its defaults are null or a tuple, held while the call runs.
+        unsafe {
+            let defaults = (*self.py_func.as_ptr().cast::<ffi::PyFunctionObject>()).func_defaults;
+            if defaults.is_null() { return None; }
+            let given = ffi::PyTuple_GET_SIZE(defaults) as usize;
+            if n + given < count { return None; }
+            for (i, slot) in all[..count].iter_mut().enumerate() {
+                *slot = if i < n { *args.add(i) } else { ffi::PyTuple_GET_ITEM(defaults, (i + given - count) as isize) };
+            }
+            ffi::Py_INCREF(defaults);
+            let answer = self.call_recent(all.as_ptr(), count);
+            ffi::Py_DECREF(defaults);
+            answer
+        }
     }
 
     /// Says in a diagnostic which parameter it is about.
@@ -272,10 +341,14 @@ impl Core {
         if !list.iter().any(|x| Arc::ptr_eq(x, &chosen)) { list.push(chosen.clone()); }
         for old in stale.iter().take(stale.len().saturating_sub(STALE)) {
             let at = list.iter().position(|x| Arc::ptr_eq(x, old));
-            if let Some(at) = at { dropped.push(list.remove(at)); }
+            if let Some(at) = at {
+                for r in self.recent.iter().filter(|r| std::ptr::eq(r.load(Ordering::Relaxed), Arc::as_ptr(old))) { r.store(std::ptr::null_mut(), Ordering::Release); }
+                dropped.push(list.remove(at));
+            }
         }
-        self.last.store(Arc::as_ptr(&chosen).cast_mut(), Ordering::Release);
+        for o in list.iter() { o.sole.store(list.len() == 1 && o.declared, Ordering::Relaxed); }
         drop(list);
+        self.remember(&chosen);
         drop(candidates);
         discard(dropped);
         chosen
@@ -298,25 +371,35 @@ fn discard(mut gone: Vec<Arc<Overload>>) {
 fn show(types: &[Type]) -> String { types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ") }
 
 unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, keywords: Obj) -> Obj {
-    // SAFETY: Python calls with a live dispatcher and live arguments; overloads are dropped only while none of their calls is active, and the
-    // pointer in `last` is only followed before anything can run that would drop it.
+    // SAFETY: Python calls with a live dispatcher and live arguments.
     unsafe {
         let core = &*(*callable.cast::<Dispatcher>()).core;
         let n = ffi::PyVectorcall_NARGS(nargsf) as usize;
-        let last = core.last.load(Ordering::Acquire);
-        if keywords.is_null() && !last.is_null() && (*last).positional == n && (*last).holds() {
-            let answer = if (*last).small { (*last).call_small(core, args) } else { (*last).call(core, args) };
-            if let Some(r) = answer { return r; }
+        if keywords.is_null() {
+            if let Some(r) = core.call_recent(args, n) { return r; }
+            if core.simple.is_some_and(|c| n < c) && let Some(r) = core.call_with_defaults(args, n) { return r; }
         }
         slow(core, args, n, keywords)
+    }
+}
+
+/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off dropping references; while the interpreter
+/// shuts down it refuses to, and then they are put off.
+fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
+    let mut body = Some(body);
+    let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
+    match (answer, body) {
+        (Some(r), _) => r,
+        // SAFETY: as the caller says.
+        (None, Some(b)) => b(unsafe { Python::assume_attached() }),
+        (None, None) => unreachable!("the body ran, and gave its answer"),
     }
 }
 
 #[cold]
 #[inline(never)]
 unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
-    // Python has attached this thread already; PyO3 must know it too, or it puts off dropping references.
-    Python::attach(|py| {
+    attached(|py| {
         // SAFETY: as for `vectorcall`.
         match guard(&format!("calling {}", core.params.name), || unsafe { core.call_slowly(py, args, n, keywords) }) {
             Ok(r) => r,
@@ -335,7 +418,7 @@ pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> 
     let params = Params::of(func)?;
     let core = Box::new(Core {
         py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(options.force_python),
-        can_compile: AtomicBool::new(true), last: AtomicPtr::new(std::ptr::null_mut()), overloads: Mutex::default(),
+        can_compile: AtomicBool::new(true), recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT], overloads: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees the object.
     unsafe {
@@ -357,7 +440,7 @@ unsafe extern "C" fn dealloc(o: Obj) {
         let d = o.cast::<Dispatcher>();
         if !(*d).weakrefs.is_null() { ffi::PyObject_ClearWeakRefs(o); }
         ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() { Python::attach(|_| drop(Box::from_raw((*d).core))); }
+        if !(*d).core.is_null() { attached(|_| drop(Box::from_raw((*d).core))); }
         let class = ffi::Py_TYPE(o);
         ffi::PyObject_GC_Del(o.cast());
         ffi::Py_DECREF(class.cast());
@@ -392,7 +475,7 @@ unsafe extern "C" fn clear(o: Obj) -> c_int {
     unsafe {
         let d = o.cast::<Dispatcher>();
         ffi::Py_CLEAR(&raw mut (*d).dict);
-        if !(*d).core.is_null() { Python::attach(|_| (*(*d).core).clear()); }
+        if !(*d).core.is_null() { attached(|_| (*(*d).core).clear()); }
     }
     0
 }

@@ -161,15 +161,18 @@ fn class_of_handle<'py>(py: Python<'py>, handle: i64) -> Option<Bound<'py, PyTyp
     known::class_object(py, handle as u64)?.into_bound(py).cast_into::<PyType>().ok()
 }
 
+/// Callbacks answer without Python when the interpreter is gone.
+fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R { Python::try_attach(body).unwrap_or(otherwise) }
+
 fn exc_is_a(e: &Exc, handle: i64) -> bool {
-    Python::attach(|py| {
+    with_python(false, |py| {
         let Some(wanted) = class_of_handle(py, handle) else { return false };
         class_of(py, e.class).ok().and_then(|c| c.cast_into::<PyType>().ok()).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
     })
 }
 
 fn class_is_a(handle: i64, class: Class) -> bool {
-    Python::attach(|py| {
+    with_python(false, |py| {
         let Ok(wanted) = py.import("builtins").and_then(|b| b.getattr(class.name())) else { return false };
         class_of_handle(py, handle).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
     })
@@ -183,16 +186,16 @@ fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
 
 fn exc_text(e: &Exc, repr: bool) -> Option<String> {
     if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) { return None; }
-    Python::attach(|py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
+    with_python(None, |py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
 }
 
 fn show_object(p: *mut u8, repr: bool) -> String {
     // SAFETY: the run-time passes a live Python object.
-    Python::attach(|py| shown(&unsafe { Bound::from_borrowed_ptr(py, p.cast()) }, repr))
+    with_python(String::new(), |py| shown(&unsafe { Bound::from_borrowed_ptr(py, p.cast()) }, repr))
 }
 
 fn poll() -> Res<()> {
-    Python::attach(|py| {
+    with_python(Ok(()), |py| {
         // Other Python threads have waited for as long as the loop has run.
         py.detach(|| ());
         py.check_signals().map_err(|e| to_native(py, e))
@@ -200,7 +203,7 @@ fn poll() -> Res<()> {
 }
 
 fn stdout_call(method: &str, text: Option<&str>) -> Res<()> {
-    Python::attach(|py| {
+    with_python(Ok(()), |py| {
         let call = || -> PyResult<()> {
             let out = py.import("sys")?.getattr("stdout")?;
             // `print` does nothing when there is no stdout (pythonw).
@@ -213,7 +216,7 @@ fn stdout_call(method: &str, text: Option<&str>) -> Res<()> {
 }
 
 fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
-    Python::attach(|py| {
+    with_python(Ok(String::new()), |py| {
         let show = || -> PyResult<String> {
             let n = crate::npy::require(py)?;
             let num = crate::npy::type_of_elem(a.elem as u8).and_then(crate::npy::type_num).ok_or_else(|| crate::errors::bug("an array of strings is shown"))?;
@@ -231,7 +234,7 @@ fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
 /// Drops a reference to a Python object, from whatever thread.
 fn release(p: *mut u8) {
     // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
-    if !p.is_null() { Python::attach(|py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) })); }
+    if !p.is_null() { with_python((), |py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) })); }
 }
 
 /// Tells the run-time how to reach Python.

@@ -37,11 +37,17 @@ pub struct Extra {
     pub owned: Vec<*mut Obj>,
 }
 
+/// How far numbers are converted to a declared type; the best overload is the one that needs the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lenience { SameKind, Widening, Anything }
+
 pub struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],
     used: usize,
     /// Stand-ins outlive the call.
     lasting: bool,
+    /// How far arguments are converted to a declared signature.
+    pub lenience: Lenience,
     /// Dropped by hand, so that calls without it pay one comparison.
     pub extra: ManuallyDrop<Option<Box<Extra>>>,
 }
@@ -102,7 +108,7 @@ pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
 
 impl Frame {
     #[inline]
-    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, extra: ManuallyDrop::new(None) } }
+    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, lenience: Lenience::SameKind, extra: ManuallyDrop::new(None) } }
 
     pub fn extra(&mut self) -> &mut Extra { self.extra.get_or_insert_default() }
 

@@ -6,7 +6,7 @@
 use crate::boxing::{self, BoxCx};
 use crate::errors::bug;
 use crate::frame::Frame;
-use crate::plan::Plan;
+use crate::plan::{Plan, Purpose};
 use crate::typeof_::type_of_list;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -24,10 +24,10 @@ pub struct ListPlan { ty: Type, elem: Type, plan: Plan, leaves: Vec<u32>, bytes:
 pub struct ListArg { native: *mut List, py: Obj, elem: Type, before: Vec<u8> }
 
 impl ListPlan {
-    pub fn new(elem: Type, ty: Type, lenient: bool) -> ListPlan {
+    pub fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
         let (bytes, refs) = elem.element_layout();
         // Elements are converted: a list of ints and floats is a list of floats.
-        ListPlan { ty, elem, plan: Plan::new(elem, true), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient }
+        ListPlan { ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose.is_some() }
     }
 
     /// Whether a list has this very type. An empty list has any.

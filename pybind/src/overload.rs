@@ -3,13 +3,14 @@
 use crate::boxing::{self, BoxCx};
 use crate::dispatcher::Core;
 use crate::engine::{Compiled, Wrapper};
-use crate::frame::{ARGS, Frame, RESULTS, borrowed_block};
+use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
 use crate::{convert, ctx, exc, lists};
-use crate::plan::{Plan, small_int};
+use crate::plan::{Plan, Purpose, small_int};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use tierup_core::layout::MemBlock;
 use tierup_core::types::{Float, Int, Kind, Type};
@@ -47,6 +48,8 @@ pub struct Overload {
     plain: Option<Wrapper>,
     /// Takes ints, floats and arrays only: the call path without a frame.
     pub small: bool,
+    /// The only overload, and declared: whatever can be converted is for it.
+    pub sole: AtomicBool,
     /// Declared by a signature: arguments are converted.
     pub declared: bool,
 }
@@ -83,8 +86,8 @@ impl Overload {
         let plain = match &run { Run::Compiled(code) if !big && !nogil => code.wrapper(), Run::Compiled(_) | Run::Python(_) => None };
         let unguarded = guards.is_empty();
         Overload {
-            args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared)).collect(),
-            slots: (a, r), big, quick: if convert.is_some() { Quick::No } else { quick(ret) }, convert, lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
+            args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
+            slots: (a, r), big, sole: AtomicBool::new(false), quick: if convert.is_some() { Quick::No } else { quick(ret) }, convert, lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
             small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded,
         }
     }
@@ -109,13 +112,20 @@ impl Overload {
     /// # Safety
     /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
     #[inline(never)]
-    pub unsafe fn call(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+    pub unsafe fn call(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
         // SAFETY: the buffers have room for what they are used for, or `call_big` makes room.
         unsafe {
-            if self.plain.is_none() && self.big { return self.call_big(core, args); }
-            let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
-            let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
-            self.call_in(core, args, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
+            // Recognising arguments may run Python code, which may drop overloads that nobody calls.
+            ctx::begin();
+            let answer = if self.big {
+                self.call_big(core, args, lenience)
+            } else {
+                let mut slots = [const { MaybeUninit::<u64>::uninit() }; ARGS];
+                let mut results = [const { MaybeUninit::<u64>::uninit() }; RESULTS];
+                self.call_in(core, args, lenience, slots.as_mut_ptr().cast(), results.as_mut_ptr().cast())
+            };
+            ctx::end();
+            answer
         }
     }
 
@@ -169,15 +179,16 @@ impl Overload {
     }
 
     #[cold]
-    unsafe fn call_big(&self, core: &Core, args: *const Obj) -> Option<Obj> {
+    unsafe fn call_big(&self, core: &Core, args: *const Obj, lenience: Lenience) -> Option<Obj> {
         let (mut slots, mut results) = (vec![0u64; self.slots.0 + 1], vec![0u64; self.slots.1 + 1]);
         // SAFETY: as for `call`.
-        unsafe { self.call_in(core, args, slots.as_mut_ptr(), results.as_mut_ptr()) }
+        unsafe { self.call_in(core, args, lenience, slots.as_mut_ptr(), results.as_mut_ptr()) }
     }
 
     #[inline(always)]
-    unsafe fn call_in(&self, core: &Core, args: *const Obj, slots: *mut u64, results: *mut u64) -> Option<Obj> {
+    unsafe fn call_in(&self, core: &Core, args: *const Obj, lenience: Lenience, slots: *mut u64, results: *mut u64) -> Option<Obj> {
         let mut frame = Frame::new(self.lasting);
+        frame.lenience = lenience;
         let mut at = slots;
         // SAFETY: as for `call`; `frame` stays where it is until the end of this function.
         unsafe {
@@ -187,7 +198,6 @@ impl Overload {
                     None => return self.misfit(&mut frame),
                 }
             }
-            ctx::begin();
             let result = match self.plain {
                 Some(wrapper) => {
                     let status = wrapper(ctx::current(), slots, results);
@@ -195,7 +205,6 @@ impl Overload {
                 }
                 None => self.run_other(core, args, slots, results, &mut frame),
             };
-            ctx::end();
             Some(result)
         }
     }

@@ -4,7 +4,7 @@
 //! A *strict* plan takes exactly the objects whose type is the overload's; a *lenient* one (declared signatures, list elements) converts as well.
 
 use crate::errors::Failure;
-use crate::frame::Frame;
+use crate::frame::{Frame, Lenience};
 use crate::lists::{self, ListPlan};
 use crate::npy::{self, Numpy, PyArrayObject};
 use crate::typeof_::{is_plain_subclass, layout_of, type_of};
@@ -26,6 +26,10 @@ pub struct ArrayPlan { code: u8, ndim: i32, layout: Layout, readonly: bool, leni
 /// Something without leaves that is recognised by identity, or by its type.
 pub struct UnitPlan { ty: Type, known: AtomicPtr<ffi::PyObject> }
 
+/// What a lenient plan is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose { Declared, Element }
+
 pub enum Plan {
     PyInt,
     PyFloat,
@@ -34,8 +38,8 @@ pub enum Plan {
     /// `uint64` from a Python int past 63 bits or a NumPy scalar.
     U64(Scalars),
     Scalar(Scalars),
-    /// Any number, converted.
-    Number(Type),
+    /// Any number, converted as far as the call allows, or as far as elements of a list need.
+    Number(Type, Purpose),
     Str,
     None,
     Array(ArrayPlan),
@@ -65,11 +69,12 @@ fn scalars(n: Option<&Numpy>, t: Type) -> Scalars {
 }
 
 impl Plan {
-    pub fn new(t: Type, lenient: bool) -> Plan {
+    pub fn new(t: Type, purpose: Option<Purpose>) -> Plan {
+        let lenient = purpose.is_some();
         let n = npy::loaded();
-        let all = |m: &[Type]| m.iter().map(|t| Plan::new(*t, lenient)).collect::<Box<[Plan]>>();
+        let all = |m: &[Type]| m.iter().map(|t| Plan::new(*t, purpose)).collect::<Box<[Plan]>>();
         match t.kind() {
-            Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if lenient => Plan::Number(t),
+            Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if lenient => Plan::Number(t, purpose.unwrap_or(Purpose::Element)),
             Kind::Bool => Plan::Bool(scalars(n, t)),
             Kind::Int(Int::Py) => Plan::PyInt,
             Kind::Int(Int::U64) => Plan::U64(scalars(n, t)),
@@ -82,10 +87,10 @@ impl Plan {
             Kind::Tuple(m) => Plan::Tuple(all(m)),
             Kind::NamedTuple(c, m) if c.is_keywords() => Plan::Keywords(&c.fields, all(m)),
             Kind::NamedTuple(c, m) => Plan::NamedTuple(crate::known::class_address(c.handle), all(m)),
-            Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, lenient))),
+            Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, purpose))),
             Kind::Range(s) => Plan::Range(*s),
-            Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, lenient)))),
-            Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, lenient)), t.leaf_count()),
+            Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, purpose)))),
+            Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count()),
             Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => {
                 Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(std::ptr::null_mut()) })
             }
@@ -130,7 +135,7 @@ impl Plan {
                     if (class != &raw mut ffi::PyUnicode_Type && ffi::PyUnicode_Check(obj) == 0) || !ready(obj) { return None; }
                     frame.text(obj) as u64
                 }
-                Plan::PyComplex | Plan::U64(_) | Plan::Number(_) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
+                Plan::PyComplex | Plan::U64(_) | Plan::Number(..) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
                 | Plan::Optional(..) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
             };
             out.write(bits);
@@ -165,7 +170,18 @@ impl Plan {
                     out.write(x);
                     Some(out.add(1))
                 }
-                Plan::Number(t) => convert_number(*t, obj, out, frame),
+                Plan::Number(t, purpose) => {
+                    // Lists of plain floats and ints are long.
+                    if class == &raw mut ffi::PyFloat_Type && let Kind::Float(Float::Py | Float::F64) = **t {
+                        out.write(ffi::PyFloat_AS_DOUBLE(obj).to_bits());
+                        return Some(out.add(1));
+                    }
+                    if class == &raw mut ffi::PyLong_Type && let Kind::Int(Int::Py | Int::I64) = **t && let Some(x) = small_int(obj) {
+                        out.write(x as u64);
+                        return Some(out.add(1));
+                    }
+                    convert_number(*t, *purpose, obj, out, frame)
+                }
                 Plan::Tuple(m) => {
                     if class != &raw mut ffi::PyTuple_Type && !is_plain_tuple(obj) { return None; }
                     unbox_members(m, obj, out, frame)
@@ -421,16 +437,29 @@ unsafe fn unbox_range(step: Option<i64>, obj: Obj, class: Class, mut out: *mut u
     Some(out)
 }
 
+/// What it takes to give a number of type `from` as one of type `to`; complex numbers do not become real.
+fn needed(from: Type, to: Type) -> Option<Lenience> {
+    let rank = |t: Type| match *t { Kind::Bool => Some(0), Kind::Int(_) => Some(1), Kind::Float(_) => Some(2), Kind::Complex(_) => Some(3), _ => None };
+    let (a, b) = (rank(from)?, rank(to)?);
+    match (a.cmp(&b), a) {
+        (std::cmp::Ordering::Equal, _) => Some(Lenience::SameKind),
+        (std::cmp::Ordering::Less, _) => Some(Lenience::Widening),
+        (std::cmp::Ordering::Greater, 3) => None,
+        (std::cmp::Ordering::Greater, _) => Some(Lenience::Anything),
+    }
+}
+
 /// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers wrap only where NumPy scalars are concerned, floats
 /// are truncated, complex numbers do not become real.
 ///
 /// # Safety
 /// As for [`Plan::unbox`].
-unsafe fn convert_number(t: Type, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
+unsafe fn convert_number(t: Type, purpose: Purpose, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
     // SAFETY: the caller holds the GIL, and `obj` is live.
     let any = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
     let ty = type_of(&any).ok()?;
-    if !ty.is_number() || (ty.is_complex() && !t.is_complex()) { return None; }
+    let allowed = if purpose == Purpose::Element { Lenience::Widening } else { frame.lenience };
+    if needed(ty, t)? > allowed { return None; }
     let mut fail = |e: PyErr| -> Option<*mut u64> {
         frame.extra().failure = Some(e.into());
         None
