@@ -7,6 +7,7 @@ pub mod engine;
 pub mod exc;
 mod frame;
 pub mod host;
+mod linalg;
 pub mod list;
 pub mod mathfn;
 pub mod number;

@@ -170,6 +170,14 @@ impl<'a> LowerCx<'a> {
         self.helper_value(&object::exc_format, &[class, text, len, values])
     }
 
+    /// Raises an exception made here and goes on in a block that is never reached.
+    pub fn raise_made(&mut self, exc: Value) {
+        let landing = self.landing();
+        self.b.jump(landing, &[exc]);
+        let dead = self.b.new_cold_block(&[]);
+        self.b.switch_to(dead);
+    }
+
     /// Raises; the current block ends.
     pub fn raise(&mut self, class: Class, message: &str) {
         let exc = self.exception(class, message);

@@ -25,7 +25,7 @@ pub static OPS: &[OpDef] = &[
         let n = a.size(cx);
         Ok(vec![cx.b.bin_imm(Op::Imul, n, a.ty.itemsize())])
     })).property().doc("Bytes of all elements."),
-    OpDef::new(&["array.strides"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::tuple(vec![Type::int(); t.ndim()]))), |cx, c| Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.strides))).property().doc("Bytes from one element to the next in each dimension."),
+    OpDef::new(&["array.strides"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::tuple(vec![Type::int(); t.ndim()]))), emit_strides)).property().doc("Bytes from one element to the next in each dimension."),
     OpDef::new(&["array.dtype"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::of(Type::new(Kind::DType(t.dtype)))), nothing)).property().doc("Type of the elements."),
     OpDef::new(&["number.dtype"], "x", Body::Lir(|_, a| if a[0].ty.is_number() { Ok(Answer::of(Type::new(Kind::DType(a[0].ty.strong())))) } else { Err(no_match(".dtype", a)) }, nothing)).property().doc("Type of a NumPy number."),
     // `a.flags` is the array under another type, whose attributes are the flags.
@@ -105,6 +105,16 @@ fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axis = c.consts[1].as_ref().and_then(Const::as_int);
     Ok(vec![match axis { Some(k) => a.shape[if k < 0 { k + a.shape.len() as i64 } else { k } as usize], None => a.size(cx) }])
+}
+
+/// Arrays of no elements have strides of 0, where their type does not carry the strides of a view.
+fn emit_strides(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    if a.ty.layout == Layout::A { return Ok(a.strides); }
+    let size = a.size(cx);
+    let some = cx.b.bin_imm(Op::IcmpNe, size, 0);
+    let zero = cx.b.i64(0);
+    Ok(a.strides.iter().map(|s| cx.b.select(some, *s, zero)).collect())
 }
 
 // ---- flags

@@ -168,7 +168,7 @@ pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result
 // ---- from nested sequences
 
 /// Dimensions and element type of nested sequences; arrays in them count with all of theirs.
-fn nested(t: Type) -> Option<(usize, Type)> {
+pub fn nested(t: Type) -> Option<(usize, Type)> {
     if t.is_number() { return Some((0, t)); }
     if let Some(a) = t.as_array() { return Some((a.ndim(), a.dtype)); }
     if let Some(m) = t.members() {
@@ -218,7 +218,7 @@ fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// A new array of the elements of an array, a number or nested sequences.
-fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
+pub fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) -> Result<ArrayVal> {
     if t.is_number() { return zero_d(cx, v, t, to.dtype); }
     if t.as_array().is_some() { return ArrayVal::new(cx, v, t)?.copied(cx, to.dtype, to.layout); }
     let (n, _) = nested(t).ok_or_else(|| Diagnostic::internal(format!("no array can be made of {t}")))?;

@@ -92,12 +92,17 @@ fn planned(args: &[Arg]) -> Result<(ArrayType, Plan)> {
     Ok((a, plan(a, args[1].ty).ok_or_else(|| no_match("[]", args))?))
 }
 
-fn get_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let args = &super::index::resolved(cx, args);
     let (a, p) = planned(args)?;
     Ok(Answer::of(Type::array(a.dtype, p.ndim, Layout::C)))
 }
 
-fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+/// Type of `a[index]` where the index is an advanced one.
+pub fn result_type(a: ArrayType, index: Type) -> Option<Type> { plan(a, index).map(|p| Type::array(a.dtype, p.ndim, Layout::C)) }
+
+fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let args = &super::index::resolved(cx, args);
     let (a, p) = planned(args)?;
     assignable(a, Type::array(a.dtype, p.ndim, Layout::C), args[2].ty)?;
     Ok(Answer::of(Type::none()))
@@ -216,17 +221,27 @@ pub fn count_true(cx: &mut LowerCx<'_>, mask: &ArrayVal) -> Result<Value> {
     Ok(n[0])
 }
 
+/// The address behind the `n` rows of a result.
+fn behind(cx: &mut LowerCx<'_>, out: &ArrayVal, n: Value) -> Value {
+    let bytes = cx.b.bin(Op::Imul, n, out.strides[0]);
+    cx.b.ptr_add(out.data, bytes)
+}
+
 /// Byte offsets, in the dimensions of `a` from `dim` on, of the places where the mask is true.
 fn mask_offsets(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize) -> Result<ArrayVal> {
     check_mask(cx, a, mask, dim);
     let n = count_true(cx, mask)?;
-    let out = ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, false)?;
+    // Zeroed and never overrun: should another thread change the mask between the passes, every offset still is one into the array.
+    let out = ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true)?;
+    let end = behind(cx, &out, n);
     // The second stream counts offsets: an address that starts at zero.
     let zero = cx.b.null();
     let offsets = Stream { data: zero, strides: a.strides[dim..dim + mask.shape.len()].to_vec() };
     fold(cx, &mask.shape, &[mask.stream(), offsets], &[out.data], &mut |cx, at, to| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
         let (to, off) = (to[0], cx.b.conv(Op::Bitcast, Ty::I64, at[1]));
+        let room = cx.b.bin(Op::IcmpNe, to, end);
+        let m = cx.and(m, room);
         cx.if_else(m, |cx| {
             cx.b.store(off, to, 0, Alias::Array);
             let eight = cx.b.i64(8);
@@ -246,10 +261,13 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     let n = count_true(cx, mask)?;
     let shape: Vec<Value> = std::iter::once(n).chain(a.shape[k..].iter().copied()).collect();
     let out = ArrayVal::alloc(cx, a.ty.dtype, &shape, Layout::C, false)?;
+    let end = behind(cx, &out, n);
     let from = Stream { data: a.data, strides: a.strides[..k].to_vec() };
     fold(cx, &mask.shape, &[mask.stream(), from], &[out.data], &mut |cx, at, to| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
         let to = to[0];
+        let room = cx.b.bin(Op::IcmpNe, to, end);
+        let m = cx.and(m, room);
         cx.if_else(m, |cx| {
             copy_rest(cx, &a.shape[k..], at[1], &a.strides[k..], to, &out.strides[1..], a.ty.dtype)?;
             Ok(vec![cx.b.ptr_add(to, out.strides[0])])
@@ -286,7 +304,7 @@ fn copy_rest(cx: &mut LowerCx<'_>, shape: &[Value], from: Value, from_strides: &
 
 // ---- reading
 
-fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     if only_mask(&p) {

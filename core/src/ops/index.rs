@@ -61,6 +61,9 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     Some(Type::new(Kind::Array(ArrayType { ndim: ndim as u8, layout, ..a })))
 }
 
+/// Type of `a[index]` where the index is a basic one.
+pub fn result_type(a: ArrayType, index: Type) -> Option<Type> { view_type(a, &items(index)?) }
+
 fn too_many(a: ArrayType, n: usize) -> Diagnostic {
     Diagnostic::new(Code::NoMatchingOperation, format!("too many indices for array: array is {}-dimensional, but {n} were indexed", a.ndim))
 }
@@ -71,13 +74,18 @@ fn array_and_items(args: &[Arg]) -> Result<(ArrayType, Vec<(Item, Type)>)> {
     Ok((a, items))
 }
 
-fn get_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn get_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let args = &resolved(cx, args);
     let (a, items) = array_and_items(args)?;
     let t = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
     Ok(Answer::of(t))
 }
 
-fn set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+/// Operands with lists of what they are known to hold so far.
+pub fn resolved(cx: &TyCx<'_, '_>, args: &[Arg]) -> Vec<Arg> { args.iter().map(|a| Arg { ty: cx.session.resolve(a.ty), konst: a.konst.clone() }).collect() }
+
+fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let args = &resolved(cx, args);
     let (a, items) = array_and_items(args)?;
     let view = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
     assignable(a, view, args[2].ty)?;
@@ -163,7 +171,7 @@ pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usiz
     at
 }
 
-fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     match c.ret.as_array() {
         Some(r) => Ok(view(cx, &a, &c.args[1], c.types[1], r.ndim(), r.layout)?.pack()),

@@ -174,6 +174,9 @@ families!(
     array,
     create,
     shape,
+    join,
+    select,
+    linalg,
     list,
     string,
     text,
@@ -202,6 +205,7 @@ families!(
     print,
     time,
     shape,
+    linalg,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

@@ -497,7 +497,7 @@ fn emit_expand(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// The array with dimensions of length 1 at these places of the result; its layout stays.
-fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal {
+pub fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal {
     let n = a.shape.len() + new.len();
     let mut old = a.shape.iter().zip(&a.strides);
     let (mut shape, mut strides) = (vec![], vec![]);

@@ -37,11 +37,11 @@ pub fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<An
         let a = o.ty.as_array().ok_or_else(|| no_match(op.name(), args))?;
         if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "output array is read-only")); }
         let deepest = arrays.iter().map(|a| a.ndim).max().unwrap_or(0);
-        if deepest > a.ndim { return Err(Diagnostic::new(Code::NoMatchingOperation, "the output array has fewer dimensions than the result")); }
         if !same_kind(answer.ret, a.dtype) {
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot cast {}'s result from {} to {} with casting rule 'same_kind'", op.name(), answer.ret, a.dtype)));
         }
-        return Ok(Answer::coerced(o.ty, coerce));
+        // Too few dimensions in the output: always an error, which is raised when the call runs.
+        return Ok(Answer::coerced(if deepest > a.ndim { Type::never() } else { o.ty }, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
     let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim);
@@ -145,9 +145,10 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
 
 /// A call with `out`. Where an input shares memory with it, results go to a temporary first.
 fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
-    let out_type = body.call.ret;
+    let out_type = body.call.types[body.operands.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
+    if *body.call.ret == Kind::Never { return too_few_dimensions(cx, &arrays, &target); }
     check_output(cx, &arrays, &target);
     let mut shared = None;
     for a in &arrays {
@@ -178,6 +179,15 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     }
     cx.retain(out, out_type);
     Ok(out.to_vec())
+}
+
+fn too_few_dimensions(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayVal) -> Result<Val> {
+    let ndim = arrays.iter().map(|a| a.shape.len()).max().unwrap_or(0);
+    let shape = broadcast_shapes(cx, &arrays.iter().chain([target]).map(|a| a.shape.clone()).collect::<Vec<_>>(), ndim)?;
+    let text = format!("non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_text(target.shape.len()), shape_text(ndim));
+    let exc = cx.formatted(Class::ValueError, &text, &[target.shape.as_slice(), &shape].concat());
+    cx.raise_made(exc);
+    Ok(vec![])
 }
 
 /// ValueError unless the operands broadcast to exactly the shape of the output.

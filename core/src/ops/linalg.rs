@@ -1,0 +1,175 @@
+//! Products of matrices and vectors. The kernel is the run-time's; here shapes are checked, operands converted, and batches walked through.
+
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::elem::Elem;
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, Stream, load_element, shape_text, walk};
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::rt::P;
+use crate::types::{Kind, Layout, Type, promote};
+
+crate::runtime_fns! {
+    /// Products of matrices.
+    trait Helpers;
+    /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`). `dims` holds m, k, n, then the row and column strides of `a`, `b`
+    /// and `c` in bytes. `c` overlaps neither operand.
+    fn linalg_matmul(elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Never];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.matmul", "numpy.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
+    OpDef::new(&["numpy.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
+    OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
+    OpDef::new(&["numpy.dot", "array.dot"], "a, b, out=None", Body::Py("linalg.dot")).raises().writes().doc("Product with numbers, or into an array."),
+    OpDef::new(&["numpy.inner"], "a, b", Body::Lir(|_, a| rule(a, Product::Inner), |cx, c| emit(cx, c, Product::Inner))).raises().reads().doc("Product over the last dimensions."),
+    OpDef::new(&["numpy.inner"], "a, b", Body::Py("linalg.inner")).raises().reads().doc("Product with numbers."),
+    OpDef::new(&["numpy.vdot"], "a, b", Body::Py("linalg.vdot")).raises().reads().doc("Product of all elements, the first operand conjugated."),
+    OpDef::new(&["numpy.outer"], "a, b, out=None", Body::Py("linalg.outer")).raises().reads().doc("Products of all pairs of elements."),
+    OpDef::new(&["numpy.kron"], "a, b", Body::Py("linalg.kron")).raises().reads().doc("Kronecker product."),
+    OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Product { Matmul, Dot, Inner }
+
+/// Dimensions of the result, by those of the operands; none when the product is something else.
+fn result_dims(m: usize, n: usize, how: Product) -> Option<usize> {
+    match (how, m, n) {
+        (_, 0, _) | (_, _, 0) => None,
+        (_, 1, 1) => Some(0),
+        (Product::Matmul, 1, n) => Some(n - 1),
+        (Product::Matmul, m, 1) => Some(m - 1),
+        (Product::Matmul, m, n) => Some(m.max(n)),
+        (Product::Dot | Product::Inner, m, n) => Some(m + n - 2),
+    }
+}
+
+fn rule(args: &[Arg], how: Product) -> Result<Answer> {
+    let (Some(a), Some(b)) = (args[0].ty.as_array(), args[1].ty.as_array()) else { return Err(no_match("a product of arrays", args)) };
+    let Some(n) = result_dims(a.ndim(), b.ndim(), how) else {
+        if how == Product::Matmul { return Err(Diagnostic::new(Code::NoMatchingOperation, "matmul: an operand has no dimensions").help("use * to multiply with a number")); }
+        return Err(no_match("a product of arrays", args));
+    };
+    let dtype = promote::result_type(a.dtype, b.dtype);
+    Ok(Answer::of(if n == 0 { dtype } else { Type::array(dtype, n, Layout::C) }))
+}
+
+/// An operand as a matrix in its last two dimensions.
+struct Matrix { batch: Vec<Value>, batch_strides: Vec<Value>, data: Value, rows: Value, row_stride: Value, columns: Value, column_stride: Value }
+
+/// The last two dimensions of `a`; a vector is a row on the left side and a column on the right.
+fn matrix(cx: &mut LowerCx<'_>, a: &ArrayVal, left: bool) -> Matrix {
+    let n = a.shape.len();
+    let (one, zero) = (cx.b.i64(1), cx.b.i64(0));
+    if n == 1 {
+        let (line, step) = (a.shape[0], a.strides[0]);
+        let (rows, row_stride, columns, column_stride) = if left { (one, zero, line, step) } else { (line, step, one, zero) };
+        return Matrix { batch: vec![], batch_strides: vec![], data: a.data, rows, row_stride, columns, column_stride };
+    }
+    Matrix {
+        batch: a.shape[..n - 2].to_vec(), batch_strides: a.strides[..n - 2].to_vec(), data: a.data, rows: a.shape[n - 2], row_stride: a.strides[n - 2],
+        columns: a.shape[n - 1], column_stride: a.strides[n - 1],
+    }
+}
+
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Product) -> Result<Val> {
+    let dtype = c.ret.as_array().map_or(c.ret, |a| a.dtype);
+    let (mut operands, mut temporary) = (vec![], vec![]);
+    for k in 0..2 {
+        let a = ArrayVal::new(cx, &c.args[k], c.types[k])?;
+        operands.push(if a.ty.dtype == dtype { a } else {
+            let t = cx.guarded(&temporary, |cx| a.copied(cx, dtype, Layout::C))?;
+            temporary.push(t.owner);
+            t
+        });
+    }
+    let out = cx.guarded(&temporary, |cx| product(cx, &operands[0], &operands[1], c.ret, how))?;
+    for o in temporary { cx.b.helper(&super::object::obj_release, &[o]); }
+    Ok(out)
+}
+
+fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Product) -> Result<Val> {
+    let (one_a, one_b) = (a.shape.len() == 1, b.shape.len() == 1);
+    let left = matrix(cx, a, true);
+    let mut right = matrix(cx, b, false);
+    if how == Product::Inner && !one_b {
+        std::mem::swap(&mut right.rows, &mut right.columns);
+        std::mem::swap(&mut right.row_stride, &mut right.column_stride);
+    }
+    check_inner(cx, a, b, &left, &right, how);
+    let keep = |m: &[Value], last: Value, drop: bool| -> Vec<Value> { if drop { m.to_vec() } else { [m, &[last]].concat() } };
+    // Result: for `@` one broadcast batch, then rows and columns; else the rows of `a`, then those of `b`.
+    let (batch, shape) = if how == Product::Matmul {
+        let n = left.batch.len().max(right.batch.len());
+        let batch = if n == 0 { vec![] } else { super::ufunc::broadcast_shapes(cx, &[left.batch.clone(), right.batch.clone()], n)? };
+        let shape = keep(&keep(&batch, left.rows, one_a), right.columns, one_b);
+        (batch, shape)
+    } else {
+        let rows = keep(&left.batch, left.rows, one_a);
+        ([left.batch.clone(), right.batch.clone()].concat(), [rows, keep(&right.batch, right.columns, one_b)].concat())
+    };
+    let dtype = a.ty.dtype;
+    let Kind::Array(_) = *ret else {
+        // A number: the kernel writes it to the stack.
+        let data = cx.b.slot_addr(16);
+        let zero = cx.b.i64(0);
+        kernel(cx, dtype, (&left, left.data), (&right, right.data), (data, zero, zero));
+        return Ok(load_element(cx, data, dtype));
+    };
+    let out = ArrayVal::alloc(cx, dtype, &shape, Layout::C, false)?;
+    let zero = cx.b.i64(0);
+    let (at_rows, at_columns) = if how == Product::Matmul { (batch.len(), batch.len() + !one_a as usize) } else { (left.batch.len(), shape.len() - 1) };
+    let row_stride = if one_a { zero } else { out.strides[at_rows] };
+    let column_stride = if one_b { zero } else { out.strides[at_columns] };
+    let mut streams = vec![];
+    if how == Product::Matmul {
+        for m in [&left, &right] { streams.push(Stream { data: m.data, strides: stretched(cx, m, &batch) }); }
+        streams.push(Stream { data: out.data, strides: out.strides[..batch.len()].to_vec() });
+    } else {
+        let (m, n) = (left.batch.len(), right.batch.len());
+        streams.push(Stream { data: left.data, strides: [left.batch_strides.clone(), vec![zero; n]].concat() });
+        streams.push(Stream { data: right.data, strides: [vec![zero; m], right.batch_strides.clone()].concat() });
+        let first = m + !one_a as usize;
+        streams.push(Stream { data: out.data, strides: [&out.strides[..m], &out.strides[first..first + n]].concat() });
+    }
+    walk(cx, &batch, &streams, &mut |cx, at| {
+        kernel(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride));
+        Ok(())
+    })?;
+    Ok(out.pack())
+}
+
+/// Strides of an operand's batch dimensions under a broadcast batch.
+fn stretched(cx: &mut LowerCx<'_>, m: &Matrix, batch: &[Value]) -> Vec<Value> {
+    let zero = cx.b.i64(0);
+    let mut out = vec![zero; batch.len() - m.batch.len()];
+    for (n, s) in m.batch.iter().zip(&m.batch_strides) {
+        let one = cx.b.bin_imm(Op::IcmpEq, *n, 1);
+        out.push(cx.b.select(one, zero, *s));
+    }
+    out
+}
+
+fn kernel(cx: &mut LowerCx<'_>, dtype: Type, (a, a_data): (&Matrix, Value), (b, b_data): (&Matrix, Value), (c, row_stride, column_stride): (Value, Value, Value)) {
+    let dims = cx.spill(&[a.rows, a.columns, b.columns, a.row_stride, a.column_stride, b.row_stride, b.column_stride, row_stride, column_stride]);
+    let elem = cx.b.i64(Elem::of(dtype).map_or(0, |e| e as i64));
+    cx.b.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
+}
+
+/// ValueError unless the dimensions that are summed over agree.
+fn check_inner(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, left: &Matrix, right: &Matrix, how: Product) {
+    let (k, l) = (left.columns, right.rows);
+    let same = cx.b.bin(Op::IcmpEq, k, l);
+    if how == Product::Matmul {
+        let text = "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size {} is different from {})";
+        cx.check_format(same, Class::ValueError, text, &[l, k]);
+        return;
+    }
+    let (m, n) = (a.shape.len(), b.shape.len());
+    let over = if n == 1 { 0 } else if how == Product::Inner { n - 1 } else { n - 2 };
+    let text = format!("shapes {} and {} not aligned: {{}} (dim {}) != {{}} (dim {over})", shape_text(m), shape_text(n), m - 1);
+    cx.check_format(same, Class::ValueError, &text, &[a.shape.as_slice(), &b.shape, &[k, l]].concat());
+}

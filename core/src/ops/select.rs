@@ -1,0 +1,181 @@
+//! Choosing elements: `where`, `nonzero`, `take`, and what Python functions build on them.
+
+use super::array::array;
+use super::shape::{axis_text, normal_axis};
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::arrays::{ArrayVal, fold, load_element};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{Const, Kind, Layout, Type, promote};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where)).doc("`x` where the condition holds, else `y`."),
+    OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices where the condition holds, one array for each dimension."),
+    OpDef::new(&["numpy.nonzero", "array.nonzero"], "a", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices of the elements that are not zero, one array for each dimension."),
+    OpDef::new(&["numpy.flatnonzero"], "a", Body::Py("select.flatnonzero")).raises().reads().doc("Positions in C order of the elements that are not zero."),
+    OpDef::new(&["numpy.argwhere"], "a", Body::Py("select.argwhere")).raises().reads().doc("Indices of the elements that are not zero, as rows."),
+    OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Lir(take_rule, emit_take)).raises().reads().doc("Elements at indices, along a dimension or of all elements in C order."),
+    OpDef::new(&["numpy.take"], "a, indices, axis=None", Body::Py("select.take")).raises().reads().doc("Elements of a sequence at indices."),
+    OpDef::new(&["numpy.take_along_axis"], "arr, indices, axis", Body::Py("select.take_along_axis")).raises().reads().doc("For each place of `indices` the element there along a dimension."),
+    OpDef::new(&["numpy.put_along_axis"], "arr, indices, values, axis", Body::Py("select.put_along_axis")).raises().writes().doc("Sets for each place of `indices` the element there along a dimension."),
+    OpDef::new(&["numpy.put", "array.put"], "a, ind, v", Body::Py("select.put")).raises().writes().doc("Sets elements at positions in C order."),
+    OpDef::new(&["numpy.extract"], "condition, arr", Body::Py("select.extract")).raises().reads().doc("The elements where a condition holds."),
+    OpDef::new(&["numpy.compress"], "condition, a, axis=None", Body::Py("select.compress")).raises().reads().doc("The slices along a dimension where a condition holds."),
+    OpDef::new(&["numpy.place"], "arr, mask, vals", Body::Py("select.place")).raises().writes().doc("Sets the elements where a mask holds, repeating the values."),
+    OpDef::new(&["numpy.putmask"], "a, mask, values", Body::Py("select.putmask")).raises().writes().doc("Sets the elements where a mask holds to the values at the same places."),
+    OpDef::new(&["numpy.copyto"], "dst, src", Body::Py("select.copyto")).raises().writes().doc("`dst[...] = src`."),
+    OpDef::new(&["numpy.select"], "condlist, choicelist, default=0", Body::Py("select.select")).raises().reads().doc("For each place the choice of the first condition that holds."),
+    OpDef::new(&["numpy.diff"], "a, n=1, axis=-1", Body::Py("select.diff")).raises().reads().doc("Differences of neighbours along a dimension."),
+    OpDef::new(&["numpy.ediff1d"], "ary", Body::Py("select.ediff1d")).raises().reads().doc("Differences of neighbours of all elements."),
+    OpDef::new(&["numpy.repeat", "array.repeat"], "a, repeats, axis=None", Body::Py("select.repeat")).raises().reads().doc("Each element several times."),
+    OpDef::new(&["numpy.tile"], "A, reps", Body::Py("select.tile")).raises().reads().doc("The array several times."),
+    OpDef::new(&["numpy.roll"], "a, shift, axis=None", Body::Py("select.roll")).raises().reads().doc("Elements moved round, along a dimension or all of them."),
+    OpDef::new(&["numpy.rot90"], "m, k=1", Body::Py("select.rot90")).raises().reads().doc("A matrix turned by 90 degrees `k` times, as a view."),
+    OpDef::new(&["numpy.delete"], "arr, obj, axis=None", Body::Py("select.delete")).raises().reads().doc("A copy without some elements."),
+    OpDef::new(&["numpy.insert"], "arr, obj, values, axis=None", Body::Py("select.insert")).raises().reads().doc("A copy with values put in."),
+    OpDef::new(&["numpy.trim_zeros"], "filt, trim='fb'", Body::Py("select.trim_zeros")).raises().reads().doc("A view without leading and trailing zeros."),
+    OpDef::new(&["numpy.resize"], "a, new_shape", Body::Py("select.resize")).raises().reads().doc("An array of another shape, the elements repeated."),
+    OpDef::new(&["numpy.fill_diagonal"], "a, val", Body::Py("select.fill_diagonal")).raises().writes().doc("Sets the main diagonal."),
+    OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.isclose")).raises().reads().doc("Whether numbers agree within tolerances, element by element."),
+    OpDef::new(&["numpy.allclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.allclose")).raises().reads().doc("Whether all numbers agree within tolerances."),
+    OpDef::new(&["numpy.array_equal"], "a1, a2, equal_nan=False", Body::Py("compare.array_equal")).raises().reads().doc("Whether shapes and all elements agree."),
+    OpDef::new(&["numpy.array_equiv"], "a1, a2", Body::Py("compare.array_equiv")).raises().reads().doc("Whether all elements agree after broadcasting."),
+];
+
+// ---- where
+
+fn where_rule(args: &[Arg], _: bool) -> Option<Answer> {
+    if !args.iter().all(|a| a.ty.is_number()) { return None; }
+    let t = promote::result_type(args[1].ty, args[2].ty).strong();
+    Some(Answer::coerced(t, vec![Type::bool(), t, t]))
+}
+
+fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| cx.b.select(c.args[0][0], *x, *y)).collect())
+}
+
+// ---- nonzero
+
+fn nonzero_rule(args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    if a.ndim == 0 { return Err(Diagnostic::new(Code::NoMatchingOperation, "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")); }
+    Ok(Answer::of(Type::tuple(vec![Type::array(Type::i64(), 1, Layout::C); a.ndim()])))
+}
+
+fn is_nonzero(cx: &mut LowerCx<'_>, p: Value, t: Type) -> Result<Value> {
+    let x = load_element(cx, p, t);
+    Ok(cast::cast(cx, &x, t, Type::bool())?[0])
+}
+
+fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let zero = cx.b.i64(0);
+    let dtype = a.ty.dtype;
+    let count = fold(cx, &a.shape, &[a.stream()], &[zero], &mut |cx, at, n| {
+        let m = is_nonzero(cx, at[0], dtype)?;
+        let one = cx.b.conv(Op::Zext, Ty::I64, m);
+        Ok(vec![cx.b.bin(Op::Iadd, n[0], one)])
+    })?[0];
+    let mut made: Vec<ArrayVal> = vec![];
+    for _ in 0..a.shape.len() {
+        let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
+        made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, Type::i64(), &[count], Layout::C, false))?);
+    }
+    // How far the results are filled; another thread may change the array meanwhile, so it never passes the count.
+    let filled = cx.spill(&[zero]);
+    a.for_each(cx, &mut |cx, index| {
+        let p = a.address(cx, index);
+        let m = is_nonzero(cx, p, dtype)?;
+        cx.if_then(m, |cx| {
+            let k = cx.b.load(Ty::I64, filled, 0, crate::lir::Alias::Stack);
+            let room = cx.b.bin(Op::IcmpSlt, k, count);
+            cx.if_then(room, |cx| {
+                for (out, i) in made.iter().zip(index) { out.store(cx, &[k], &[*i]); }
+                let next = cx.b.bin_imm(Op::Iadd, k, 1);
+                cx.b.store(next, filled, 0, crate::lir::Alias::Stack);
+                Ok(())
+            })
+        })
+    })?;
+    Ok(made.iter().flat_map(ArrayVal::pack).collect())
+}
+
+// ---- take
+
+/// The index that `take` along an axis comes to: whole dimensions in front, then the indices; or why there is none.
+fn take_index(args: &[Arg]) -> Result<std::result::Result<Type, String>> {
+    let a = array(args)?;
+    let index = args[1].ty;
+    let ok = index.is_int() || index.as_array().is_some_and(|i| i.dtype.is_int()) || super::index::row(index).is_some_and(|e| e.is_int());
+    if !ok { return Err(no_match("take()", args)); }
+    let k = args[2].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "the axis of take() must be a constant").help("write the number in the call"))?;
+    let Some(axis) = normal_axis(k, a.ndim()) else { return Ok(Err(axis_text(k, a.ndim()))) };
+    let mut items = vec![Type::new(Kind::Slice([Type::none(); 3])); axis];
+    items.push(index);
+    Ok(Ok(Type::tuple(items)))
+}
+
+/// The array that a `take` of all elements reads: one dimension.
+fn flat_type(t: Type) -> Option<Type> { t.as_array().map(|a| Type::array(a.dtype, 1, Layout::C)) }
+
+fn take_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let args = &super::index::resolved(cx, args);
+    if args[2].is_none() {
+        let flat = flat_type(args[0].ty).ok_or_else(|| no_match("take()", args))?;
+        let one = [Arg::of(flat), args[1].clone(), Arg::constant(Const::Int(0))];
+        let index = take_index(&one)?.map_err(Diagnostic::internal)?;
+        return Ok(Answer::of(picked_type(flat, index).ok_or_else(|| no_match("take()", args))?));
+    }
+    Ok(Answer::of(match take_index(args)? {
+        Ok(index) => picked_type(args[0].ty, index).ok_or_else(|| no_match("take()", args))?,
+        Err(_) => Type::never(),
+    }))
+}
+
+/// Type of `a[index]` as a copy.
+fn picked_type(a: Type, index: Type) -> Option<Type> {
+    let a = a.as_array()?;
+    super::fancy::result_type(a, index).or_else(|| {
+        let t = super::index::result_type(a, index)?;
+        Some(t.as_array().map_or(t, |v| Type::array(v.dtype, v.ndim(), Layout::C)))
+    })
+}
+
+fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let args: Vec<Arg> = c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect();
+    if *c.types[2] != Kind::None {
+        return match take_index(&args)? {
+            Ok(index) => pick(cx, &c.args[0], c.types[0], &c.args[1], index, c.ret),
+            Err(text) => {
+                cx.raise_and_continue(Class::ValueError, &text);
+                Ok(vec![])
+            }
+        };
+    }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let flat = flat_type(c.types[0]).ok_or_else(|| Diagnostic::internal("array"))?;
+    let index = take_index(&[Arg::of(flat), args[1].clone(), Arg::constant(Const::Int(0))])?.map_err(Diagnostic::internal)?;
+    let n = a.size(cx);
+    let whole = super::array::contiguous_or_copy(cx, &a, Layout::C)?;
+    let out = cx.guarded(&[whole.owner], |cx| pick(cx, &[whole.owner, whole.data, n], flat, &c.args[1], index, c.ret))?;
+    cx.b.helper(&super::object::obj_release, &[whole.owner]);
+    Ok(out)
+}
+
+/// `a[index]` as a copy.
+fn pick(cx: &mut LowerCx<'_>, a: &[Value], t: Type, index: &[Value], index_type: Type, ret: Type) -> Result<Val> {
+    let (args, types) = ([a.to_vec(), index.to_vec()], [t, index_type]);
+    let ty = t.as_array().ok_or_else(|| Diagnostic::internal("array"))?;
+    let call = OpCall { args: &args, types: &types, consts: &[None, None], ret, elementwise: false };
+    if super::fancy::result_type(ty, index_type).is_some() { return super::fancy::emit_get(cx, &call); }
+    let view = super::index::result_type(ty, index_type).ok_or_else(|| Diagnostic::internal("index"))?;
+    let v = super::index::emit_get(cx, &OpCall { ret: view, ..call })?;
+    match view.as_array() {
+        Some(w) => Ok(ArrayVal::new(cx, &v, view)?.copied(cx, w.dtype, Layout::C)?.pack()),
+        None => Ok(v),
+    }
+}

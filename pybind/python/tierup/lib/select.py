@@ -1,0 +1,334 @@
+"""Elements chosen, moved, repeated, left out and put in. Parameters are those of NumPy's functions of the same name."""
+
+import numpy as np
+
+
+def flatnonzero(a):
+    return np.nonzero(np.ravel(a))[0]
+
+
+def argwhere(a):
+    return np.stack(np.nonzero(a), 1)
+
+
+def take(a, indices, axis):
+    return np.take(np.asarray(a), indices, axis)
+
+
+def take_along_axis(arr, indices, axis):
+    if axis is None:
+        return take_along_axis(np.ravel(arr), indices, 0)
+    d = axis % arr.ndim
+    out = np.empty(indices.shape, arr.dtype)
+    for at in np.ndindex(indices.shape):
+        out[at] = arr[at[:d] + (indices[at],) + at[d + 1:]]
+    return out
+
+
+def put_along_axis(arr, indices, values, axis):
+    d = axis % arr.ndim
+    given = np.broadcast_to(values, indices.shape)
+    for at in np.ndindex(indices.shape):
+        arr[at[:d] + (indices[at],) + at[d + 1:]] = given[at]
+
+
+def put(a, ind, v):
+    positions = np.ravel(np.asarray(ind))
+    values = np.ravel(np.asarray(v))
+    for k in range(len(positions)):
+        a.flat[positions[k]] = values[k % len(values)]
+
+
+def extract(condition, arr):
+    return np.take(np.ravel(arr), np.nonzero(np.ravel(condition))[0])
+
+
+def compress(condition, a, axis):
+    if axis is None:
+        return np.take(np.ravel(a), np.nonzero(condition)[0])
+    return np.take(a, np.nonzero(condition)[0], axis)
+
+
+def place(arr, mask, vals):
+    values = np.ravel(np.asarray(vals))
+    k = 0
+    for at in np.ndindex(arr.shape):
+        if mask[at]:
+            if len(values) == 0:
+                raise ValueError("Cannot insert from an empty array!")
+            arr[at] = values[k % len(values)]
+            k += 1
+
+
+def putmask(a, mask, values):
+    given = np.ravel(np.asarray(values))
+    k = 0
+    for at in np.ndindex(a.shape):
+        if mask[at]:
+            a[at] = given[k % len(given)]
+        k += 1
+
+
+def copyto(dst, src):
+    dst[...] = src
+
+
+def select(condlist, choicelist, default):
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    out = np.where(condlist[0], choicelist[0], default)
+    done = condlist[0].copy()
+    for k in range(1, len(condlist)):
+        out = np.where(condlist[k] & ~done, choicelist[k], out)
+        done = done | condlist[k]
+    return out
+
+
+def diff(a, n, axis):
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    if n == 1:
+        return _differences(a, axis)
+    return diff(_differences(a, axis), n - 1, axis)
+
+
+def _differences(a, axis):
+    if axis == -1 or axis == a.ndim - 1:
+        return _subtract(a[..., 1:], a[..., :-1])
+    rows = np.swapaxes(a, 0, axis)
+    return np.ascontiguousarray(np.swapaxes(_subtract(rows[1:], rows[:-1]), 0, axis))
+
+
+def _subtract(x, y):
+    if x.dtype == np.bool_:
+        return x != y
+    return x - y
+
+
+def ediff1d(ary):
+    return diff(np.ravel(ary), 1, -1)
+
+
+def repeat(a, repeats, axis):
+    if axis is None:
+        return _repeat_rows(np.ravel(np.asarray(a)), repeats)
+    if axis == 0:
+        return _repeat_rows(a, repeats)
+    return np.ascontiguousarray(np.swapaxes(_repeat_rows(np.swapaxes(a, 0, axis), repeats), 0, axis))
+
+
+def _repeat_rows(a, repeats):
+    n = len(a)
+    if isinstance(repeats, int):
+        if repeats < 0:
+            raise ValueError("negative dimensions are not allowed")
+        out = np.empty((n * repeats,) + a.shape[1:], a.dtype)
+        for i in range(n):
+            for k in range(i * repeats, (i + 1) * repeats):
+                out[k] = a[i]
+        return out
+    else:
+        counts = np.asarray(repeats)
+        if len(counts) == 1:
+            return _repeat_rows(a, int(counts[0]))
+        if len(counts) != n:
+            raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(counts)},)")
+        total = 0
+        for c in counts:
+            if c < 0:
+                raise ValueError("repeats may not contain negative values.")
+            total += c
+        out = np.empty((total,) + a.shape[1:], a.dtype)
+        k = 0
+        for i in range(n):
+            for _ in range(counts[i]):
+                out[k] = a[i]
+                k += 1
+        return out
+
+
+def tile(A, reps):
+    if isinstance(reps, int):
+        return tile(A, (reps,))
+    a = np.asarray(A)
+    if a.ndim < len(reps):
+        return tile(np.expand_dims(a, 0), reps)
+    if len(reps) < a.ndim:
+        return tile(a, (1,) + reps)
+    return _tile(a, reps, a.ndim - 1)
+
+
+def _tile(a, reps, axis):
+    if axis < 0:
+        return a.copy()
+    times = reps[axis]
+    n = a.shape[axis]
+    out = np.empty(a.shape[:axis] + (n * times,) + a.shape[axis + 1:], a.dtype)
+    to, rows = np.swapaxes(out, 0, axis), np.swapaxes(a, 0, axis)
+    for k in range(times):
+        to[k * n:(k + 1) * n] = rows
+    return _tile(out, reps, axis - 1)
+
+
+def roll(a, shift, axis):
+    if axis is None:
+        return _roll_rows(np.ravel(a), shift).reshape(a.shape)
+    if isinstance(axis, tuple):
+        out = a
+        if isinstance(shift, tuple):
+            return roll(roll(a, shift[0], axis[0]), shift[1], axis[1])
+        return roll(roll(a, shift, axis[0]), shift, axis[1])
+    if axis == 0:
+        return _roll_rows(a, shift)
+    out = np.empty(a.shape, a.dtype)
+    np.swapaxes(out, 0, axis)[...] = _roll_rows(np.swapaxes(a, 0, axis), shift)
+    return out
+
+
+def _roll_rows(a, shift):
+    out = np.empty(a.shape, a.dtype)
+    n = len(a)
+    if n > 0:
+        k = shift % n
+        out[k:] = a[:n - k]
+        out[:k] = a[n - k:]
+    return out
+
+
+def rot90(m, k):
+    turns = k % 4
+    if turns == 0:
+        return m[::1, ::1]
+    if turns == 1:
+        return np.swapaxes(m[:, ::-1], 0, 1)
+    if turns == 2:
+        return m[::-1, ::-1]
+    return np.swapaxes(m[::-1, ::1], 0, 1)
+
+
+def delete(arr, obj, axis):
+    if axis is None:
+        return _delete_rows(np.ravel(np.asarray(arr)), obj, 0)
+    if axis == 0:
+        return _delete_rows(arr, obj, 0)
+    return np.ascontiguousarray(np.swapaxes(_delete_rows(np.swapaxes(arr, 0, axis), obj, axis), 0, axis))
+
+
+def _delete_rows(a, obj, axis):
+    n = len(a)
+    keep = np.ones(n, np.bool_)
+    if isinstance(obj, slice):
+        start, stop, step = obj.indices(n)
+        for i in range(start, stop, step):
+            keep[i] = False
+    elif isinstance(obj, int):
+        _leave_out(keep, obj, axis)
+    else:
+        chosen = np.asarray(obj)
+        if chosen.dtype == np.bool_:
+            for i in range(n):
+                if chosen[i]:
+                    keep[i] = False
+        else:
+            for i in np.ravel(chosen):
+                _leave_out(keep, i, axis)
+    return a[keep]
+
+
+def _leave_out(keep, i, axis):
+    n = len(keep)
+    if i < -n or i >= n:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    keep[i] = False
+
+
+def insert(arr, obj, values, axis):
+    if axis is None:
+        return _insert_rows(np.ravel(np.asarray(arr)), obj, values, 0)
+    if axis == 0:
+        return _insert_rows(arr, obj, values, 0)
+    if isinstance(values, (bool, int, float, complex)):
+        return np.ascontiguousarray(np.swapaxes(_insert_rows(np.swapaxes(arr, 0, axis), obj, values, axis), 0, axis))
+    return np.ascontiguousarray(np.swapaxes(_insert_rows(np.swapaxes(arr, 0, axis), obj, np.asarray(values), axis), 0, axis))
+
+
+def _insert_rows(a, obj, values, axis):
+    n = len(a)
+    if isinstance(obj, int):
+        at = _insertion(obj, n, axis)
+        if isinstance(values, (bool, int, float, complex)):
+            out = np.empty((n + 1,) + a.shape[1:], a.dtype)
+            out[at:at + 1] = values
+            count = 1
+        elif a.ndim == 1:
+            given = np.ravel(np.asarray(values))
+            count = len(given)
+            out = np.empty((n + count,) + a.shape[1:], a.dtype)
+            out[at:at + count] = given
+        else:
+            out = np.empty((n + 1,) + a.shape[1:], a.dtype)
+            out[at:at + 1] = values
+            count = 1
+        out[:at] = a[:at]
+        out[at + count:] = a[at:]
+        return out
+    else:
+        places = np.ravel(np.asarray(obj))
+        k = len(places)
+        order = np.argsort(places, kind="stable")
+        given = np.empty((k,) + a.shape[1:], a.dtype)
+        given[...] = values
+        out = np.empty((n + k,) + a.shape[1:], a.dtype)
+        new = np.zeros(n + k, np.bool_)
+        for j in range(k):
+            at = _insertion(places[order[j]], n, axis) + j
+            out[at] = given[order[j]]
+            new[at] = True
+        i = 0
+        for j in range(n + k):
+            if not new[j]:
+                out[j] = a[i]
+                i += 1
+        return out
+
+
+def _insertion(i, n, axis):
+    if i < -n or i > n:
+        raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+    return i + n if i < 0 else int(i)
+
+
+def trim_zeros(filt, trim):
+    first, last = 0, len(filt)
+    if "f" in trim or "F" in trim:
+        while first < last and filt[first] == 0:
+            first += 1
+    if "b" in trim or "B" in trim:
+        while last > first and filt[last - 1] == 0:
+            last -= 1
+    return filt[first:last]
+
+
+def resize(a, new_shape):
+    source = np.ravel(np.asarray(a))
+    out = np.zeros(new_shape, source.dtype)
+    n = len(source)
+    if n > 0:
+        i = 0
+        for at in np.ndindex(out.shape):
+            out[at] = source[i % n]
+            i += 1
+    return out
+
+
+def fill_diagonal(a, val):
+    n = min(a.shape)
+    if isinstance(val, (bool, int, float, complex)):
+        for i in range(n):
+            a[(i,) * a.ndim] = val
+    else:
+        values = np.ravel(np.asarray(val))
+        for i in range(n):
+            a[(i,) * a.ndim] = values[i % len(values)]
