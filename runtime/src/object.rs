@@ -144,13 +144,14 @@ pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
     Ok(if shape.contains(&0) { 0 } else { bytes })
 }
 
-/// The template with each `{}` replaced by the next value.
+/// The template with each `{}` replaced by the next value; a negative one is called by a name in the braces (`{newaxis}`), if there is one.
 fn fill(template: &str, values: &[i64]) -> String {
-    let mut parts = template.split("{}");
+    let mut parts = template.split('{');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for (value, part) in values.iter().zip(parts) {
-        out += &value.to_string();
-        out += part;
+        let (name, rest) = part.split_once('}').unwrap_or(("", part));
+        if *value < 0 && !name.is_empty() { out += name } else { out += &value.to_string() }
+        out += rest;
     }
     out
 }
@@ -185,7 +186,7 @@ impl Helpers for Native {
         // SAFETY: compiled code passes `len` bytes of UTF-8 and a value for each pair of braces.
         let message = unsafe {
             let text = String::from_utf8_lossy(crate::raw_slice(text, len));
-            let values = crate::raw_slice(values, text.matches("{}").count() as i64);
+            let values = crate::raw_slice(values, text.matches('{').count() as i64);
             fill(&text, values)
         };
         Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]).cast()
@@ -287,6 +288,7 @@ mod tests {
     fn templates_are_filled_in_order() {
         assert_eq!(fill("no numbers", &[]), "no numbers");
         assert_eq!(fill("shapes ({},) ({},{})", &[3, -1, 20]), "shapes (3,) (-1,20)");
+        assert_eq!(fill("into ({newaxis},{newaxis})", &[4, -1]), "into (4,newaxis)");
     }
 
     #[test]

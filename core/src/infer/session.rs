@@ -26,6 +26,9 @@ pub struct Instance {
     solved: Option<super::solve::Solved>,
     /// Typed code, once solved.
     pub typed: Option<Typed>,
+    /// Why it could not be solved, and the version of list variables then: asked again, it says so at once. Without this a chain of calls whose
+    /// last one fails would be tried anew from every link, and again from every link of those.
+    failed: Option<(u64, Diagnostic)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,14 +107,17 @@ impl<'h> Session<'h> {
                 let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(&key), Type::never())) } else { Type::never() };
                 let id = InstanceId::new(self.instances.len());
                 self.by_key.insert(key.clone(), id);
-                self.instances.push(Instance { key, func, ret, yields: Type::never(), state: State::New, read_early: false, solved: None, typed: None });
+                self.instances.push(Instance { key, func, ret, yields: Type::never(), state: State::New, read_early: false, solved: None, typed: None, failed: None });
                 id
             }
         };
         match self.instances[id.index()].state {
             State::Done => {}
             State::InProgress => self.instances[id.index()].read_early = true,
-            State::New | State::Provisional => self.solve_instance(id)?,
+            State::New | State::Provisional => {
+                if let Some((version, e)) = &self.instances[id.index()].failed && *version == self.var_version { return Err(e.clone()); }
+                self.solve_instance(id)?;
+            }
         }
         Ok(id)
     }
@@ -125,7 +131,10 @@ impl<'h> Session<'h> {
         let (func, key) = (self.instances[id.index()].func.clone(), self.instances[id.index()].key.clone());
         let result = self.solve_to_fixpoint(id, &func, &key);
         self.depth -= 1;
-        if result.is_err() { self.instances[id.index()].state = State::New; }
+        if let Err(e) = &result {
+            self.instances[id.index()].state = State::New;
+            self.instances[id.index()].failed = Some((self.var_version, e.clone()));
+        }
         result
     }
 

@@ -46,6 +46,8 @@ pub struct Solver<'s, 'h> {
     visits: u32,
     /// Types of the captured variables, which follow the parameters in the key.
     captures: Vec<Type>,
+    /// See [`only_users`]; found when first asked for.
+    only_users: Option<HashMap<Value, Option<Inst>>>,
 }
 
 pub fn solve(session: &mut Session<'_>, id: InstanceId, func: &Func, key: &Key) -> Result<Solved> {
@@ -91,7 +93,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         let facts = vec![Fact { ty: Type::never(), konst: None }; n];
         let out = Solved { ret: Type::never(), yields: Type::never(), facts, reached: vec![false; func.blocks.len()], resolved: HashMap::new(), globals: HashMap::new() };
         let (errors, term_errors, work) = (HashMap::new(), HashMap::new(), BTreeSet::new());
-        Solver { session, id, func, out, errors, term_errors, work, position, order, users, seen: vec![false; n], visits: 0, captures: vec![] }
+        Solver { session, id, func, out, errors, term_errors, work, position, order, users, seen: vec![false; n], visits: 0, captures: vec![], only_users: None }
     }
 
     fn run(&mut self) -> Result<()> {
@@ -264,6 +266,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::Table(path) => {
                 let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
+                let path = if *path == "list.build" && self.serves_as_tuple(i) { "tuple.build" } else { path };
                 self.operation(i, path, args)
             }
             Op::Call { keywords } => {
@@ -329,6 +332,23 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
             Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
+        }
+    }
+
+    /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those take tuples as well, whose members
+    /// may be of different types and need no memory.
+    fn serves_as_tuple(&mut self, list: Inst) -> bool {
+        let node = self.func.inst(list);
+        let Some(value) = node.result.filter(|_| node.args.len() <= 64) else { return false };
+        let users = self.only_users.get_or_insert_with(|| only_users(self.func));
+        let Some(user) = users.get(&value).copied().flatten() else { return false };
+        match &self.func.inst(user).op {
+            Op::Table("list.build") => self.serves_as_tuple(user),
+            Op::Call { .. } => {
+                let callee = self.func.inst(user).args[0];
+                callee != value && matches!(*self.ty(callee), Kind::Builtin(p) if p.starts_with("numpy."))
+            }
+            _ => false,
         }
     }
 
@@ -442,6 +462,25 @@ fn spelling(path: &str) -> String {
         _ => return format!("{}()", path.trim_start_matches("builtins.")),
     };
     symbol.into()
+}
+
+/// For each value that is used the instruction that uses it, if it is one instruction and used there once.
+fn only_users(func: &Func) -> HashMap<Value, Option<Inst>> {
+    let mut users: HashMap<Value, Option<Inst>> = HashMap::new();
+    let mut add = |v: &Value, by: Option<Inst>| { users.entry(*v).and_modify(|u| *u = None).or_insert(by); };
+    for b in &func.blocks {
+        for i in &b.insts {
+            let node = func.inst(*i);
+            node.args.iter().for_each(|v| add(v, Some(*i)));
+            node.unwind.iter().flat_map(|u| &u.args).for_each(|v| add(v, None));
+        }
+        b.term.targets().iter().flat_map(|t| &t.args).for_each(|v| add(v, None));
+        match &b.term {
+            Term::Branch { cond: v, .. } | Term::Return(v) | Term::Raise { exc: v, .. } => add(v, None),
+            Term::None | Term::Jump(_) | Term::Unreachable => {}
+        }
+    }
+    users
 }
 
 /// Number of members of a composite value.

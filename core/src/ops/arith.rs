@@ -33,8 +33,8 @@ operators! {
     ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor), "`x1 - x2`.";
     ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`.";
     ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises;
-    ["operator.floordiv"], ["numpy.floor_divide"], BIN, real_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
-    ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, real_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
+    ["operator.floordiv"], ["numpy.floor_divide"], BIN, floordiv_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
+    ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, mod_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
     ["operator.and_"], ["numpy.bitwise_and"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`.";
     ["operator.or_"], ["numpy.bitwise_or"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`.";
     ["operator.xor"], ["numpy.bitwise_xor"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`.";
@@ -73,6 +73,8 @@ fn fold_ints(args: &[Arg], t: Type, fold: fn(i64, i64) -> Option<i64>) -> Option
 }
 fn fold_add(a: i64, b: i64) -> Option<i64> { a.checked_add(b) }
 fn fold_sub(a: i64, b: i64) -> Option<i64> { a.checked_sub(b) }
+fn fold_floordiv(a: i64, b: i64) -> Option<i64> { Some(a.checked_div(b)? - (a % b != 0 && (a < 0) != (b < 0)) as i64) }
+fn fold_mod(a: i64, b: i64) -> Option<i64> { Some(a.checked_rem(b)? + if a % b != 0 && (a < 0) != (b < 0) { b } else { 0 }) }
 fn fold_mul(a: i64, b: i64) -> Option<i64> { a.checked_mul(b) }
 
 fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
@@ -89,12 +91,15 @@ fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 }
 
 /// Real numbers; two bools become integers.
-fn real_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+fn real_rule(args: &[Arg], elementwise: bool, fold: fn(i64, i64) -> Option<i64>) -> Option<Answer> {
     let t = common(args, elementwise)?;
     if t.is_complex() { return None; }
     let t = if *t == Kind::Bool { Type::int_of(crate::types::Int::I8) } else { t };
-    Some(Answer::coerced(t, vec![t, t]))
+    Some(Answer::coerced(t, vec![t, t]).known(fold_ints(args, t, fold)))
 }
+
+fn floordiv_rule(args: &[Arg], elementwise: bool) -> Option<Answer> { real_rule(args, elementwise, fold_floordiv) }
+fn mod_rule(args: &[Arg], elementwise: bool) -> Option<Answer> { real_rule(args, elementwise, fold_mod) }
 
 fn bits_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_index()) { return None; }

@@ -15,6 +15,14 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
     OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),
     OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).consumes().property().doc("All elements in C order."),
+    OpDef::new(&["builtins.len"], "flat", Body::Lir(
+        |_, a| if let Kind::Iter(IterType::Flat(_)) = a[0].ty.kind() { Ok(Answer::of(Type::int())) } else { Err(no_match("len()", a)) },
+        |cx, c| match c.types[0].kind() {
+            Kind::Iter(IterType::Flat(t)) => Ok(vec![ArrayVal::new(cx, &c.args[0], *t)?.size(cx)]),
+            _ => Err(Diagnostic::internal("flat")),
+        },
+    )).doc("`len(a.flat)`."),
+    OpDef::new(&["numpy.nditer"], "op", Body::Py("iterate.nditer")).raises().writes().doc("All elements as arrays without dimensions, in the order of memory; of a tuple of arrays their elements side by side."),
 ];
 
 fn dims(args: &[Arg]) -> Option<usize> {

@@ -21,7 +21,8 @@ crate::runtime_fns! {
     fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 [Reads, Pending];
     /// A new exception of built-in class `class` (see `core::exc::Class`) with a constant UTF-8 message; no message when `len` is negative.
     fn exc_new(class: i64, text: P, len: i64) -> *mut Obj [Allocates, Never];
-    /// A new exception of a built-in class; each `{}` in its message is replaced by the next of `values`.
+    /// A new exception of a built-in class; each `{}` in its message is replaced by the next of `values`, and each `{name}` too, or by that
+    /// name where the value is negative.
     fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj [Allocates, Never];
     /// IndexError "index 5 is out of bounds for axis 0 with size 3".
     fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj [Allocates, Never];

@@ -369,7 +369,7 @@ fn complete_shape(cx: &mut LowerCx<'_>, a: &ArrayVal, wanted: &[Value]) -> Vec<V
     let undecided = cx.and(open, nothing_known);
     let decided = cx.not(undecided);
     let ok = cx.and(fits, decided);
-    cx.check_format(ok, Class::ValueError, &format!("cannot reshape array of size {{}} into shape {}", shape_text(wanted.len())), &[&[size], wanted].concat());
+    cx.check_format(ok, Class::ValueError, &format!("cannot reshape array of size {{}} into shape {}", shape_text(wanted.len()).replace("{}", "{newaxis}")), &[&[size], wanted].concat());
     shape
 }
 
