@@ -3,7 +3,7 @@
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::promote;
@@ -279,9 +279,26 @@ fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
     match (c.types[0].kind(), c.types[1].kind()) {
         (Kind::Str | Kind::List(_) | Kind::Exception, _) => Ok(cx.b.bin(Op::IcmpEq, c.args[0][0], c.args[1][0])),
-        (Kind::Array(_), _) => Ok(cx.b.bin(Op::IcmpEq, c.args[0][1], c.args[1][1])),
+        (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, &c.args[0], &c.args[1])),
         _ => equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]),
     }
+}
+
+/// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (A view of a whole array made in compiled
+/// code cannot be told from the array.)
+fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
+    if a.len() != b.len() { return cx.b.bool(false); }
+    let owner = cx.b.bin(Op::IcmpEq, a[0], b[0]);
+    let py = [a, b].map(|v| cx.b.load(Ty::Ptr, v[0], crate::offset!(MemBlock.py), Alias::Object));
+    let null = cx.b.null();
+    let (same_py, some) = (cx.b.bin(Op::IcmpEq, py[0], py[1]), cx.b.bin(Op::IcmpNe, py[0], null));
+    let one_py = cx.and(same_py, some);
+    let mut same = cx.or(owner, one_py);
+    for (x, y) in a[1..].iter().zip(&b[1..]) {
+        let eq = cx.b.bin(Op::IcmpEq, *x, *y);
+        same = cx.and(same, eq);
+    }
+    same
 }
 
 fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

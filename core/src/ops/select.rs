@@ -16,6 +16,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where)).doc("`x` where the condition holds, else `y`."),
     OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices where the condition holds, one array for each dimension."),
     OpDef::new(&["numpy.nonzero", "array.nonzero"], "a", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices of the elements that are not zero, one array for each dimension."),
+    OpDef::new(&["operator.contains"], "a, x", Body::Lir(
+        |_, a| { let t = array(a)?; if a[1].ty.is_number() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", &[Arg::of(t.ty()), a[1].clone()])) } }, emit_contains,
+    )).reads().doc("Whether some element equals `x`."),
     OpDef::new(&["numpy.flatnonzero"], "a", Body::Py("select.flatnonzero")).raises().reads().doc("Positions in C order of the elements that are not zero."),
     OpDef::new(&["numpy.argwhere"], "a", Body::Py("select.argwhere")).raises().reads().doc("Indices of the elements that are not zero, as rows."),
     OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Lir(take_rule, emit_take)).raises().reads().doc("Elements at indices, along a dimension or of all elements in C order."),
@@ -102,6 +105,17 @@ fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         })
     })?;
     Ok(made.iter().flat_map(ArrayVal::pack).collect())
+}
+
+fn emit_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let no = cx.b.bool(false);
+    let dtype = a.ty.dtype;
+    fold(cx, &a.shape, &[a.stream()], &[no], &mut |cx, at, found| {
+        let x = load_element(cx, at[0], dtype);
+        let here = super::compare::equal(cx, &x, dtype, &c.args[1], c.types[1])?;
+        Ok(vec![cx.or(found[0], here)])
+    })
 }
 
 // ---- take
