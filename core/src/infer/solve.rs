@@ -342,14 +342,9 @@ impl<'s, 'h> Solver<'s, 'h> {
         let Some(value) = node.result.filter(|_| node.args.len() <= 64) else { return false };
         let users = self.only_users.get_or_insert_with(|| only_users(self.func));
         let Some(user) = users.get(&value).copied().flatten() else { return false };
-        match &self.func.inst(user).op {
-            Op::Table("list.build") => self.serves_as_tuple(user),
-            Op::Call { .. } => {
-                let callee = self.func.inst(user).args[0];
-                callee != value && matches!(*self.ty(callee), Kind::Builtin(p) if p.starts_with("numpy."))
-            }
-            _ => false,
-        }
+        let by = self.func.inst(user);
+        if by.op == Op::Table("list.build") { return self.serves_as_tuple(user); }
+        matches!(by.op, Op::Call { .. }) && by.args[0] != value && matches!(*self.ty(by.args[0]), Kind::Builtin(p) if p.starts_with("numpy."))
     }
 
     /// The type of a value that is known when the function is compiled.
