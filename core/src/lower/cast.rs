@@ -28,7 +28,8 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             cx.check(val[0], Class::TypeError, &format!("expected {to}, got None"));
             cast(cx, &val[1..], *a, to)
         }
-        (Kind::Undef, _) => Ok(constants::absent(&mut cx.b, to)),
+        // Code that is never reached may still be written.
+        (Kind::Undef | Kind::Never, _) => Ok(constants::absent(&mut cx.b, to)),
         (Kind::Tuple(a) | Kind::NamedTuple(_, a), Kind::Tuple(b) | Kind::NamedTuple(_, b)) if a.len() == b.len() => members(cx, val, a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
         (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(crate::types::IterType::Range(_)), Kind::Iter(crate::types::IterType::Range(None))) => {

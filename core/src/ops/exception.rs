@@ -31,12 +31,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["exc.make"], "value", Body::Lir(make_rule, emit_make)).writes().doc("What `raise value` raises: an instance, or a class called without arguments."),
     OpDef::new(&["exc.with_cause"], "exc, cause", Body::Lir(cause_rule, emit_cause)).writes().doc("`raise exc from cause`."),
     OpDef::new(&["exc.current"], "", Body::Lir(|_, _| Ok(Answer::of(Type::new(Kind::Exception))), |cx, _| {
+        let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
+        let null = cx.b.null();
+        let some = cx.b.bin(Op::IcmpNe, handled, null);
+        cx.check(some, Class::RuntimeError, "No active exception to reraise");
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
-    })).writes().doc("What a bare `raise` raises."),
-    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
-        cx.site(c.args[0][0]);
-        Ok(vec![])
-    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
+    })).raises().writes().doc("What a bare `raise` raises."),
     OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
     OpDef::new(&["exc.assertion"], "", Body::Lir(
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),

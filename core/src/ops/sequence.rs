@@ -50,8 +50,8 @@ pub static OPS: &[OpDef] = &[
         },
         |_, c| Ok(c.args.concat()),
     )).consumes().doc("Concatenation of tuples."),
-    OpDef::new(&["operator.mul"], "n, a", Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |_, c| Ok(c.args[1].repeat(c.ret.leaf_count() / c.args[1].len().max(1)))))
-        .doc("`3 * t` with a constant count of plain members."),
+    OpDef::new(&["operator.mul"], "n, a", Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)))
+        .doc("`3 * t` with a constant count."),
     OpDef::new(&["tuple.append"], "t, x", Body::Lir(|_, a| match a[0].ty.members() {
         Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
         None => Err(no_match("a tuple", a)),
@@ -60,7 +60,7 @@ pub static OPS: &[OpDef] = &[
         (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
         _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("only a tuple can be spread into a tuple, not {}", a[1].ty))),
     }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, *other)`."),
-    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |_, c| Ok(c.args[0].repeat(c.ret.leaf_count() / c.args[0].len().max(1))))).doc("`t * 3` with a constant count of plain members."),
+    OpDef::new(&["operator.mul"], "a, n", Body::Lir(tuple_repeat_rule, |cx, c| repeated(cx, c, 0))).doc("`t * 3` with a constant count."),
     OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
         .raises().doc("Position of the first member that equals `value`."),
     OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count)).doc("How many members equal `value`."),
@@ -272,8 +272,15 @@ pub fn pick(cx: &mut LowerCx<'_>, parts: &[Val], at: Value) -> Val {
     out
 }
 
+/// The members of operand `k` over and over, each time with references of their own.
+fn repeated(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Val> {
+    let all = c.args[k].repeat(c.ret.leaf_count() / c.args[k].len().max(1));
+    cx.retain(&all, c.ret);
+    Ok(all)
+}
+
 fn tuple_repeat_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let m = args[0].ty.members().filter(|m| m.iter().all(|t| !t.is_counted())).ok_or_else(|| no_match("*", args))?;
+    let m = args[0].ty.members().ok_or_else(|| no_match("*", args))?;
     let n = args[1].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "a tuple is repeated a constant number of times only"))?;
     Ok(Answer::of(Type::tuple(m.repeat(n.clamp(0, 1000) as usize))))
 }
