@@ -23,6 +23,7 @@ class Generator:
         self.rng = random.Random(seed)
         self.lines, self.indent = [], 0
         self.functions = []  # (name, parameter types, result type)
+        self.generators = []
         self.counter = 0
 
     # -- text ---------------------------------------------------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ class Generator:
         env = dict(env)
         self.indent += 1
         before = len(self.lines)
-        for _ in range(self.rng.randint(1, budget)):
+        for _ in range(self.rng.randint(1, max(budget, 1))):
             self.statement(env, budget, depth, in_loop, result)
         if len(self.lines) == before:
             self.emit("pass")
@@ -240,28 +241,30 @@ class Generator:
 
     def statement(self, env, budget, depth, in_loop, result):
         roll = self.rng.random()
-        if roll < 0.40 or depth <= 0:
+        if roll < 0.34 or depth <= 0:
             self.assign(env, depth)
-        elif roll < 0.55:
+        elif roll < 0.48:
             self.emit(f"if {self.expr(env, 'bool', 2)}:")
             self.block(env, budget - 1, depth - 1, in_loop, result)
             if self.chance(0.4):
                 self.emit("else:")
                 self.block(env, budget - 1, depth - 1, in_loop, result)
-        elif roll < 0.70:
+        elif roll < 0.62:
             self.loop(env, budget, depth, result)
-        elif roll < 0.80:
+        elif roll < 0.71:
             self.attempt(env, budget, depth, in_loop, result)
-        elif roll < 0.84 and in_loop:
+        elif roll < 0.75 and in_loop:
             self.emit(f"if {self.expr(env, 'bool', 1)}:")
             self.emit("    " + self.pick("break", "continue"))
-        elif roll < 0.87:
+        elif roll < 0.78:
             self.emit(f"if {self.expr(env, 'bool', 1)}:")
             self.emit(f"    return {self.expr(env, result, 1)}")
-        elif roll < 0.90:
+        elif roll < 0.81:
             self.emit(f"if {self.expr(env, 'bool', 1)}:")
             self.emit(f"    raise {self.pick('ValueError', 'KeyError', 'RuntimeError')}({self.pick(repr('text'), self.expr(env, 'int', 1))})")
-        elif roll < 0.93:
+        elif roll < 0.92:
+            self.pick(self.closure, self.matching, self.optional, self.unpacking, self.consume)(env, budget, depth, in_loop, result)
+        elif roll < 0.94:
             self.emit(f"print({self.expr(env, self.rng.choice(SCALARS), 1)}, {self.expr(env, 'int', 1)})")
         else:
             self.mutate(env)
@@ -323,6 +326,85 @@ class Generator:
             self.assign(dict(env), 1)
             self.indent -= 1
 
+    def closure(self, env, budget, depth, in_loop, result):
+        """An inner function that reads variables around it, called once or twice."""
+        name, kind, returns = self.fresh("inner"), self.rng.choice(["int", "float", "str"]), self.rng.choice(["int", "float", "bool"])
+        inner = {**{n: k for n, k in env.items() if k in SCALARS or self.chance(0.3)}, "q": kind}
+        if self.chance(0.5):
+            self.emit(f"{name} = lambda q: {self.expr(inner, returns, 2)}")
+        else:
+            self.emit(f"def {name}(q, r={self.leaf(env, 'int')}):")
+            self.emit(f"    return {self.expr({**inner, 'r': 'int'}, returns, 2)}")
+        target = self.fresh(returns)
+        self.emit(f"{target} = {name}({self.expr(env, kind, 1)})")
+        if self.chance(0.5):
+            self.emit(f"{target} = {name}({self.expr(env, kind, 1)})")
+        env[target] = returns
+
+    def matching(self, env, budget, depth, in_loop, result):
+        kind = self.pick("int", "str")
+        self.emit(f"match {self.expr(env, kind, 1)}:")
+        self.indent += 1
+        self.emit(f"case {self.leaf(env, kind)}:")
+        self.block(env, budget - 2, depth - 1, in_loop, result)
+        self.emit(f"case {self.leaf(env, kind)} | {self.leaf(env, kind)}:")
+        self.block(env, budget - 2, depth - 1, in_loop, result)
+        name = self.fresh(kind)
+        self.emit(f"case {name} if {self.expr({**env, name: kind}, 'bool', 1)}:")
+        self.block({**env, name: kind}, budget - 2, depth - 1, in_loop, result)
+        if self.chance(0.5):
+            self.emit("case _:")
+            self.block(env, budget - 2, depth - 1, in_loop, result)
+        self.indent -= 1
+
+    def optional(self, env, budget, depth, in_loop, result):
+        """A value that may be None, used where it is not."""
+        kind = self.rng.choice(SCALARS)
+        name, target = self.fresh("maybe"), self.fresh(kind)
+        self.emit(f"{name} = {self.expr(env, kind, 1)} if {self.expr(env, 'bool', 1)} else None")
+        self.emit(f"{target} = {self.leaf(env, kind)}")
+        self.emit(f"if {name} is not None:")
+        self.emit(f"    {target} = {name}")
+        env[target] = kind
+
+    def unpacking(self, env, budget, depth, in_loop, result):
+        first, second = self.fresh("int"), self.fresh("float")
+        self.emit(self.pick(
+            f"{first}, {second} = {self.expr(env, 'pair', 1)}", f"{first}, *_, {second} = {self.expr(env, 'int', 1)}, {self.expr(env, 'str', 1)}, {self.expr(env, 'float', 1)}",
+            f"({first}, {second}), _ = {self.expr(env, 'pair', 1)}, {self.expr(env, 'bool', 1)}"))
+        env[first], env[second] = "int", "float"
+
+    def consume(self, env, budget, depth, in_loop, result):
+        """A generator function of the program, or a generator expression, in a loop or a reduction."""
+        target = self.fresh("int")
+        if self.generators and self.chance(0.6):
+            call = f"{self.rng.choice(self.generators)}({self.small(env, 1)}, {self.expr(env, 'int', 1)})"
+        else:
+            call = f"({self.expr({**env, 'q': 'int'}, 'int', 1)} for q in range({self.rng.randint(0, 5)}))"
+        if self.chance(0.5):
+            self.emit(f"{target} = sum({call}) % 1009")
+        else:
+            self.emit(f"{target} = 0")
+            self.emit(f"for y in {call}:")
+            self.emit(f"    {target} = ({target} * 3 + y) % 1009")
+        env[target] = "int"
+
+    def generator(self, name):
+        """`name(count, x)`: yields ints."""
+        self.emit("@njit")
+        self.emit(f"def {name}(count, x):")
+        self.indent += 1
+        env = {"count": "int", "x": "int", "i": "int"}
+        self.emit("for i in range(count):")
+        self.emit(f"    if {self.expr(env, 'bool', 1)}:")
+        self.emit("        " + self.pick("continue", "return", "x = (x + i) % 100", "raise ValueError('in a generator')"))
+        self.emit(f"    yield {self.expr(env, 'int', 2)}")
+        if self.chance(0.3):
+            self.emit("yield x")
+        self.indent -= 1
+        self.lines += ["", ""]
+        self.generators.append(name)
+
     def mutate(self, env):
         kind = self.rng.choice(["ilist", "flist", "farr", "iarr", "arr2"])
         name = self.name_of(env, kind)
@@ -354,6 +436,8 @@ class Generator:
         self.emit("")
 
     def program(self):
+        if self.chance(0.3):
+            self.generator("numbers")
         for i in range(self.rng.randint(0, 3)):
             kinds = [self.rng.choice(SCALARS) for _ in range(self.rng.randint(1, 3))]
             result = self.rng.choice(SCALARS)
