@@ -23,6 +23,8 @@ pub enum GlobalValue {
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
     Array { ty: Type, owner: usize, data: usize, shape: Vec<i64>, strides: Vec<i64> },
+    /// A function of a library, by its full name, that the operation table does not have.
+    Foreign(String),
     /// Something compiled code cannot hold; the text says what, for the error.
     Unsupported(String),
 }

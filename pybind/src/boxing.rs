@@ -40,12 +40,13 @@ pub fn cannot_box(t: Type) -> Option<String> {
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().find_map(|t| cannot_box_member(*t)),
-        Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() => None,
-        Kind::Function(_) => Some("a function that captures variables of compiled code cannot be returned to Python".into()),
+        Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() && functions::has_object(f.func) => None,
+        Kind::Function(_) => Some("a function that was made in compiled code cannot be returned to Python".into()),
         Kind::Generator(_, yields) => cannot_box(*yields),
         Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
         Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
-        Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Conflict(..) => Some(format!("a value of type {t} cannot be returned to Python")),
+        Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
+        Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => Some(format!("a value of type {t} cannot be returned to Python")),
     }
 }
 

@@ -18,9 +18,25 @@ const STACK_RESERVE: usize = 256 << 10;
 
 struct Slot { ctx: UnsafeCell<ThreadCtx>, top: std::cell::Cell<usize> }
 
-/// The contexts of all threads that have run compiled code and live.
-static ALL: Mutex<Vec<usize>> = Mutex::new(vec![]);
-fn all() -> MutexGuard<'static, Vec<usize>> { ALL.lock().unwrap_or_else(|e| e.into_inner()) }
+/// The contexts of all threads that have run compiled code and live. A pointer, so that a forked child can put a fresh list in the place of one whose
+/// lock was held by a thread that does not exist there.
+static ALL: AtomicPtr<Mutex<Vec<usize>>> = AtomicPtr::new(std::ptr::null_mut());
+fn all() -> MutexGuard<'static, Vec<usize>> {
+    let mut list = ALL.load(Ordering::Acquire);
+    if list.is_null() {
+        let fresh = Box::into_raw(Box::default());
+        list = match ALL.compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => fresh,
+            Err(other) => {
+                // SAFETY: nobody has seen `fresh`.
+                drop(unsafe { Box::from_raw(fresh) });
+                other
+            }
+        };
+    }
+    // SAFETY: the list was leaked and is never freed.
+    unsafe { &*list }.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 impl Drop for Slot {
     fn drop(&mut self) {
@@ -159,9 +175,11 @@ pub fn start_ticker() {
 
 /// In a forked child: only the forking thread is left, and no ticker.
 pub fn after_fork() {
-    let me = SLOT.with(|s| s.ctx.get()) as usize;
-    // The lock may have been held by a thread that does not exist here; then contexts of dead threads stay listed, as memory of the process.
-    if let Ok(mut list) = ALL.try_lock() { list.retain(|c| *c == me); }
-    TICKING.store(false, Ordering::Release);
-    if ACTIVE.load(Ordering::Relaxed) != 0 { start_ticker(); }
+    let me = SLOT.with(|s| s.ctx.get());
+    // SAFETY: the context belongs to this thread.
+    let used = unsafe { (*me).stack_limit != 0 };
+    ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![me as usize] } else { vec![] }))), Ordering::Release);
+    let was_ticking = TICKING.swap(false, Ordering::AcqRel);
+    ACTIVE.store(0, Ordering::Relaxed);
+    if was_ticking { start_ticker(); }
 }

@@ -258,7 +258,7 @@ impl Core {
             Failure::Diagnostic(d) => {
                 let mut d = *d;
                 d.message = format!("argument '{name}' of {}(): {}", self.params.name, d.message);
-                d.into()
+                d.at(self.span(py)).into()
             }
             Failure::Raised(e) => Failure::Raised(e),
         }
@@ -276,7 +276,10 @@ impl Core {
         let compiled = guard(&format!("compiling {}", self.params.name), || {
             let id = functions::func_id(func)?;
             let code = engine::compile(id, types, &self.options, &host, false)?;
-            if let Some(why) = cannot_box(code.ret()) { return Err(Diagnostic::new(Code::UnsupportedSyntax, why).at(self.span(py)).into()); }
+            if let Some(why) = cannot_box(code.ret()) {
+                let kind = if let Kind::Conflict(..) = *code.ret() { Code::CannotUnify } else { Code::UnsupportedSyntax };
+                return Err(Diagnostic::new(kind, why).at(self.span(py)).into());
+            }
             let Some(conversion) = convert::plan(code.ret(), ret.unwrap_or(code.ret())) else {
                 let text = format!("{}() gives {}, but its signature says {}", self.params.name, code.ret(), ret.unwrap_or(code.ret()));
                 return Err(Diagnostic::new(Code::BadSignature, text).at(self.span(py)).into());
@@ -319,8 +322,16 @@ impl Core {
     fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
         let code = self.function(py).getattr("__code__");
         let file = code.as_ref().ok().and_then(|c| c.getattr("co_filename").ok()?.extract::<String>().ok()).unwrap_or_default();
-        let line = code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
-        tierup_core::diag::Span { file: file.into(), func: self.params.name.as_str().into(), line, col: 0, end_col: 0 }
+        let first = code.ok().and_then(|c| c.getattr("co_firstlineno").ok()?.extract::<u32>().ok()).unwrap_or(0);
+        // The code starts at its decorators; what the reader looks for is the line with the name.
+        let name = self.params.name.rsplit('.').next().unwrap_or_default();
+        let find = |line: u32| {
+            let text = crate::errors::source_line(py, &file, line)?;
+            let at = text.find(&format!("def {name}")).map(|at| at + 4).or_else(|| text.find("lambda"))?;
+            Some((line, at as u32, (at + name.trim_start_matches('<').trim_end_matches('>').len()) as u32))
+        };
+        let (line, col, end_col) = (first..first + 20).find_map(find).unwrap_or((first, 0, 0));
+        tierup_core::diag::Span { file: file.into(), func: self.params.name.as_str().into(), line, col, end_col }
     }
 
     /// One note for each function that is not compiled.

@@ -110,6 +110,9 @@ pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyF
     function_of(py, handle).map(|(f, _)| f)
 }
 
+/// Whether Python has a function object of this number; functions made inside compiled code have none.
+pub fn has_object(id: FuncId) -> bool { table().entries.values().any(|e| e.func == Some(id)) }
+
 /// Whether this is `tierup.prange`.
 pub fn is_prange(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(module) = obj.py().import("sys")?.getattr("modules")?.get_item("tierup") else { return Ok(false) };
@@ -126,5 +129,5 @@ pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
 
 /// A diagnostic for something that is no Python function (a class, a builtin, a C function).
 pub fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
-    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile a {}: only functions written in Python can be compiled", crate::value::class_name(obj)))
+    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile {}: only functions written in Python can be compiled", crate::value::a(&crate::value::class_name(obj))))
 }

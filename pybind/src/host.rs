@@ -136,7 +136,8 @@ impl Host for PyHost<'_> {
             Failure::Diagnostic(d) => *d,
             Failure::Raised(e) => {
                 let d = Diagnostic::new(Code::InternalError, format!("the library function {path} could not be loaded: {e}"));
-                self.raised.borrow_mut().get_or_insert(e);
+                // A library that cannot be imported is our own trouble; Ctrl-C while it loads is the user's.
+                if !e.is_instance_of::<pyo3::exceptions::PyException>(self.py) { self.raised.borrow_mut().get_or_insert(e); }
                 d
             }
         })

@@ -43,7 +43,8 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     if obj.is_instance_of::<PyEllipsis>() { return Ok(Type::new(Kind::Ellipsis)); }
     match value::classify(obj, &value::NoRecord)? {
         GlobalValue::Unsupported(what) => Err(unsupported(format!("compiled code cannot take {what}"))),
-        v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take a {}", value::class_name(obj)))),
+        GlobalValue::Foreign(name) => Err(unsupported(format!("compiled code cannot take the function {name}"))),
+        v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj))))),
     }
 }
 
@@ -74,7 +75,7 @@ pub fn value_type(v: &GlobalValue) -> Option<Type> {
         GlobalValue::ExcClass(c) => Type::new(Kind::ExcClass(c)),
         GlobalValue::Tuple(t, _) => *t,
         GlobalValue::Array { ty, .. } => *ty,
-        GlobalValue::Unsupported(_) => return None,
+        GlobalValue::Foreign(_) | GlobalValue::Unsupported(_) => return None,
     })
 }
 
@@ -109,7 +110,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
     if class != n.array_type && !is_plain_subclass(class, n) {
-        return Err(unsupported(format!("compiled code cannot take a {}, whose arithmetic is not that of numpy.ndarray", value::class_name(obj)))
+        return Err(unsupported(format!("compiled code cannot take {}, whose arithmetic is not that of numpy.ndarray", value::a(&value::class_name(obj))))
             .with_help("pass np.asarray(x)"));
     }
     // SAFETY: `obj` is an instance of ndarray.

@@ -30,6 +30,9 @@ pub fn class_name(obj: &Bound<'_, PyAny>) -> String {
     }
 }
 
+/// With the article that English wants.
+pub fn a(noun: &str) -> String { format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }) }
+
 /// An integer as a constant; `Const::None` when it does not fit into 64 bits.
 pub fn int_const(i: &Bound<'_, PyAny>) -> PyResult<Const> {
     let mut overflow = 0;
@@ -73,7 +76,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
         return Ok(GlobalValue::Unsupported(format!("the class {}", c.qualname()?)));
     }
-    if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Unsupported(format!("the function {name}"))); }
+    if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id(&f).map(GlobalValue::Function); }
     if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }
     if let Some(t) = functions::scalar_type_object(obj)? { return Ok(GlobalValue::DType(t)); }
@@ -94,7 +97,7 @@ fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
 /// Names what cannot be held, with a way out where there is a common one.
 fn describe(obj: &Bound<'_, PyAny>) -> String {
     let hint = if obj.is_instance_of::<PyList>() { " (a tuple or an array can be)" } else if obj.is_instance_of::<PyDict>() || obj.is_instance_of::<PySet>() { " (not yet)" } else { "" };
-    format!("a {}{hint}", class_name(obj))
+    format!("{}{hint}", a(&class_name(obj)))
 }
 
 fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<GlobalValue>, Failure> {

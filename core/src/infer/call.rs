@@ -58,8 +58,15 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
             (*t, None)
         }
         GlobalValue::Array { ty, .. } => (*ty, None),
+        GlobalValue::Foreign(name) => return Err(format!("the function {name}")),
         GlobalValue::Unsupported(what) => return Err(what.clone()),
     })
+}
+
+/// The error for a value that compiled code cannot hold; `subject` is how the code calls it, `what` it is.
+pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
+    if let GlobalValue::Foreign(name) = g { return Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet")); }
+    Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold")).help("pass it as an argument")
 }
 
 /// The prefix of table rows for attributes of a type.
@@ -129,7 +136,7 @@ impl Solver<'_, '_> {
             }
             Source::Const(c) => Arg::constant(c.clone()),
             Source::Global(g) => {
-                let (ty, konst) = type_of_global(g).map_err(|w| Diagnostic::new(Code::UnsupportedGlobal, format!("a default is {w}")))?;
+                let (ty, konst) = type_of_global(g).map_err(|w| refused(g, "a default", &w))?;
                 Arg { ty, konst }
             }
             Source::Pack(m) => {
@@ -226,7 +233,7 @@ impl Solver<'_, '_> {
             self.out.resolved.insert(i, Resolved::Nothing);
             if let Some(g) = host.module_attr(m, name) {
                 let (ty, konst) = type_of_global(&g)
-                    .map_err(|w| Diagnostic::new(Code::UnsupportedGlobal, format!("{path} is {w}, which compiled code cannot hold")))?;
+                    .map_err(|w| refused(&g, &path, &w))?;
                 if let Some(r) = self.func.inst(i).result { self.out.globals.insert(r, g); }
                 return Ok((ty, konst, false));
             }

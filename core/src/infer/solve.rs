@@ -349,9 +349,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// The type of a value that is known when the function is compiled.
     fn global(&mut self, result: Option<Value>, value: GlobalValue, name: &str) -> Result<(Type, Option<Const>, bool)> {
-        let (ty, konst) = call::type_of_global(&value).map_err(|what| {
-            Diagnostic::new(Code::UnsupportedGlobal, format!("global '{name}' is {what}, which compiled code cannot hold")).help("pass it as an argument")
-        })?;
+        let (ty, konst) = call::type_of_global(&value).map_err(|what| call::refused(&value, &format!("global '{name}'"), &what))?;
         if let Some(r) = result { self.out.globals.insert(r, value); }
         Ok((ty, konst, false))
     }

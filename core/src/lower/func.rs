@@ -374,7 +374,7 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
             if ty.as_array().is_some_and(|a| a.layout == crate::types::Layout::A) { for s in strides { out.push(cx.b.i64(*s)); } }
             out
         }
-        GlobalValue::Unsupported(what) => return Err(Diagnostic::internal(format!("{what} reached lowering"))),
+        GlobalValue::Foreign(what) | GlobalValue::Unsupported(what) => return Err(Diagnostic::internal(format!("{what} reached lowering"))),
     })
 }
 
