@@ -4,6 +4,7 @@
 //! everything else works without Python.
 
 pub mod engine;
+pub mod array;
 pub mod exc;
 mod frame;
 pub mod host;

@@ -22,8 +22,8 @@ fn seconds(ns: i64) -> f64 { ns as f64 * 1e-9 }
 unsafe fn sleep(ctx: Ctx, s: f64) -> Res<()> {
     if s.is_nan() { return Err(Error::value("Invalid value NaN (not a number)")); }
     if s < 0.0 { return Err(Error::value("sleep length must be non-negative")); }
-    let length = std::time::Duration::try_from_secs_f64(s).ok().filter(|d| d.as_secs() <= i64::MAX as u64 / 1_000_000_000);
-    let length = length.ok_or_else(|| Error::overflow("timestamp too large to convert to C PyTime_t"))?;
+    let length = std::time::Duration::try_from_secs_f64(s).map_err(|_| Error::overflow("timestamp out of range for platform time_t"))?;
+    if length.as_secs() > i64::MAX as u64 / 1_000_000_000 { return Err(Error::overflow("timestamp too large to convert to C PyTime_t")); }
     let (start, slice) = (std::time::Instant::now(), std::time::Duration::from_millis(50));
     while let Some(left) = length.checked_sub(start.elapsed()).filter(|d| !d.is_zero()) {
         std::thread::sleep(left.min(slice));

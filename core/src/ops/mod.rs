@@ -192,6 +192,7 @@ families!(
     power,
     mathmod,
     builtin,
+    kernel,
     ;
     helpers:
     object,
@@ -206,6 +207,7 @@ families!(
     time,
     shape,
     linalg,
+    kernel,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

@@ -1,0 +1,88 @@
+//! Kernels over strided memory: copying, casting, reducing, scanning, sorting, matrix products.
+//!
+//! `elem` is an [`Elem`](crate::elem::Elem) code. Strides are in bytes; any alignment is fine. Results go to memory that the caller has allocated.
+//! Arrays may have zero elements. Operands of a kernel must not overlap unless they are the same (see `array_overlap`).
+
+use super::OpDef;
+use crate::rt::{Ctx, P};
+
+/// What `array_reduce` computes. The number is what compiled code passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Reduce {
+    /// Pairwise for floats, exactly as NumPy; wraps for integers.
+    Sum = 0,
+    Prod = 1,
+    /// NaN propagates.
+    Min = 2,
+    Max = 3,
+    /// Result is bool.
+    Any = 4,
+    All = 5,
+    /// Result is int64.
+    CountNonzero = 6,
+    /// NaN is left out; NaN where nothing is left.
+    NanMin = 7,
+    NanMax = 8,
+    /// NaN counts as 0.
+    NanSum = 9,
+    /// NaN counts as 1.
+    NanProd = 10,
+    /// Result is int64.
+    CountNotNan = 11,
+}
+impl Reduce {
+    pub const ALL: &'static [Reduce] = &[
+        Reduce::Sum, Reduce::Prod, Reduce::Min, Reduce::Max, Reduce::Any, Reduce::All, Reduce::CountNonzero, Reduce::NanMin, Reduce::NanMax, Reduce::NanSum,
+        Reduce::NanProd, Reduce::CountNotNan,
+    ];
+    pub fn from_number(n: i64) -> Option<Reduce> { usize::try_from(n).ok().and_then(|i| Reduce::ALL.get(i).copied()) }
+}
+
+crate::runtime_fns! {
+    /// Arrays as memory.
+    trait Helpers;
+    /// Copies an array, element by element as bytes; a source stride may be 0.
+    fn array_copy(itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Never];
+    /// Copies the `itemsize` bytes at `value` into every element.
+    fn array_fill(itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) [Writes, Never];
+    /// Copies and converts: as `astype` does.
+    fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Never];
+    /// Reduces (`op` is a `Reduce`) the axes that `axes` has a bit for. `elem` is what the source holds, `acc` what is computed in and stored; the source is
+    /// converted to it first (but not for any, all and the counts). `out_strides` has an entry for every axis of the source, 0 for the reduced ones.
+    /// ValueError for the minimum or maximum of nothing.
+    fn array_reduce(ctx: Ctx, op: i64, elem: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64) [Writes, Pending];
+    /// Sum of `n` float64, pairwise as NumPy.
+    fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 [Reads, Never];
+    /// Sum of `n` float32, pairwise as NumPy.
+    fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 [Reads, Never];
+    /// Positions of the minima (`max` 0) or maxima (1) along an axis, or of the whole array in C order when `axis` is -1, into `out`: int64 in C order. The first
+    /// NaN wins where `nan` is 0; where it is 1 NaN is left out, and ValueError "All-NaN slice encountered". ValueError for nothing.
+    fn array_arg(ctx: Ctx, max: i8, nan: i8, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Pending];
+    /// Running sums (`op` 0), products (1), minima (2) or maxima (3) along an axis; source and result have the same element type and may be the same.
+    fn array_accumulate(op: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: P, out_strides: *const i64) [Writes, Never];
+    /// Number of elements that are true.
+    fn array_count_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Never];
+    /// Indices of the elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
+    fn array_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, item_step: i64, axis_step: i64) [Writes, Never];
+    /// Sorts along an axis in place; NaN last.
+    fn array_sort(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64) [Writes, Never];
+    /// The order that sorts along an axis, stably, into `out`: int64 of the same shape in C order.
+    fn array_argsort(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Never];
+    /// Puts element `kth` of the sorted order along an axis in its place, smaller ones before it; ValueError out of bounds.
+    fn array_partition(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, kth: i64) [Writes, Pending];
+    /// The order that `array_partition` would give, into `out`: int64 of the same shape in C order.
+    fn array_argpartition(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, kth: i64, out: *mut i64) [Writes, Pending];
+    /// Where each of `n` keys belongs in `len` sorted elements, before equal ones (`right` 0) or after them (1), into `out`.
+    fn array_searchsorted(elem: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) [Writes, Never];
+    /// Reverses `n` elements in place.
+    fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) [Writes, Never];
+    /// Product of an `m` by `k` and a `k` by `n` matrix into an `m` by `n` one, all of one element type, each with its row and column stride.
+    fn array_matmul(elem: i64, m: i64, k: i64, n: i64, a: P, a_row: i64, a_col: i64, b: P, b_row: i64, b_col: i64, c: P, c_row: i64, c_col: i64) [Writes, Never];
+    /// Sum of products of `n` elements into `out`; the first is conjugated where `conj` is 1.
+    fn array_dot(elem: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) [Writes, Never];
+    /// Whether two arrays may share memory: exact for extents and for two arrays that interleave with one common stride.
+    fn array_overlap(itemsize: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, itemsize2: i64, ndim2: i64, shape2: *const i64, data2: P, strides2: *const i64) -> i8 [Reads, Never];
+}
+
+pub static OPS: &[OpDef] = &[];

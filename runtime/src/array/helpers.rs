@@ -1,0 +1,92 @@
+//! The array family as compiled code calls it.
+
+use super::linalg::{self, Matrix};
+use super::scan::{self, Extreme};
+use super::sort::{self, Lane};
+use super::{View, copy, lanes, reduce};
+use crate::Native;
+use crate::exc::{Error, Res, or_raise};
+use tierup_core::elem::Elem;
+use tierup_core::exc::Class;
+use tierup_core::ops::kernel::{Helpers, Reduce};
+use tierup_core::rt::{Ctx, P};
+
+/// The element type of a code. Compiled code passes codes of arrays only; anything else does nothing below, as strings do.
+fn elem(code: i64) -> Elem { Elem::from_number(code).unwrap_or(Elem::Str) }
+fn axis(axis: i64, ndim: i64) -> Option<usize> { usize::try_from(axis).ok().filter(|a| (*a as i64) < ndim) }
+fn no_axis(axis: i64) -> Error { Error::new(Class::SystemError, format!("a kernel was given axis {axis}")) }
+
+// SAFETY of all: shapes and strides have `ndim` members, and arrays are as described.
+impl Helpers for Native {
+    unsafe fn array_copy(itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
+        unsafe { copy::copy(itemsize as usize, View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides)) }
+    }
+    unsafe fn array_fill(itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) {
+        unsafe { copy::fill(itemsize as usize, value, View::new(ndim, shape, to, to_strides)) }
+    }
+    unsafe fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
+        unsafe { copy::cast(elem(to_elem), View::new(ndim, shape, to, to_strides), elem(from_elem), View::new(ndim, shape, from, from_strides)) }
+    }
+    unsafe fn array_reduce(
+        ctx: Ctx, op: i64, elem_code: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64,
+    ) {
+        let run = || -> Res<()> {
+            let op = Reduce::from_number(op).ok_or_else(|| Error::new(Class::SystemError, format!("no reduction has number {op}")))?;
+            let job = reduce::Job { op, elem: elem(elem_code), acc: elem(acc) };
+            unsafe { reduce::reduce(job, View::new(ndim, shape, data, strides), axes as u64, out, crate::raw_slice(out_strides, ndim)) }
+        };
+        unsafe { or_raise(ctx, run()) }
+    }
+    unsafe fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 { unsafe { 0.0 + lanes::pairwise::<f64, false>(data, n as isize, stride as isize) } }
+    unsafe fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 { unsafe { 0.0 + lanes::pairwise::<f32, false>(data, n as isize, stride as isize) } }
+    unsafe fn array_arg(ctx: Ctx, max: i8, nan: i8, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) {
+        let what = Extreme { max: max != 0, skip_nan: nan != 0 };
+        unsafe { or_raise(ctx, if axis >= ndim { Err(no_axis(axis)) } else { scan::arg(what, elem(elem_code), View::new(ndim, shape, data, strides), axis, out) }) }
+    }
+    unsafe fn array_accumulate(op: i64, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: P, out_strides: *const i64) {
+        let Some(axis) = axis(along, ndim) else { return };
+        unsafe { scan::accumulate(op, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, crate::raw_slice(out_strides, ndim)) }
+    }
+    unsafe fn array_count_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 {
+        unsafe { reduce::count_nonzero(elem(elem_code), View::new(ndim, shape, data, strides)) }
+    }
+    unsafe fn array_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, item_step: i64, axis_step: i64) {
+        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, item_step, axis_step) }
+    }
+    unsafe fn array_sort(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64) {
+        let Some(axis) = axis(along, ndim) else { return };
+        unsafe { sort::sort(elem(elem_code), View::new(ndim, shape, data, strides), axis) }
+    }
+    unsafe fn array_argsort(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: *mut i64) {
+        let Some(axis) = axis(along, ndim) else { return };
+        unsafe { sort::argsort(elem(elem_code), View::new(ndim, shape, data, strides), axis, out) }
+    }
+    unsafe fn array_partition(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, kth: i64) {
+        let view = unsafe { View::new(ndim, shape, data, strides) };
+        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::partition(elem(elem_code), view, a, kth))) }
+    }
+    unsafe fn array_argpartition(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, kth: i64, out: *mut i64) {
+        let view = unsafe { View::new(ndim, shape, data, strides) };
+        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::argpartition(elem(elem_code), view, a, kth, out))) }
+    }
+    unsafe fn array_searchsorted(elem_code: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) {
+        let (sorted, keys) = (Lane { data, n: len, stride }, Lane { data: keys, n, stride: key_stride });
+        unsafe { sort::search(elem(elem_code), sorted, keys, right != 0, out) }
+    }
+    unsafe fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) { unsafe { copy::reverse(itemsize as usize, data, n, stride) } }
+    unsafe fn array_matmul(
+        elem_code: i64, m: i64, k: i64, n: i64, a: P, a_row: i64, a_col: i64, b: P, b_row: i64, b_col: i64, c: P, c_row: i64, c_col: i64,
+    ) {
+        let matrix = |data, row, col| Matrix { data, row, col };
+        unsafe { linalg::matmul(elem(elem_code), [m, k, n], matrix(a, a_row, a_col), matrix(b, b_row, b_col), matrix(c, c_row, c_col)) }
+    }
+    unsafe fn array_dot(elem_code: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) {
+        unsafe { linalg::dot(elem(elem_code), n, (a.cast_const(), a_stride), (b.cast_const(), b_stride), conj != 0, out) }
+    }
+    unsafe fn array_overlap(
+        itemsize: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, itemsize2: i64, ndim2: i64, shape2: *const i64, data2: P, strides2: *const i64,
+    ) -> i8 {
+        let (a, b) = unsafe { (View::new(ndim, shape, data, strides), View::new(ndim2, shape2, data2, strides2)) };
+        copy::overlap(itemsize as usize, a, itemsize2 as usize, b) as i8
+    }
+}

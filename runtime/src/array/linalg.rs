@@ -1,0 +1,185 @@
+//! Products of matrices and vectors: the `matrixmultiply` crate for floats, own loops for the rest and for small operands.
+
+use super::View;
+use super::copy;
+use super::item::{Complex, Item, with_item};
+use super::simd;
+use tierup_core::elem::Elem;
+
+/// A matrix in memory, with strides in bytes.
+#[derive(Clone, Copy)]
+pub struct Matrix { pub data: *mut u8, pub row: i64, pub col: i64 }
+
+/// Up to this many multiplications, packing costs more than it gains.
+const SMALL: i64 = 512;
+
+/// `c = a @ b` for an `m` by `k` and a `k` by `n` matrix.
+///
+/// # Safety
+/// The matrices are as described; `c` overlaps neither of the others.
+pub unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+    if m == 0 || n == 0 { return; }
+    unsafe {
+        match elem {
+            Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 if k > 0 => {
+                // The crate counts strides in elements.
+                let size = elem.bytes() as i64;
+                if [a.row, a.col, b.row, b.col, c.row, c.col].iter().any(|s| s % size != 0) || [a, b, c].iter().any(|x| x.data as usize % 8 != 0 && x.data as usize as i64 % size != 0) {
+                    return copied(elem, [m, k, n], a, b, c);
+                }
+                if n == 1 { return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(m, k, a, b.data, b.row, c.data, c.row), else ()); }
+                if m == 1 {
+                    let transposed = Matrix { data: b.data, row: b.col, col: b.row };
+                    return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(n, k, transposed, a.data, a.col, c.data, c.col), else ());
+                }
+                if m * n * k <= SMALL { return with_item!(elem, T => plain::<T>([m, k, n], a, b, c), else ()); }
+                gemm(elem, [m, k, n], a, b, c);
+            }
+            Elem::Bool | Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 | Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64 | Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 => {
+                with_item!(elem, T => plain::<T>([m, k, n], a, b, c), else ())
+            }
+            Elem::Str => {}
+        }
+    }
+}
+
+unsafe fn gemm(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+    use matrixmultiply::CGemmOption::Standard;
+    let (mu, ku, nu) = (m as usize, k as usize, n as usize);
+    let s = |x: i64| (x / elem.bytes() as i64) as isize;
+    unsafe {
+        match elem {
+            Elem::F32 => matrixmultiply::sgemm(mu, ku, nu, 1.0, a.data.cast(), s(a.row), s(a.col), b.data.cast(), s(b.row), s(b.col), 0.0, c.data.cast(), s(c.row), s(c.col)),
+            Elem::C64 => matrixmultiply::cgemm(Standard, Standard, mu, ku, nu, [1.0, 0.0], a.data.cast(), s(a.row), s(a.col), b.data.cast(), s(b.row), s(b.col), [0.0, 0.0], c.data.cast(), s(c.row), s(c.col)),
+            Elem::C128 => matrixmultiply::zgemm(Standard, Standard, mu, ku, nu, [1.0, 0.0], a.data.cast(), s(a.row), s(a.col), b.data.cast(), s(b.row), s(b.col), [0.0, 0.0], c.data.cast(), s(c.row), s(c.col)),
+            _float64 => matrixmultiply::dgemm(mu, ku, nu, 1.0, a.data.cast(), s(a.row), s(a.col), b.data.cast(), s(b.row), s(b.col), 0.0, c.data.cast(), s(c.row), s(c.col)),
+        }
+    }
+}
+
+/// The same through contiguous copies.
+unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+    let size = elem.bytes();
+    let buffer = |rows: i64, cols: i64| vec![0u64; (rows * cols) as usize * size.div_ceil(8)];
+    let (mut ta, mut tb, mut tc) = (buffer(m, k), buffer(k, n), buffer(m, n));
+    let packed = |v: &mut Vec<u64>, cols: i64| Matrix { data: v.as_mut_ptr().cast(), row: cols * size as i64, col: size as i64 };
+    let (pa, pb, pc) = (packed(&mut ta, k), packed(&mut tb, n), packed(&mut tc, n));
+    unsafe fn move_matrix(size: usize, rows: i64, cols: i64, to: Matrix, from: Matrix) {
+        unsafe { copy::copy(size, View { shape: &[rows, cols], strides: &[to.row, to.col], data: to.data }, View { shape: &[rows, cols], strides: &[from.row, from.col], data: from.data }) }
+    }
+    unsafe {
+        move_matrix(size, m, k, pa, a);
+        move_matrix(size, k, n, pb, b);
+        matmul(elem, [m, k, n], pa, pb, pc);
+        move_matrix(size, m, n, c, pc);
+    }
+}
+
+#[inline(always)]
+unsafe fn at<T: Copy>(x: Matrix, i: i64, j: i64) -> T { unsafe { x.data.offset((i * x.row + j * x.col) as isize).cast::<T>().read_unaligned() } }
+
+simd! {
+    /// Row by row of `c`, adding multiples of rows of `b`: no order of additions but that of `k`.
+    unsafe fn plain<T: Item>(mkn: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+        let [m, k, n] = mkn;
+        let w = size_of::<T>() as i64;
+        let contiguous = b.col == w && c.col == w;
+        for i in 0..m {
+            let row = c.data.offset((i * c.row) as isize);
+            for j in 0..n { row.offset((j * c.col) as isize).cast::<T>().write_unaligned(T::ZERO); }
+            for l in 0..k {
+                let x = at::<T>(a, i, l);
+                if contiguous {
+                    let (to, from) = (row.cast::<T>(), b.data.offset((l * b.row) as isize).cast::<T>());
+                    for j in 0..n as isize {
+                        to.offset(j).write_unaligned(to.offset(j).read_unaligned().add(x.mul(from.offset(j).read_unaligned())));
+                    }
+                } else {
+                    for j in 0..n {
+                        let to = row.offset((j * c.col) as isize).cast::<T>();
+                        to.write_unaligned(to.read_unaligned().add(x.mul(at::<T>(b, l, j))));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// `y = a @ x`: by rows where they are contiguous, else by columns.
+unsafe fn matrix_vector<T: Item, const L: usize>(m: i64, k: i64, a: Matrix, x: *const u8, xs: i64, y: *mut u8, ys: i64) {
+    unsafe {
+        if a.col.abs() <= a.row.abs() {
+            for i in 0..m {
+                let r = dot_lanes::<T, L>(a.data.offset((i * a.row) as isize), a.col as isize, x, xs as isize, k as isize);
+                y.offset((i * ys) as isize).cast::<T>().write_unaligned(r);
+            }
+        } else {
+            // As a product with a one-row matrix: `plain` then adds multiples of the contiguous columns.
+            let row = Matrix { data: x.cast_mut(), row: 0, col: xs };
+            let transposed = Matrix { data: a.data, row: a.col, col: a.row };
+            plain::<T>([1, k, m], row, transposed, Matrix { data: y, row: 0, col: ys });
+        }
+    }
+}
+
+/// Sums side by side, enough to hide how long an addition takes.
+const fn width<T>() -> usize { if size_of::<T>() >= 8 { 128 / size_of::<T>() } else { 32 } }
+
+simd! {
+    unsafe fn dot_lanes<T: Item; const L: usize>(a: *const u8, a_stride: isize, b: *const u8, b_stride: isize, n: isize) -> T {
+        let w = size_of::<T>() as isize;
+        let get = |p: *const u8, i: isize, s: isize| p.offset(i * s).cast::<T>().read_unaligned();
+        let mut s = T::ZERO;
+        let mut i = 0;
+        if n >= L as isize {
+            let mut lanes = [T::ZERO; L];
+            let whole = n - n % L as isize;
+            if a_stride == w && b_stride == w {
+                while i < whole {
+                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add(get(a, i + j as isize, w).mul(get(b, i + j as isize, w))); }
+                    i += L as isize;
+                }
+            } else {
+                while i < whole {
+                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add(get(a, i + j as isize, a_stride).mul(get(b, i + j as isize, b_stride))); }
+                    i += L as isize;
+                }
+            }
+            // Halves onto halves.
+            let mut half = L / 2;
+            while half > 0 {
+                for j in 0..half { lanes[j] = lanes[j].add(lanes[j + half]); }
+                half /= 2;
+            }
+            s = lanes[0];
+        }
+        while i < n {
+            s = s.add(get(a, i, a_stride).mul(get(b, i, b_stride)));
+            i += 1;
+        }
+        s
+    }
+}
+
+/// Sum of products, the first factor conjugated where asked for.
+///
+/// # Safety
+/// The lanes can be read and `out` has room for an element.
+pub unsafe fn dot(elem: Elem, n: i64, a: (*const u8, i64), b: (*const u8, i64), conj: bool, out: *mut u8) {
+    unsafe fn conjugated<T: Item>(n: i64, a: (*const u8, i64), b: (*const u8, i64)) -> T {
+        let mut s = T::ZERO;
+        for i in 0..n as isize {
+            // SAFETY: as required of the caller.
+            let (x, y) = unsafe { (a.0.offset(i * a.1 as isize).cast::<T>().read_unaligned(), b.0.offset(i * b.1 as isize).cast::<T>().read_unaligned()) };
+            s = s.add(x.conj().mul(y));
+        }
+        s
+    }
+    unsafe {
+        match elem {
+            Elem::C64 if conj => out.cast::<Complex<f32>>().write_unaligned(conjugated::<Complex<f32>>(n, a, b)),
+            Elem::C128 if conj => out.cast::<Complex<f64>>().write_unaligned(conjugated::<Complex<f64>>(n, a, b)),
+            _real => with_item!(elem, T => out.cast::<T>().write_unaligned(dot_lanes::<T, { width::<T>() }>(a.0, a.1 as isize, b.0, b.1 as isize, n as isize)), else ()),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Kernels over strided memory.
+//!
+//! Everything works on raw pointers with byte strides and unaligned access, for arrays come from anywhere; contiguous memory is a stride that the compiler
+//! knows. [`item`] is what kernels ask of an element, [`axes`] the order in which axes are walked (NumPy's, since floating-point sums depend on it).
+
+pub mod axes;
+pub mod copy;
+pub mod helpers;
+pub mod item;
+pub mod lanes;
+pub mod linalg;
+mod radix;
+pub mod reduce;
+pub mod scan;
+pub mod sort;
+#[cfg(test)]
+mod tests;
+
+/// An array in memory.
+#[derive(Clone, Copy)]
+pub struct View<'a> { pub shape: &'a [i64], pub strides: &'a [i64], pub data: *mut u8 }
+
+impl<'a> View<'a> {
+    /// # Safety
+    /// Shape and strides have `ndim` members.
+    pub unsafe fn new(ndim: i64, shape: *const i64, data: *mut u8, strides: *const i64) -> View<'a> {
+        // SAFETY: as required of the caller.
+        unsafe { View { shape: crate::raw_slice(shape, ndim), strides: crate::raw_slice(strides, ndim), data } }
+    }
+    pub fn size(&self) -> i64 { self.shape.iter().product() }
+    /// Strides of an array of this shape in C order.
+    pub fn c_strides(&self, itemsize: usize) -> Vec<i64> {
+        let mut out = vec![0; self.shape.len()];
+        let mut step = itemsize as i64;
+        for (s, n) in out.iter_mut().zip(self.shape).rev() {
+            *s = step;
+            step *= *n;
+        }
+        out
+    }
+}
+
+/// Calls `f` with the byte offsets, in each of `K` arrays, of every index of `shape` in C order.
+pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: impl FnMut([isize; K])) {
+    if shape.contains(&0) { return; }
+    let mut index = vec![0i64; shape.len()];
+    let mut at = [0isize; K];
+    loop {
+        f(at);
+        let mut axis = shape.len();
+        loop {
+            if axis == 0 { return; }
+            axis -= 1;
+            index[axis] += 1;
+            for k in 0..K { at[k] += strides[k][axis] as isize; }
+            if index[axis] < shape[axis] { break; }
+            for k in 0..K { at[k] -= (strides[k][axis] * shape[axis]) as isize; }
+            index[axis] = 0;
+        }
+    }
+}
+
+/// The lanes along `axis`: calls `f` with the byte offsets of each lane's first element, in C order of the other axes.
+pub fn each_lane<const K: usize>(shape: &[i64], strides: [&[i64]; K], axis: usize, f: impl FnMut([isize; K])) {
+    let without = |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Vec<_>>();
+    let outer: [Vec<i64>; K] = strides.map(without);
+    each_index(&without(shape), std::array::from_fn(|k| outer[k].as_slice()), f);
+}
+
+/// Defines a function that also exists compiled for AVX2 and takes that where the processor has it. Results are the same: no operation is reordered.
+macro_rules! simd {
+    ($(#[$meta:meta])* $vis:vis unsafe fn $name:ident $(<$($g:ident : $bound:path),* $(; const $C:ident : $CT:ty)?>)? ($($p:ident : $t:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
+        $(#[$meta])*
+        $vis unsafe fn $name $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? {
+            #[inline(always)]
+            unsafe fn plain $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { #[allow(unused_unsafe)] unsafe { $body } }
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                unsafe fn wide $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) } }
+                // SAFETY: the processor has been asked.
+                if std::arch::is_x86_feature_detected!("avx2") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
+            }
+            unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) }
+        }
+    };
+}
+pub(crate) use simd;

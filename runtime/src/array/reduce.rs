@@ -1,0 +1,243 @@
+//! Reductions over any set of axes, in NumPy's order.
+
+use super::axes::{Axis, Plan, plan_reduction};
+use super::copy::{Convert, converter};
+use super::item::{Item, with_item};
+use super::lanes::{Lanes, lanes};
+use super::{View, copy, each_index};
+use crate::exc::{Error, Res};
+use tierup_core::elem::Elem;
+use tierup_core::exc::Class;
+use tierup_core::ops::kernel::Reduce;
+
+/// Elements in a buffer of NumPy's iterator.
+const BUFFER: isize = 8192;
+
+/// What to compute: from `elem` in `acc`.
+#[derive(Clone, Copy)]
+pub struct Job { pub op: Reduce, pub elem: Elem, pub acc: Elem }
+
+impl Job {
+    fn result(self) -> Elem {
+        match self.op {
+            Reduce::Any | Reduce::All => Elem::Bool,
+            Reduce::CountNonzero | Reduce::CountNotNan => Elem::I64,
+            Reduce::Sum | Reduce::Prod | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd => self.acc,
+        }
+    }
+    /// Whether NumPy computes it on a copy with the NaN replaced.
+    fn skips_nan(self) -> bool { matches!(self.op, Reduce::NanSum | Reduce::NanProd) && matches!(self.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128) }
+    /// Whether the last bits depend on the order.
+    fn rounds(self) -> bool { matches!(self.op, Reduce::Sum | Reduce::NanSum) && matches!(self.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128) }
+}
+
+/// Reduces the axes whose bit in `axes` is set; `out_strides` has 0 for them.
+///
+/// # Safety
+/// `from` is an array of `elem`, `out` one of the result's type with the shape of the axes that stay.
+pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_strides: &[i64]) -> Res<()> {
+    let kept: Vec<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
+    // The result's shape, with 1 for the axes that go.
+    let shape: Vec<i64> = from.shape.iter().zip(&kept).map(|(n, keep)| if *keep { *n } else { 1 }).collect();
+    let direct = lanes(job.op, job.elem, job.acc);
+    let Some(loops) = direct.or_else(|| lanes(job.op, job.acc, job.acc)) else {
+        return Err(Error::new(Class::SystemError, format!("no reduction {:?} of {} in {}", job.op, job.elem.name(), job.acc.name())));
+    };
+    if let Some(name) = no_identity(job.op) && from.shape.iter().zip(&kept).any(|(n, keep)| *n == 0 && !keep) {
+        return Err(Error::value(format!("zero-size array to reduction operation {name} which has no identity")));
+    }
+    if shape.contains(&0) { return Ok(()); }
+    // NumPy's functions that leave out NaN reduce a contiguous copy.
+    let mut copied = vec![];
+    let from = if job.skips_nan() { unsafe { compact(job.elem, from, &mut copied) } } else { from };
+    let (p, strides) = plan_reduction(from.shape, from.strides, &kept, job.result().bytes());
+    let to = View { shape: &shape, strides: out_strides, data: out };
+    unsafe {
+        if from.shape.contains(&0) { return start(job, from, to); }
+        // A result that lies as the iterator wants it is computed in place.
+        if shape.iter().zip(strides.iter().zip(out_strides)).all(|(n, (s, o))| *n == 1 || s == o) {
+            start(job, from, to)?;
+            run(job, loops, direct.is_none(), from, &p, out);
+            return Ok(());
+        }
+        let size = job.result().bytes();
+        let mut buffer = vec![0u64; (shape.iter().product::<i64>() as usize * size).div_ceil(8)];
+        let temporary = View { shape: &shape, strides: &strides, data: buffer.as_mut_ptr().cast() };
+        start(job, from, temporary)?;
+        run(job, loops, direct.is_none(), from, &p, temporary.data);
+        copy::copy(size, to, temporary);
+    }
+    Ok(())
+}
+
+/// The array itself if its elements are adjacent, else a copy that keeps the order of the axes.
+unsafe fn compact<'a>(elem: Elem, from: View<'a>, copied: &'a mut Vec<u64>) -> View<'a> {
+    let size = elem.bytes() as i64;
+    let mut order: Vec<usize> = (0..from.shape.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(from.strides[*i].abs()));
+    let (mut strides, mut step) = (vec![0i64; order.len()], size);
+    for i in order.into_iter().rev() {
+        strides[i] = step;
+        step *= from.shape[i];
+    }
+    if aligned(elem, from) && from.shape.iter().zip(strides.iter().zip(from.strides)).all(|(n, (s, f))| *n == 1 || s == f) { return from; }
+    // The strides live behind the elements, so that one buffer owns both.
+    let elements = (step as usize).div_ceil(8);
+    copied.resize(elements, 0);
+    copied.extend(strides.iter().map(|s| *s as u64));
+    let base = copied.as_mut_ptr();
+    // SAFETY: the buffer has room for all elements, and for the strides behind them; it is not touched again while the view lives.
+    unsafe {
+        let strides = std::slice::from_raw_parts(base.add(elements).cast::<i64>(), from.shape.len());
+        let to = View { shape: from.shape, strides, data: base.cast() };
+        copy::copy(size as usize, to, from);
+        to
+    }
+}
+
+/// How the innermost axes that are reduced are handed to the loops: `len` elements at a time, of the first `dims` axes (counted from the innermost).
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Chunks { dims: usize, len: isize }
+
+/// NumPy's choice (2.3 and later). It weighs the cost of copying through a buffer against the number of loops, so that small inner axes are put
+/// together in one buffer, and pairwise sums then span them.
+fn chunks(axes: &[Axis<2>], cast: bool) -> Chunks {
+    let at = |i: usize| axes[axes.len() - 1 - i];
+    let mut cost = 1 + cast as i64;
+    let mut single = [1usize; 2];
+    let mut outer_reduce = 0;
+    let mut size = at(0).n;
+    let (mut best_dim, mut best_cost, mut best_size, mut best_core) = (0, cost, size, 1);
+    for dim in 1..axes.len() {
+        if outer_reduce != 0 || (size >= BUFFER && cost > 1) { break; }
+        let (inner, outer) = (at(dim - 1), at(dim));
+        for op in [1, 0] {
+            if single[op] == dim {
+                if inner.strides[op] * inner.n == outer.strides[op] { single[op] += 1; continue; }
+                if op == 1 || !cast { cost += 1; }
+            }
+            if op == 1 && (inner.strides[1] == 0 || outer.strides[1] == 0) { outer_reduce = dim; }
+        }
+        let core = size;
+        size *= outer.n;
+        let buffered = if size > BUFFER && cost > 1 { BUFFER } else { size };
+        if cost as f64 * best_size as f64 <= best_cost as f64 * buffered as f64 { (best_dim, best_cost, best_size, best_core) = (dim, cost, size, core); }
+    }
+    if best_dim == 0 { return Chunks { dims: 1, len: if cast { BUFFER } else { isize::MAX } }; }
+    // With an axis that stays as the outer one, each of the loops takes the whole core.
+    if best_dim == outer_reduce { return Chunks { dims: best_dim, len: isize::MAX }; }
+    Chunks { dims: best_dim + 1, len: if BUFFER < best_size { best_core * (BUFFER / best_core) } else { best_size } }
+}
+
+unsafe fn run(job: Job, loops: Lanes, convert: bool, from: View<'_>, p: &Plan<2>, out: *mut u8) {
+    let inner = p.inner();
+    let [fs, os] = inner.strides;
+    let misaligned = job.rounds() && !aligned(job.elem, from);
+    let cast = convert || misaligned;
+    let converter = if cast { converter(job.acc, job.elem) } else { None };
+    unsafe {
+        if os == 0 && job.rounds() {
+            let how = chunks(&p.axes, cast);
+            let reduced = p.axes.iter().rev().take_while(|a| a.strides[1] == 0).count();
+            if how.dims > 1 && how.dims <= reduced { return gathered(job, loops, from, p, how, out); }
+            if how.dims == 1 && how.len != isize::MAX && let Some(convert) = converter {
+                return p.each_lane(|[f, o]| converted(job, loops, convert, out.offset(o), 0, from.data.offset(f), fs, inner.n));
+            }
+        }
+        p.each_lane(|[f, o]| {
+            let (acc, src) = (out.offset(o), from.data.offset(f));
+            match converter {
+                Some(convert) => converted(job, loops, convert, acc, os, src, fs, inner.n),
+                None if os == 0 => (loops.lane)(acc, src, inner.n, fs),
+                None => (loops.row)(acc, os, src, fs, inner.n),
+            }
+        });
+    }
+}
+
+fn aligned(elem: Elem, from: View<'_>) -> bool {
+    let unit = match elem { Elem::C64 => 4, Elem::C128 => 8, other => other.bytes() } as i64;
+    from.data as i64 % unit == 0 && from.strides.iter().all(|s| s % unit == 0)
+}
+
+/// Copies (and converts) the innermost axes into a buffer, a chunk at a time, and reduces that.
+unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chunks, out: *mut u8) {
+    let (outer, inner) = p.axes.split_at(p.axes.len() - how.dims);
+    let mut shape: Vec<i64> = inner.iter().map(|a| a.n as i64).collect();
+    let strides: Vec<i64> = inner.iter().map(|a| a.strides[0] as i64).collect();
+    let w = job.acc.bytes();
+    // A chunk is a whole number of rows of the outermost gathered axis.
+    let (rows, row) = (inner[0].n, inner[1..].iter().map(|a| a.n).product::<isize>());
+    let step = (how.len / row).clamp(1, rows);
+    let mut buffer = vec![0u64; ((step * row) as usize * w).div_ceil(8)];
+    let b = buffer.as_mut_ptr().cast::<u8>();
+    let packed = View { shape: &shape, strides: &[], data: b }.c_strides(w);
+    // A plan needs an innermost axis; one of a single element stands for those that were gathered.
+    let mut rest = outer.to_vec();
+    rest.push(Axis { n: 1, strides: [0; 2] });
+    Plan { axes: rest, start: p.start }.each_lane(|[f, o]| {
+        for first in (0..rows).step_by(step as usize) {
+            let n = step.min(rows - first);
+            shape[0] = n as i64;
+            // SAFETY: the rows lie within the source, and the buffer holds them.
+            unsafe {
+                let source = View { shape: &shape, strides: &strides, data: from.data.offset(f + first * inner[0].strides[0]) };
+                copy::cast(job.acc, View { shape: &shape, strides: &packed, data: b }, job.elem, source);
+                (loops.lane)(out.offset(o), b, n * row, w as isize);
+            }
+        }
+    });
+}
+
+/// A lane or row through a buffer of converted elements.
+#[allow(clippy::too_many_arguments)]
+unsafe fn converted(job: Job, loops: Lanes, convert: Convert, acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize) {
+    let w = job.acc.bytes() as isize;
+    let mut buffer = vec![0u64; ((n.min(BUFFER) * w) as usize).div_ceil(8)];
+    let b = buffer.as_mut_ptr().cast::<u8>();
+    for i in (0..n).step_by(BUFFER as usize) {
+        let m = BUFFER.min(n - i);
+        unsafe {
+            convert(b, w, from.offset(i * stride), stride, m);
+            if acc_stride == 0 { (loops.lane)(acc, b, m, w) } else { (loops.row)(acc.offset(i * acc_stride), acc_stride, b, w, m) }
+        }
+    }
+}
+
+fn no_identity(op: Reduce) -> Option<&'static str> {
+    match op {
+        Reduce::Min => Some("minimum"),
+        Reduce::Max => Some("maximum"),
+        Reduce::NanMin => Some("fmin"),
+        Reduce::NanMax => Some("fmax"),
+        Reduce::Sum | Reduce::Prod | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => None,
+    }
+}
+
+/// Writes the value that the reduction starts from: its identity, or the first element along the reduced axes.
+unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
+    unsafe fn put<T: Item>(to: View<'_>, one: bool) {
+        each_index(to.shape, [to.strides], |[o]| unsafe { to.data.offset(o).cast::<T>().write_unaligned(if one { T::ONE } else { T::ZERO }) });
+    }
+    unsafe {
+        if no_identity(job.op).is_some() {
+            copy::cast(job.acc, to, job.elem, View { shape: to.shape, ..from });
+        } else {
+            let one = matches!(job.op, Reduce::Prod | Reduce::NanProd | Reduce::All);
+            with_item!(job.result(), T => put::<T>(to, one), else ());
+        }
+    }
+    Ok(())
+}
+
+/// Number of elements that are true.
+///
+/// # Safety
+/// The array is as described.
+pub unsafe fn count_nonzero(elem: Elem, from: View<'_>) -> i64 {
+    let mut n = 0i64;
+    let zeros = vec![0; from.shape.len()];
+    let job = Job { op: Reduce::CountNonzero, elem, acc: Elem::I64 };
+    // Counting cannot fail.
+    match unsafe { reduce(job, from, u64::MAX, (&raw mut n).cast(), &zeros) } { Ok(()) | Err(_) => n }
+}

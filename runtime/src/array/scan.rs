@@ -1,0 +1,151 @@
+//! Running reductions, positions of extremes, positions of true elements.
+
+use super::item::{Item, with_item};
+use super::{View, each_index, each_lane, lanes};
+use crate::exc::{Error, Res};
+use tierup_core::elem::Elem;
+
+/// Running `op` (0 sum, 1 product, 2 minimum, 3 maximum) along an axis.
+///
+/// # Safety
+/// Both arrays are as described; they are the same or do not overlap.
+pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: *mut u8, out_strides: &[i64]) {
+    unsafe fn run<T: Item>(op: i64, from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize) {
+        unsafe fn lane<T: Item>(from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, f: impl Fn(T, T) -> T) {
+            unsafe {
+                let mut a = from.cast::<T>().read_unaligned();
+                to.cast::<T>().write_unaligned(a);
+                for i in 1..n {
+                    a = f(a, from.offset(i * fs).cast::<T>().read_unaligned());
+                    to.offset(i * ts).cast::<T>().write_unaligned(a);
+                }
+            }
+        }
+        unsafe {
+            match op {
+                0 => lane::<T>(from, fs, to, ts, n, T::add),
+                1 => lane::<T>(from, fs, to, ts, n, T::mul),
+                2 => lane::<T>(from, fs, to, ts, n, |a, s| if s.below(a) { s } else { a }),
+                _maximum => lane::<T>(from, fs, to, ts, n, |a, s| if s.above(a) { s } else { a }),
+            }
+        }
+    }
+    if from.shape.contains(&0) { return; }
+    let (n, fs, ts) = (from.shape[axis] as isize, from.strides[axis] as isize, out_strides[axis] as isize);
+    each_lane(from.shape, [from.strides, out_strides], axis, |[f, o]| {
+        // SAFETY: offsets lie within the arrays.
+        with_item!(elem, T => unsafe { run::<T>(op, from.data.offset(f), fs, out.offset(o), ts, n) }, else ());
+    });
+}
+
+/// Which position is looked for.
+#[derive(Clone, Copy)]
+pub struct Extreme { pub max: bool, pub skip_nan: bool }
+
+/// Positions of the extremes along `axis` (-1: of the whole array in C order) into `out`, in C order of the other axes.
+///
+/// # Safety
+/// The array is as described and `out` has room.
+pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64) -> Res<()> {
+    let empty = || Error::value(format!("attempt to get {} of an empty sequence", if what.max { "argmax" } else { "argmin" }));
+    let all_nan = || Error::value("All-NaN slice encountered");
+    let Ok(axis) = usize::try_from(axis) else {
+        if from.size() == 0 { return Err(empty()); }
+        // SAFETY: as required of the caller.
+        let found = with_item!(elem, T => unsafe { whole::<T, { lanes::width::<T>() }>(what, from) }, else None);
+        unsafe { *out = found.ok_or_else(all_nan)?; }
+        return Ok(());
+    };
+    let (n, stride) = (from.shape[axis] as isize, from.strides[axis] as isize);
+    if n == 0 { return Err(empty()); }
+    let (mut at, mut failed) = (0, false);
+    each_lane(from.shape, [from.strides], axis, |[f]| {
+        // SAFETY: the offset lies within the array, and there are as many lanes as results.
+        unsafe {
+            match with_item!(elem, T => lane::<T, { lanes::width::<T>() }>(what, from.data.offset(f), n, stride), else None) {
+                Some(i) => *out.add(at) = i,
+                None => failed = true,
+            }
+        }
+        at += 1;
+    });
+    if failed { Err(all_nan()) } else { Ok(()) }
+}
+
+/// Whether `x` takes the place of `best`.
+#[inline(always)]
+fn better<T: Item>(what: Extreme, x: T, best: T) -> bool { if best.is_nan() { false } else if what.max { x.above(best) } else { x.below(best) } }
+
+/// Position of the extreme of a lane that is not empty; None where all of it is NaN and that is left out.
+unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, stride: isize) -> Option<i64> {
+    let get = |i: isize| unsafe { p.offset(i * stride).cast::<T>().read_unaligned() };
+    let first = if what.skip_nan { (0..n).find(|i| !get(*i).is_nan())? } else { 0 };
+    let (mut at, mut best) = (first, get(first));
+    for block in (first + 1..n).step_by(2048) {
+        if best.is_nan() { break; }
+        // Most blocks hold nothing better, which is quick to see.
+        let end = n.min(block + 2048);
+        let top = unsafe { lanes::extreme::<T, L>(what.max, best, p.offset(block * stride), end - block, stride) };
+        if !top.is_nan() && !better(what, top, best) { continue; }
+        for i in block..end {
+            let x = get(i);
+            if (!what.skip_nan || !x.is_nan()) && better(what, x, best) { (at, best) = (i, x); }
+        }
+    }
+    Some(at as i64)
+}
+
+unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Option<i64> {
+    let p = from.c_strides(size_of::<T>());
+    if from.shape.iter().zip(from.strides.iter().zip(&p)).all(|(n, (s, c))| *n == 1 || s == c) {
+        return unsafe { lane::<T, L>(what, from.data, from.size() as isize, size_of::<T>() as isize) };
+    }
+    let (mut found, mut i) = (None::<(i64, T)>, 0);
+    each_index(from.shape, [from.strides], |[o]| {
+        // SAFETY: the offset lies within the array.
+        let x = unsafe { from.data.offset(o).cast::<T>().read_unaligned() };
+        if !(what.skip_nan && x.is_nan()) && found.is_none_or(|(_, best)| better(what, x, best)) { found = Some((i, x)); }
+        i += 1;
+    });
+    found.map(|(i, _)| i)
+}
+
+/// Indices of the true elements, in C order.
+///
+/// # Safety
+/// The array is as described and `out` has room for an index of each axis of each true element.
+pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, item_step: i64, axis_step: i64) {
+    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, item_step: isize, axis_step: isize) {
+        let mut to = out;
+        if let ([n], [stride]) = (from.shape, from.strides) {
+            let (n, stride) = (*n as isize, *stride as isize);
+            // Into a block first, without branches: every position is written, and kept where the element is true.
+            let mut block = [0i64; 257];
+            for first in (0..n).step_by(256) {
+                let mut found = 0;
+                for i in first..n.min(first + 256) {
+                    block[found] = i as i64;
+                    found += unsafe { from.data.offset(i * stride).cast::<T>().read_unaligned() }.truth() as usize;
+                }
+                for i in &block[..found] {
+                    unsafe { *to = *i };
+                    to = to.wrapping_offset(item_step);
+                }
+            }
+            return;
+        }
+        let mut index = vec![0i64; from.shape.len()];
+        each_index(from.shape, [from.strides], |[o]| unsafe {
+            if from.data.offset(o).cast::<T>().read_unaligned().truth() {
+                for (k, i) in index.iter().enumerate() { *to.offset(k as isize * axis_step) = *i; }
+                to = to.offset(item_step);
+            }
+            for (i, n) in index.iter_mut().zip(from.shape).rev() {
+                *i += 1;
+                if *i < *n { break; }
+                *i = 0;
+            }
+        });
+    }
+    with_item!(elem, T => unsafe { run::<T>(from, out, item_step as isize, axis_step as isize) }, else ());
+}

@@ -1,0 +1,248 @@
+//! Sorting, selecting and searching. NaN is larger than everything and equal to itself.
+//!
+//! Floats are sorted as the integers that order like them, which compare without branches; zeros of both signs are adjacent, the negative ones first.
+
+use super::item::{Bool, Complex, Item};
+use super::radix::{self, Digits};
+use super::{View, each_lane, simd};
+use crate::exc::{Error, Res};
+use tierup_core::elem::Elem;
+
+/// An element that sorts as an integer of its size.
+trait Keyed: Item {
+    type Key: Ord + Copy;
+    /// Sorts keys, in whatever way is fastest.
+    fn sort_keys(keys: &mut [Self::Key]);
+    /// NaN becomes the greatest key.
+    fn key(self) -> Self::Key;
+    fn back(key: Self::Key) -> Self;
+    /// Order as unsigned number, in which both zeros are equal.
+    fn bits(self) -> u64;
+    const NARROW: bool = size_of::<Self>() <= 4;
+}
+macro_rules! keyed_ints { ($($T:ty: $U:ty),*) => {$(impl Keyed for $T {
+    type Key = $T;
+    #[inline(always)] fn key(self) -> $T { self }
+    #[inline(always)] fn back(key: $T) -> $T { key }
+    #[inline(always)] fn bits(self) -> u64 { ((self as $U) ^ (<$T>::MIN as $U)) as u64 }
+    fn sort_keys(keys: &mut [$T]) { sort_digits(keys, |k| k) }
+})*}; }
+keyed_ints!(i8: u8, i16: u16, i32: u32, i64: u64, u8: u8, u16: u16, u32: u32);
+impl Keyed for u64 {
+    type Key = u64;
+    #[inline(always)] fn key(self) -> u64 { self }
+    #[inline(always)] fn back(key: u64) -> u64 { key }
+    #[inline(always)] fn bits(self) -> u64 { self }
+    // SAFETY: `Plain` is a number and nothing else.
+    fn sort_keys(keys: &mut [u64]) { sort_digits(keys, |k| unsafe { std::slice::from_raw_parts_mut(k.as_mut_ptr().cast::<radix::Plain>(), k.len()) }) }
+}
+
+/// By digits where that pays, else by comparing.
+fn sort_digits<K: Ord, D: Digits>(keys: &mut [K], digits: impl FnOnce(&mut [K]) -> &mut [D]) {
+    if !(radix::pays::<D>(keys.len()) && radix::sort(digits(keys))) { keys.sort_unstable() }
+}
+impl Keyed for Bool {
+    type Key = u8;
+    #[inline(always)] fn key(self) -> u8 { self.truth() as u8 }
+    #[inline(always)] fn back(key: u8) -> Bool { Bool(key) }
+    #[inline(always)] fn bits(self) -> u64 { self.truth() as u64 }
+    fn sort_keys(keys: &mut [u8]) { sort_digits(keys, |k| k) }
+}
+macro_rules! keyed_floats { ($($T:ident: $I:ident, $U:ident),*) => {$(impl Keyed for $T {
+    type Key = $I;
+    #[inline(always)] fn key(self) -> $I {
+        let b = self.to_bits() as $I;
+        if self.is_nan() { $I::MAX } else { b ^ (((b >> ($I::BITS - 1)) as $U) >> 1) as $I }
+    }
+    #[inline(always)] fn back(key: $I) -> $T { $T::from_bits((key ^ (((key >> ($I::BITS - 1)) as $U) >> 1) as $I) as $U) }
+    #[inline(always)] fn bits(self) -> u64 { ((self + 0.0).key() as $U ^ $I::MIN as $U) as u64 }
+    fn sort_keys(keys: &mut [$I]) { sort_digits(keys, |k| k) }
+})*}; }
+keyed_floats!(f32: i32, u32, f64: i64, u64);
+
+/// Runs an expression for the element types that sort as integers, and another for complex ones.
+macro_rules! by_key {
+    ($elem:expr, $T:ident => $keyed:expr, complex $C:ident => $complex:expr) => {
+        match $elem {
+            Elem::Bool => { type $T = Bool; $keyed }
+            Elem::I8 => { type $T = i8; $keyed }
+            Elem::I16 => { type $T = i16; $keyed }
+            Elem::I32 => { type $T = i32; $keyed }
+            Elem::I64 => { type $T = i64; $keyed }
+            Elem::U8 => { type $T = u8; $keyed }
+            Elem::U16 => { type $T = u16; $keyed }
+            Elem::U32 => { type $T = u32; $keyed }
+            Elem::U64 => { type $T = u64; $keyed }
+            Elem::F32 => { type $T = f32; $keyed }
+            Elem::F64 => { type $T = f64; $keyed }
+            Elem::C64 => { type $C = Complex<f32>; $complex }
+            Elem::C128 => { type $C = Complex<f64>; $complex }
+            Elem::Str => {}
+        }
+    };
+}
+
+simd! {
+    unsafe fn to_keys<T: Keyed>(p: *mut u8, n: usize) {
+        for i in 0..n { p.cast::<T::Key>().add(i).write_unaligned(p.cast::<T>().add(i).read_unaligned().key()); }
+    }
+}
+simd! {
+    unsafe fn from_keys<T: Keyed>(p: *mut u8, n: usize) {
+        for i in 0..n { p.cast::<T>().add(i).write_unaligned(T::back(p.cast::<T::Key>().add(i).read_unaligned())); }
+    }
+}
+
+/// Runs `f` on a lane as an aligned slice, which is copied and written back where the lane is none.
+unsafe fn as_slice<T: Copy>(p: *mut u8, n: usize, stride: i64, f: impl FnOnce(&mut [T])) {
+    unsafe {
+        if n == 0 { return; }
+        if stride == size_of::<T>() as i64 && p.cast::<T>().is_aligned() { return f(std::slice::from_raw_parts_mut(p.cast(), n)); }
+        let at = |i: usize| p.offset(i as isize * stride as isize).cast::<T>();
+        let mut copy: Vec<T> = (0..n).map(|i| at(i).read_unaligned()).collect();
+        f(&mut copy);
+        for (i, x) in copy.into_iter().enumerate() { at(i).write_unaligned(x); }
+    }
+}
+
+/// Runs `f` on the keys of a slice.
+fn on_keys<T: Keyed>(v: &mut [T], f: impl FnOnce(&mut [T::Key])) {
+    let (p, n) = (v.as_mut_ptr().cast::<u8>(), v.len());
+    const { assert!(size_of::<T>() == size_of::<T::Key>() && align_of::<T>() == align_of::<T::Key>()) };
+    // SAFETY: keys have the size and alignment of elements, and every bit pattern is a key.
+    unsafe {
+        to_keys::<T>(p, n);
+        f(std::slice::from_raw_parts_mut(p.cast(), n));
+        from_keys::<T>(p, n);
+    }
+}
+
+/// Sorts along an axis in place.
+///
+/// # Safety
+/// The array is as described.
+pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize) {
+    let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
+    each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
+        let p = a.data.offset(o);
+        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, T::sort_keys)),
+            complex C => as_slice::<C>(p, n, stride, |v| v.sort_unstable_by(|a, b| a.order(*b))));
+    });
+}
+
+/// The arranged positions of a lane, from numbers that hold the bits that order like an element above its position.
+unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i64], arrange: Arrange) {
+    let bits = |i: usize| unsafe { p.offset(i as isize * stride as isize).cast::<T>().read_unaligned().bits() };
+    if T::NARROW && n <= u32::MAX as usize {
+        let mut pairs: Vec<radix::Narrow> = (0..n).map(|i| radix::Narrow(bits(i) << 32 | i as u64)).collect();
+        let sorted = matches!(arrange, Arrange::Sorted) && radix::pays::<radix::Narrow>(n) && radix::sort(&mut pairs);
+        if !sorted { arrange.apply(&mut pairs, |p| p.0); }
+        for (o, x) in out.iter_mut().zip(pairs) { *o = (x.0 & u32::MAX as u64) as i64; }
+    } else {
+        // Sixteen bytes at a time, digits lose to comparisons.
+        let mut pairs: Vec<u128> = (0..n).map(|i| (bits(i) as u128) << 64 | i as u128).collect();
+        arrange.apply(&mut pairs, |p| *p);
+        for (o, x) in out.iter_mut().zip(pairs) { *o = x as u64 as i64; }
+    }
+}
+
+/// Sort all of it, or only so far that one element is in its place.
+#[derive(Clone, Copy)]
+enum Arrange { Sorted, Nth(usize) }
+impl Arrange {
+    fn apply<P, K: Ord>(self, v: &mut [P], key: impl Fn(&P) -> K) {
+        match self {
+            Arrange::Sorted => v.sort_unstable_by_key(key),
+            Arrange::Nth(k) => { v.select_nth_unstable_by_key(k, key); }
+        }
+    }
+}
+
+unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange: Arrange) {
+    let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
+    let out_strides = a.c_strides(8);
+    let mut lane = vec![0i64; n];
+    each_lane(a.shape, [a.strides, &out_strides], axis, |[o, r]| unsafe {
+        let p = a.data.offset(o);
+        by_key!(elem, T => positions::<T>(p, n, stride, &mut lane, arrange), complex C => {
+            // By position where equal, so that the order is one.
+            let at = |i: i64| p.offset(i as isize * stride as isize).cast::<C>().read_unaligned();
+            for (i, l) in lane.iter_mut().enumerate() { *l = i as i64; }
+            lane.sort_by(|i, j| at(*i).order(at(*j)));
+        });
+        for (i, l) in lane.iter().enumerate() { out.byte_offset(r + i as isize * out_strides[axis] as isize).write(*l); }
+    });
+}
+
+/// The stable order that sorts along an axis, in C order.
+///
+/// # Safety
+/// The array is as described and `out` has room for as many int64.
+pub unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64) { unsafe { arg_lanes(elem, a, axis, out, Arrange::Sorted) } }
+
+fn check_kth(n: i64, kth: i64) -> Res<usize> {
+    let k = if kth < 0 { kth + n } else { kth };
+    if k < 0 || k >= n { return Err(Error::value(format!("kth(={k}) out of bounds ({n})"))); }
+    Ok(k as usize)
+}
+
+/// # Safety
+/// The array is as described.
+pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64) -> Res<()> {
+    let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
+    if n == 0 { return Ok(()); }
+    let k = check_kth(n as i64, kth)?;
+    each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
+        let p = a.data.offset(o);
+        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |keys| { keys.select_nth_unstable(k); })),
+            complex C => as_slice::<C>(p, n, stride, |v| { v.select_nth_unstable_by(k, |a, b| a.order(*b)); }));
+    });
+    Ok(())
+}
+
+/// # Safety
+/// The array is as described and `out` has room for as many int64.
+pub unsafe fn argpartition(elem: Elem, a: View<'_>, axis: usize, kth: i64, out: *mut i64) -> Res<()> {
+    if a.shape[axis] == 0 { return Ok(()); }
+    let k = check_kth(a.shape[axis], kth)?;
+    unsafe { arg_lanes(elem, a, axis, out, Arrange::Nth(k)) };
+    Ok(())
+}
+
+/// A lane of elements.
+#[derive(Clone, Copy)]
+pub struct Lane { pub data: *const u8, pub n: i64, pub stride: i64 }
+
+/// Where each key belongs among sorted elements.
+///
+/// # Safety
+/// Both lanes can be read and `out` has room for a position for each key.
+pub unsafe fn search(elem: Elem, sorted: Lane, keys: Lane, right: bool, out: *mut i64) {
+    /// Branch-free bisection; neighbouring keys that go up start where the last one ended.
+    unsafe fn run<K: PartialOrd + Copy>(sorted: Lane, keys: Lane, right: bool, out: *mut i64, get: impl Fn(Lane, i64) -> K) {
+        let (mut from, mut last) = (0, None::<K>);
+        for i in 0..keys.n {
+            let key = get(keys, i);
+            if last.is_none_or(|l| key < l) { from = 0; }
+            let (mut lo, mut len) = (from, sorted.n - from);
+            while len > 0 {
+                let half = len / 2;
+                let x = get(sorted, lo + half);
+                let below = if right { x <= key } else { x < key };
+                lo = if below { lo + half + 1 } else { lo };
+                len = if below { len - half - 1 } else { half };
+            }
+            (from, last) = (lo, Some(key));
+            unsafe { out.offset(i as isize).write_unaligned(lo) };
+        }
+    }
+    /// A complex number by its sorting order.
+    #[derive(Clone, Copy, PartialEq)]
+    struct Ordered<C: Item>(C);
+    impl<C: Item> PartialOrd for Ordered<C> {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> { Some(self.0.order(other.0)) }
+    }
+    unsafe fn read<T: Copy>(l: Lane, i: i64) -> T { unsafe { l.data.offset((i * l.stride) as isize).cast::<T>().read_unaligned() } }
+    by_key!(elem, T => unsafe { run(sorted, keys, right, out, |l, i| read::<T>(l, i).bits()) },
+        complex C => unsafe { run(sorted, keys, right, out, |l, i| Ordered(read::<C>(l, i))) });
+}
