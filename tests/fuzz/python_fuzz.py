@@ -6,6 +6,7 @@ Every mismatch is reduced and written to `tests/fuzz/corpus/`, which pytest repl
 """
 
 import argparse
+import re
 import sys
 import time
 from pathlib import Path
@@ -71,7 +72,9 @@ def kind_of(failures):
     for mark in ("the process died", "took longer", "not a program", "[internal-error]", "[verifier-error]", "[backend-error]", *REFUSED):
         if mark in text:
             return mark
-    return "mismatch"
+    # An error that Python does not raise: of what class.
+    error = re.search(r"got (\w+): ", text)
+    return f"mismatch, {error[1]}" if error else "mismatch"
 
 
 def main():
@@ -82,6 +85,7 @@ def main():
     parser.add_argument("--tiers", default="interp tier0")
     parser.add_argument("--show", action="store_true", help="print the program of --seed and stop")
     parser.add_argument("--wrong-only", action="store_true", help="pass over what is refused by the compiler; wrong answers, crashes and hangs only")
+    parser.add_argument("--ignore", default="$^", help="pass over failures whose text matches this regular expression")
     parser.add_argument("--keep-going", action="store_true", help="go on after ten mismatches")
     options = parser.parse_args()
     if options.show:
@@ -98,10 +102,11 @@ def main():
         for tier in fuzzer.tiers:
             failures = fuzzer.failures(source, tier)
             kind = kind_of(failures)
-            if failures and not (options.wrong_only and kind in REFUSED):
+            if failures and not (options.wrong_only and kind in REFUSED) and not re.search(options.ignore, failures[0]):
                 reduced = fuzzer.reduce(source, tier, kind)
                 says = (fuzzer.failures(reduced, tier) or failures)[0]
                 path = HERE / "corpus" / f"seed_{seed}.py"
+                path.parent.mkdir(exist_ok=True)
                 path.write_text(f"# Seed {seed}, {tier}, {kind}.\n{reduced}")
                 print(f"seed {seed} on {tier}: {says[:1500]}\n{reduced}-> {path.relative_to(HERE.parent.parent)}", flush=True)
                 kept += 1

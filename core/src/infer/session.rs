@@ -255,13 +255,7 @@ impl<'h> Session<'h> {
                 self.vars[r].fixed = true;
                 Some(Type::new(Kind::ListVar(r as u32)))
             }
-            (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => {
-                let m: Option<Vec<Type>> = x.iter().zip(y).map(|(p, q)| self.unify(*p, *q)).collect();
-                Some(Type::tuple(m?))
-            }
-            (Kind::Optional(x), Kind::Optional(y)) => Some(Type::optional(self.unify(*x, *y)?)),
-            (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Some(Type::new(Kind::MaybeUndef(self.unify(*x, *y)?))),
-            _ => promote::unify(a, b),
+            _ => promote::unify_with(a, b, &mut |x, y| self.unify(x, y)),
         }
     }
 

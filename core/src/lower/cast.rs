@@ -6,7 +6,7 @@ use super::cx::{LowerCx, Val, split_leaves};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Float, Int, Kind, Layout, Type};
+use crate::types::{Float, Int, IterType, Kind, Layout, Type};
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for it.
 pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
@@ -32,8 +32,8 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
         (Kind::Undef | Kind::Never, _) => Ok(constants::absent(&mut cx.b, to)),
         (Kind::Tuple(a) | Kind::NamedTuple(_, a), Kind::Tuple(b) | Kind::NamedTuple(_, b)) if a.len() == b.len() => members(cx, val, a, b),
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
-        (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(crate::types::IterType::Range(_)), Kind::Iter(crate::types::IterType::Range(None))) => {
-            let step = match *from { Kind::Range(s) | Kind::Iter(crate::types::IterType::Range(s)) => s, _ => None };
+        (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
+            let step = match *from { Kind::Range(s) | Kind::Iter(IterType::Range(s)) => s, _ => None };
             let mut out = val.to_vec();
             if let Some(s) = step { out.push(cx.b.i64(s)); }
             Ok(out)
@@ -41,6 +41,12 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
         (Kind::Array(_), Kind::Array(b)) => {
             let a = ArrayVal::new(cx, val, from)?;
             if b.layout == Layout::A { Ok(a.pack_strided()) } else { Ok(a.pack()) }
+        }
+        (Kind::Iter(a), Kind::Iter(b)) => iterator(cx, val, a, b),
+        (Kind::Method(_, a), Kind::Method(_, b)) => cast(cx, val, *a, *b),
+        (Kind::Function(a), Kind::Function(b)) => {
+            let parts = |f: &crate::types::FuncType| f.defaults.iter().chain(&f.captures).copied().collect::<Vec<_>>();
+            members(cx, val, &parts(a), &parts(b))
         }
         _ if from.leaves() == to.leaves() => Ok(val.to_vec()),
         _ => Err(Diagnostic::internal(format!("no cast from {from} to {to}"))),
@@ -56,6 +62,20 @@ fn flagged(cx: &mut LowerCx<'_>, present: bool, inner: Type) -> Val {
 fn members(cx: &mut LowerCx<'_>, val: &[Value], a: &[Type], b: &[Type]) -> Result<Val> {
     let mut out = vec![];
     for ((v, x), y) in split_leaves(val, a).iter().zip(a).zip(b) { out.extend(cast(cx, v, *x, *y)?); }
+    Ok(out)
+}
+
+/// Converts what an iterator runs over; its position stays.
+fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType) -> Result<Val> {
+    let inner = |i: &IterType| match i {
+        IterType::Array(t) | IterType::List(t) | IterType::Tuple(t) | IterType::Enumerate(t) | IterType::Reversed(t) | IterType::NdEnumerate(t) | IterType::Flat(t) => vec![*t],
+        IterType::Zip(m) => m.clone(),
+        IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => vec![],
+    };
+    let (a, b) = (inner(from), inner(to));
+    let split = a.iter().map(|t| t.leaf_count()).sum();
+    let mut out = members(cx, &val[..split], &a, &b)?;
+    out.extend(&val[split..]);
     Ok(out)
 }
 

@@ -3,28 +3,38 @@
 use super::{ArrayType, Float, Int, IterType, Kind, Layout, Type};
 
 /// The type that holds values of both, or none. List variables are the inference session's business and only unify when equal here.
-pub fn unify(a: Type, b: Type) -> Option<Type> {
+pub fn unify(a: Type, b: Type) -> Option<Type> { unify_with(a, b, &mut unify) }
+
+/// [`unify`] that asks `child` about the parts of composite types.
+pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Type> {
     if a == b { return Some(a); }
     Some(match (a.kind(), b.kind()) {
         (Kind::Never, _) => b,
         (_, Kind::Never) => a,
         (Kind::Undef, Kind::MaybeUndef(_)) => b,
         (Kind::MaybeUndef(_), Kind::Undef) => a,
-        (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(unify(*x, *y)?)),
+        (Kind::MaybeUndef(x), Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(child(*x, *y)?)),
         (Kind::Undef, _) => Type::new(Kind::MaybeUndef(b)),
         (_, Kind::Undef) => Type::new(Kind::MaybeUndef(a)),
-        (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(unify(*x, b)?)),
-        (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(unify(a, *y)?)),
-        (Kind::Optional(x), Kind::Optional(y)) => Type::optional(unify(*x, *y)?),
+        (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(child(*x, b)?)),
+        (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(child(a, *y)?)),
+        (Kind::Optional(x), Kind::Optional(y)) => Type::optional(child(*x, *y)?),
         (Kind::None, _) => Type::optional(b),
         (_, Kind::None) => Type::optional(a),
-        (Kind::Optional(x), _) => Type::optional(unify(*x, b)?),
-        (_, Kind::Optional(y)) => Type::optional(unify(a, *y)?),
-        (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => Type::tuple(unify_all(x, y)?),
-        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => Type::new(Kind::NamedTuple(c, unify_all(x, y)?)),
-        (Kind::Slice(x), Kind::Slice(y)) => Type::new(Kind::Slice([unify(x[0], y[0])?, unify(x[1], y[1])?, unify(x[2], y[2])?])),
+        (Kind::Optional(x), _) => Type::optional(child(*x, b)?),
+        (_, Kind::Optional(y)) => Type::optional(child(a, *y)?),
+        (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => Type::tuple(unify_all(x, y, child)?),
+        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => Type::new(Kind::NamedTuple(c, unify_all(x, y, child)?)),
+        (Kind::Slice(x), Kind::Slice(y)) => Type::new(Kind::Slice([child(x[0], y[0])?, child(x[1], y[1])?, child(x[2], y[2])?])),
         (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
-        (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(_))) => Type::iter(IterType::Range(None)),
+        (Kind::Iter(x), Kind::Iter(y)) => Type::iter(unify_iters(x, y, child)?),
+        (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(p, child(*x, *y)?)),
+        (Kind::Function(x), Kind::Function(y)) if x.func == y.func && x.kwdefaults == y.kwdefaults && x.defaults.len() == y.defaults.len() && x.captures.len() == y.captures.len() => {
+            let (defaults, captures) = (unify_all(&x.defaults, &y.defaults, child)?, unify_all(&x.captures, &y.captures, child)?);
+            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone() }))
+        }
+        // The same generator function for the same arguments: more of what it yields is known by now.
+        (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => Type::new(Kind::Generator(*i, child(*x, *y)?)),
         (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => {
             let layout = if x.layout == y.layout { x.layout } else { Layout::A };
             Type::new(Kind::Array(ArrayType { layout, readonly: x.readonly || y.readonly, ..*x }))
@@ -34,7 +44,23 @@ pub fn unify(a: Type, b: Type) -> Option<Type> {
     })
 }
 
-fn unify_all(x: &[Type], y: &[Type]) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| unify(*a, *b)).collect() }
+fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect() }
+
+/// Iterators of one kind over things that unify. They meet where a loop inside a loop runs over a variable whose type the outer loop changes.
+fn unify_iters(x: &IterType, y: &IterType, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<IterType> {
+    Some(match (x, y) {
+        (IterType::Range(_), IterType::Range(_)) => IterType::Range(None),
+        (IterType::Array(a), IterType::Array(b)) => IterType::Array(child(*a, *b)?),
+        (IterType::List(a), IterType::List(b)) => IterType::List(child(*a, *b)?),
+        (IterType::Tuple(a), IterType::Tuple(b)) => IterType::Tuple(child(*a, *b)?),
+        (IterType::Enumerate(a), IterType::Enumerate(b)) => IterType::Enumerate(child(*a, *b)?),
+        (IterType::Reversed(a), IterType::Reversed(b)) => IterType::Reversed(child(*a, *b)?),
+        (IterType::NdEnumerate(a), IterType::NdEnumerate(b)) => IterType::NdEnumerate(child(*a, *b)?),
+        (IterType::Flat(a), IterType::Flat(b)) => IterType::Flat(child(*a, *b)?),
+        (IterType::Zip(a), IterType::Zip(b)) if a.len() == b.len() => IterType::Zip(unify_all(a, b, child)?),
+        _ => return None,
+    })
+}
 
 /// One variable holds both numbers: the NumPy promotion of the two, weak only when both are.
 fn merge_numbers(a: Type, b: Type) -> Type {
