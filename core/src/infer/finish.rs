@@ -150,6 +150,21 @@ impl Finisher<'_, '_> {
 
     fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool { self.position.get(&to.block) <= self.position.get(&from) }
 
+    /// Every loop polls where it goes back.
+    fn poll(&mut self) { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
+
+    /// A branch that goes back polls on that edge alone, in a block of its own: the other side may be an inner loop's next turn.
+    fn poll_on(&mut self, from: Block, old: &BlockCall, to: BlockCall) -> BlockCall {
+        if !self.is_back_edge(from, old) { return to; }
+        let here = std::mem::replace(&mut self.at, self.new.make_block());
+        let between = self.at;
+        self.poll();
+        self.new.blocks[between.index()].term = Term::Jump(to);
+        self.new.blocks[between.index()].term_loc = self.loc;
+        self.at = here;
+        BlockCall { block: between, args: vec![] }
+    }
+
     fn write_block(&mut self, b: Block) -> Result<()> {
         let old = self.old;
         self.at = self.blocks[&b];
@@ -164,21 +179,22 @@ impl Finisher<'_, '_> {
         }
         self.unwind = None;
         self.loc = old.block(b).term_loc;
-        // Every loop polls where it goes back, be it by a jump or, in loops that test at their end, by a branch.
-        let goes_back = match &old.block(b).term {
-            Term::Jump(to) => self.is_back_edge(b, to),
-            Term::Branch { then_to, else_to, .. } => self.is_back_edge(b, then_to) || self.is_back_edge(b, else_to),
-            Term::Return(_) | Term::Raise { .. } | Term::None | Term::Unreachable => false,
-        };
-        if goes_back { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
         let term = match &old.block(b).term {
-            Term::Jump(to) => Term::Jump(self.edge(to, 0)?),
+            Term::Jump(to) => {
+                if self.is_back_edge(b, to) { self.poll(); }
+                Term::Jump(self.edge(to, 0)?)
+            }
             Term::Branch { cond, then_to, else_to } => match self.solved.facts[cond.index()].konst.clone() {
-                Some(c) => Term::Jump(self.edge(if c.truth() { then_to } else { else_to }, 0)?),
+                Some(c) => {
+                    let to = if c.truth() { then_to } else { else_to };
+                    if self.is_back_edge(b, to) { self.poll(); }
+                    Term::Jump(self.edge(to, 0)?)
+                }
                 None if *self.ty(*cond) == Kind::Never => Term::Unreachable,
                 None => {
                     let cond = self.value(*cond)?;
-                    Term::Branch { cond, then_to: self.edge(then_to, 0)?, else_to: self.edge(else_to, 0)? }
+                    let (yes, no) = (self.edge(then_to, 0)?, self.edge(else_to, 0)?);
+                    Term::Branch { cond, then_to: self.poll_on(b, then_to, yes), else_to: self.poll_on(b, else_to, no) }
                 }
             },
             Term::Return(_) if self.old.is_generator => {

@@ -62,6 +62,8 @@ impl ArrayVal {
         let bytes = cx.helper_value(&object::mem_array_bytes, &[n, spilled, item]);
         let owner = cx.helper_value(if zeroed { &object::mem_alloc_zeroed } else { &object::mem_alloc }, &[bytes]);
         let data = cx.b.load(Ty::Ptr, owner, offset!(MemBlock.data), Alias::Const);
+        // A negative one has raised.
+        for n in shape { cx.assume_not_negative(*n); }
         let strides = contiguous_strides(cx, shape, ty.itemsize(), ty.layout);
         Ok(ArrayVal { ty, owner, data, shape: shape.to_vec(), strides })
     }

@@ -41,6 +41,8 @@ pub struct LowerCx<'a> {
     pub options: Options,
     /// Resume functions of the generator types of this module.
     pub generators: &'a Generators,
+    /// A block that is never reached: see [`LowerCx::assume_not_negative`].
+    impossible: Option<Block>,
 }
 
 /// Name and signature of the resume function of each generator type.
@@ -60,7 +62,7 @@ impl Default for Options {
 
 impl<'a> LowerCx<'a> {
     pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators }
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -330,6 +332,22 @@ impl<'a> LowerCx<'a> {
         let negative = self.b.bin(Op::IcmpSlt, i, zero);
         let wrapped = self.b.bin(Op::Iadd, i, n);
         self.b.select(negative, wrapped, i)
+    }
+
+    /// Tells the optimiser that `n` (the length of an axis) is not negative: a branch whose other side is never reached, which leaves no
+    /// code behind. `a[i + 1]` in `range(len(a) - 1)` needs it, since `len(a) - 1` could wrap otherwise.
+    pub fn assume_not_negative(&mut self, n: Value) {
+        let fine = self.b.bin_imm(Op::IcmpSge, n, 0);
+        let on = self.b.new_block(&[]);
+        let never = *self.impossible.get_or_insert_with(|| {
+            let (back, block) = (self.b.block, self.b.new_cold_block(&[]));
+            self.b.switch_to(block);
+            self.b.unreachable();
+            self.b.switch_to(back);
+            block
+        });
+        self.b.brif(fine, on, &[], never, &[]);
+        self.b.switch_to(on);
     }
 
     /// A wrapped index inside `0..n`, or IndexError.

@@ -43,9 +43,19 @@ pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, global
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) { f.values[p.index()] = Some(val); }
+    for (ty, val) in t.params.iter().zip(split_leaves(&params[1..], &t.params)) { assume_shapes(&mut f.cx, *ty, &val); }
     if is_recursive(session, id) { f.check_stack(); }
     f.run(&[])?;
     Ok(out)
+}
+
+/// Axes of the arrays in an argument have no negative length.
+fn assume_shapes(cx: &mut LowerCx<'_>, ty: Type, val: &[lir::Value]) {
+    if let Some(a) = ty.as_array() {
+        for n in &val[2..2 + a.ndim()] { cx.assume_not_negative(*n); }
+    } else if let Some(m) = ty.members() {
+        for (t, v) in m.iter().zip(split_leaves(val, m)) { assume_shapes(cx, *t, &v); }
+    }
 }
 
 /// Whether an instance can reach itself through calls.

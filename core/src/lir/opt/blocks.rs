@@ -21,7 +21,6 @@ pub fn simplify_blocks(func: &mut Func) {
 /// A branch whose one side cannot be reached only told the passes before a fact: it becomes a jump to the other side.
 pub fn drop_assumptions(func: &mut Func) {
     let impossible = |func: &Func, b: Block| matches!(func.blocks[b.index()].insts[..], [only] if matches!(func.insts[only.index()].data, InstData::Unreachable));
-    let mut any = false;
     for b in func.layout.clone() {
         let Some(t) = func.terminator(b) else { continue };
         let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data else { continue };
@@ -31,9 +30,7 @@ pub fn drop_assumptions(func: &mut Func) {
             (true, true) | (false, false) => continue,
         };
         func.insts[t.index()].data = InstData::Jump(to);
-        any = true;
     }
-    if any { simplify_blocks(func); }
 }
 
 /// What an edge into a block may assume about one of the arguments.

@@ -53,16 +53,18 @@ pub fn add_preheaders(func: &mut Func) -> bool {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let headers: Vec<Block> = cfg.rpo().iter().copied().filter(|b| cfg.preds(*b).iter().any(|p| doms.dominates(*b, *p))).collect();
+    let mut fronts: FastMap<Block, Block> = FastMap::default();
     for &header in &headers {
         let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|p| !doms.dominates(header, *p)).collect();
         let jumps = |p: &Block| func.terminator(*p).is_some_and(|t| matches!(func.insts[t.index()].data, InstData::Jump(_)));
         if let [only] = &outside[..] && jumps(only) { continue; }
-        add_preheader(func, header, &outside);
+        fronts.insert(header, add_preheader(func, header, &outside));
     }
+    if !fronts.is_empty() { func.layout = func.layout.iter().flat_map(|b| fronts.get(b).copied().into_iter().chain([*b])).collect(); }
     !headers.is_empty()
 }
 
-/// A new block between `header` and its predecessors `outside`.
+/// A new block between `header` and its predecessors `outside`, not yet in the layout.
 fn add_preheader(func: &mut Func, header: Block, outside: &[Block]) -> Block {
     let front = func.make_block();
     for p in func.blocks[header.index()].params.clone() { let ty = func.value_type(p); func.add_param(front, ty); }
@@ -70,8 +72,6 @@ fn add_preheader(func: &mut Func, header: Block, outside: &[Block]) -> Block {
     let jump = func.make_inst(InstData::Jump(BlockCall { block: header, args }), Loc(0));
     func.blocks[front.index()].insts.push(jump);
     func.blocks[front.index()].cold = func.blocks[header.index()].cold;
-    let at = func.layout.iter().position(|b| *b == header).unwrap_or(func.layout.len());
-    func.layout.insert(at, front);
     for p in outside {
         if let Some(t) = func.terminator(*p) { func.insts[t.index()].data.map_targets(|b| if b == header { front } else { b }); }
     }

@@ -40,7 +40,7 @@ pub const PASSES: &[Pass] = &[
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "version", "assume", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 

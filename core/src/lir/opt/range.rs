@@ -71,6 +71,8 @@ pub struct Prover<'a> {
     /// Conditions that have been decided already: a select on one has only one result.
     decided: FastMap<Value, bool>,
     goals: Vec<Goal>,
+    /// Bounds that could not be proved, or are being tried, for the question at hand.
+    failed: Vec<(Goal, Block)>,
     budget: u32,
 }
 
@@ -91,7 +93,7 @@ impl<'a> Prover<'a> {
             for i in &block.insts { for r in &func.insts[i.index()].results { home[r.index()] = Some(b); } }
         }
         let mut prover = Prover {
-            func, cfg, doms, defs: Defs::new(func), home, upper: FastMap::default(), lower: FastMap::default(), not_zero: FastMap::default(), decided: FastMap::default(), goals: vec![], budget: 0,
+            func, cfg, doms, defs: Defs::new(func), home, upper: FastMap::default(), lower: FastMap::default(), not_zero: FastMap::default(), decided: FastMap::default(), goals: vec![], failed: vec![], budget: 0,
         };
         prover.collect();
         prover
@@ -135,7 +137,13 @@ impl<'a> Prover<'a> {
     fn learn(&self, cond: Value, holds: bool, depth: u32, f: &mut dyn FnMut(Fact)) {
         let Some((op, args)) = self.op(cond) else { return };
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
-        let mut fact = |a: Value, b: Value, c: i64| f(Fact { a: Node::V(a), b: Node::V(b), c, needs: None });
+        // `a <= 7 + c` is a bound by zero.
+        let node = |v: Value| self.constant(v).map_or((Node::V(v), 0), |k| (Node::Zero, k));
+        let mut bound = |a: Value, b: Value, c: i64, needs: Option<Value>| {
+            let ((a, up), (b, down)) = (node(a), node(b));
+            if let Some(c) = c.checked_sub(up).and_then(|c| c.checked_add(down)) { f(Fact { a, b, c, needs }); }
+        };
+        let mut fact = |a: Value, b: Value, c: i64| bound(a, b, c, None);
         let (op, holds) = match (op, holds) {
             (Op::IcmpSge, h) => (Op::IcmpSlt, !h),
             (Op::IcmpSgt, h) => (Op::IcmpSle, !h),
@@ -150,7 +158,7 @@ impl<'a> Prover<'a> {
             (Op::IcmpEq, true) => { fact(a, b, 0); fact(b, a, 0) }
             // Below a bound that is not negative means between 0 and the bound.
             (Op::IcmpUlt | Op::IcmpUle, true) => {
-                f(Fact { a: Node::V(a), b: Node::V(b), c: if op == Op::IcmpUlt { -1 } else { 0 }, needs: Some(b) });
+                bound(a, b, if op == Op::IcmpUlt { -1 } else { 0 }, Some(b));
                 f(Fact { a: Node::Zero, b: Node::V(a), c: 0, needs: Some(b) });
             }
             (Op::Band, true) | (Op::Bor, false) if depth > 0 => for v in [a, b] { self.learn(v, holds, depth - 1, f) },
@@ -199,6 +207,7 @@ impl<'a> Prover<'a> {
     fn start(&mut self) {
         self.budget = BUDGET;
         self.goals.clear();
+        self.failed.clear();
     }
 
     /// Whether `x <= y + c` wherever `b` runs.
@@ -229,13 +238,18 @@ impl<'a> Prover<'a> {
         if k >= 0 { self.le(Node::V(v), Node::Zero, max - k as i128, place, depth + 1) } else { self.le(Node::Zero, Node::V(v), -(min - k as i128), place, depth + 1) }
     }
 
-    /// Takes constant summands off: `n` is the result plus the second.
+    /// Takes constant summands off, and selects that are decided: `n` is the result plus the second.
     fn strip(&mut self, n: Node, place: Place<'_>, depth: u32) -> (Node, i128) {
         let (mut n, mut sum) = (n, 0i128);
         while let Node::V(v) = n {
             if let Some(c) = self.constant(v) { return (Node::Zero, sum + c as i128); }
-            let Some((Op::Iadd, args)) = self.op(v) else { break };
-            let Some(k) = self.constant(args[1]) else { break };
+            let Some((op, args)) = self.op(v) else { break };
+            if op == Op::Select && let Some(holds) = self.decided.get(&args[0]) {
+                n = Node::V(args[if *holds { 1 } else { 2 }]);
+                continue;
+            }
+            let Some(k) = self.constant(args[args.len() - 1]) else { break };
+            if op != Op::Iadd { break; }
             if !self.fits(args[0], k, place, depth) { break; }
             (n, sum) = (Node::V(args[0]), sum + k as i128);
         }
@@ -254,20 +268,37 @@ impl<'a> Prover<'a> {
         if x == y { return c >= 0; }
         if self.limits(x).1 - self.limits(y).0 <= c { return true; }
         if self.goals.iter().any(|g| g.x == x && g.y == y && c >= g.c) { return true; }
-        self.by_facts(x, y, c, place, depth) || self.by_definition(x, y, c, place, depth) || self.by_induction(x, y, c, depth)
+        // Facts lead in circles: what failed here, or is being tried, is not tried again.
+        let attempt = (Goal { x, y, c }, place.at);
+        if self.failed.iter().any(|(g, at)| g.x == x && g.y == y && c <= g.c && *at == place.at) { return false; }
+        self.failed.push(attempt);
+        let proved = self.by_facts(x, y, c, place, depth) || self.by_definition(x, y, c, place, depth) || self.by_induction(x, y, c, depth);
+        if proved { self.failed.retain(|f| *f != attempt); }
+        proved
     }
 
     fn by_facts(&mut self, x: Node, y: Node, c: i128, place: Place<'_>, depth: u32) -> bool {
         let mut found = vec![];
         let doms = self.doms;
-        if let Node::V(v) = x { recent(self.upper.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((true, *f)) }); }
-        if let Node::V(v) = y { recent(self.lower.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((false, *f)) }); }
+        // A chain of facts can be followed from either end; from the lower end, unless that is the number zero, of which there is no table.
+        match (x, y) {
+            (Node::V(v), _) => {
+                recent(self.upper.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((true, *f)) });
+                // Two counters that go up together: one is bounded, the other is not above it.
+                if let (Some((header, _)), Node::V(w)) = (self.parameter(x), y) {
+                    let beside = |n: Node| self.parameter(n).is_some_and(|(b, _)| b == header);
+                    recent(self.lower.get(&w), |f| if beside(f.other) && doms.dominates(f.at, place.at) { found.push((false, *f)) });
+                }
+            }
+            (Node::Zero, Node::V(v)) => recent(self.lower.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((false, *f)) }),
+            (Node::Zero, Node::Zero) => {}
+        }
         let mut assumed = place.assumed;
         while let Some(a) = assumed {
             self.learn(a.cond, a.holds, 4, &mut |f| {
                 let bound = |other| Bound { at: place.at, other, c: f.c, needs: f.needs };
-                if f.a == x { found.push((true, bound(f.b))); }
-                if f.b == y { found.push((false, bound(f.a))); }
+                if f.a == x && x != Node::Zero { found.push((true, bound(f.b))); }
+                if f.b == y && x == Node::Zero { found.push((false, bound(f.a))); }
             });
             assumed = a.next;
         }

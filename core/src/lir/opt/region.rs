@@ -43,8 +43,8 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
             func.blocks[copied.blocks[&b].index()].insts.push(inst);
         }
     }
-    let at = func.layout.iter().rposition(|b| blocks.contains(b)).map_or(func.layout.len(), |i| i + 1);
-    func.layout.splice(at..at, blocks.iter().map(|b| copied.blocks[b]));
+    // At the end: a copy is what rarely runs.
+    func.layout.extend(blocks.iter().map(|b| copied.blocks[b]));
     copied
 }
 
@@ -105,7 +105,9 @@ fn frontiers(func: &Func, cfg: &Cfg, doms: &Dominators) -> Vec<Vec<Block>> {
             let mut at = Some(p);
             while let Some(runner) = at && Some(runner) != doms.idom(b) {
                 let list: &mut Vec<Block> = &mut out[runner.index()];
-                if list.last() != Some(&b) { list.push(b); }
+                // Whoever was here before has been further up, too.
+                if list.last() == Some(&b) { break; }
+                list.push(b);
                 at = doms.idom(runner);
             }
         }
