@@ -275,6 +275,7 @@ impl Core {
         note(&host);
         let compiled = guard(&format!("compiling {}", self.params.name), || {
             let id = functions::func_id(func)?;
+            if engine::dumps("bytecode") { eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func.getattr("__code__")?.as_any())?); }
             let code = engine::compile(id, types, &self.options, &host, false)?;
             if let Some(why) = cannot_box(code.ret()) {
                 let kind = if let Kind::Conflict(..) = *code.ret() { Code::CannotUnify } else { Code::UnsupportedSyntax };

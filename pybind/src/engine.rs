@@ -57,6 +57,9 @@ pub fn configure(tier: &str, dump: Vec<String>, trace: bool) {
     *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", dump, trace };
 }
 
+/// Whether a level is printed while compiling.
+pub fn dumps(level: &str) -> bool { SETTINGS.read().unwrap_or_else(|e| e.into_inner()).dump.iter().any(|d| d == level) }
+
 /// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
 pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, keep_text: bool) -> Result<Compiled> {
     let (interpret, dump, trace) = {

@@ -30,6 +30,12 @@ pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     make().unwrap_or_else(|e| e)
 }
 
+/// A panic is reported once, as a diagnostic or an exception, by whoever catches it; its own text is for us. `RUST_BACKTRACE` shows it.
+pub fn quiet_panics() {
+    let loud = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| if std::env::var_os("RUST_BACKTRACE").is_some() { loud(panic) }));
+}
+
 /// Runs `body`; a panic (a bug of ours) becomes a diagnostic that names what was being done.
 pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {

@@ -31,6 +31,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
+    errors::quiet_panics();
     exc::install();
     boxing::Memory::init(py)?;
     m.add("Dispatcher", dispatcher::init(py)?)?;

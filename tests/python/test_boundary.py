@@ -384,6 +384,14 @@ def test_unknown_setting_is_refused():
         tierup.config.no_such_setting = 1
 
 
+def test_settings_are_documented():
+    from pathlib import Path
+    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
+    for name, (variable, _, _, meaning, numba) in tierup.config._TABLE.items():
+        row = next((line for line in page.splitlines() if line.startswith(f"| `{name}` | `{variable}` |")), None)
+        assert row and f" {meaning} |" in row and (not numba or f"`{numba}`" in row), f"docs/python.md: {name} is missing or out of date"
+
+
 def test_import_is_quick_and_compiles_nothing():
     done = python("import numpy, time\na = time.perf_counter()\nimport tierup\nprint((time.perf_counter() - a) * 1000)")
     assert float(done.stdout) < 150, done.stdout + done.stderr  # a slow machine is no failure; the benchmark has the figure
