@@ -16,6 +16,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from generator import Generator  # noqa: E402
 from harness.parent import Worker  # noqa: E402
+from reduce import reduce  # noqa: E402
 
 TIMEOUT = 20
 # The compiler says that it cannot do something.
@@ -26,42 +27,15 @@ class Fuzzer:
     def __init__(self, tiers):
         self.tiers, self.worker = tiers, Worker()
 
-    def sound(self, source):
-        return not self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": None}, TIMEOUT)["failures"]
+    def sound(self, source, timeout=TIMEOUT):
+        return not self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": None}, timeout)["failures"]
 
-    def failures(self, source, tier):
-        return self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": tier}, TIMEOUT)["failures"]
+    def failures(self, source, tier, timeout=TIMEOUT):
+        return self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": tier}, timeout)["failures"]
 
     def reduce(self, source, tier, kind):
-        """The smallest program found that still fails in the same way: statements, then argument tuples, are left out while it does."""
-        lines, size = source.splitlines(), None
-        while size != len(lines):
-            size = len(lines)
-            for start in range(len(lines) - 1, -1, -1):
-                if start >= len(lines) or not lines[start].strip():
-                    continue
-                end = block_end(lines, start)
-                for candidate in (lines[:start] + lines[end:], dedented(lines, start, end)):
-                    text = "\n".join(candidate) + "\n"
-                    if candidate != lines and self.sound(text) and kind_of(self.failures(text, tier)) == kind:
-                        lines = candidate
-                        break
-        return "\n".join(lines) + "\n"
-
-
-def block_end(lines, start):
-    """One past the last line of the statement that starts here, with its body."""
-    depth = len(lines[start]) - len(lines[start].lstrip())
-    end = start + 1
-    while end < len(lines) and (not lines[end].strip() or len(lines[end]) - len(lines[end].lstrip()) > depth):
-        end += 1
-    return end
-
-
-def dedented(lines, start, end):
-    """The body of a compound statement in place of the statement."""
-    body = lines[start + 1:end]
-    return lines[:start] + [line[4:] for line in body] + lines[end:] if body and lines[start].rstrip().endswith(":") else lines
+        """The smallest program found that still fails in the same way."""
+        return reduce(source, lambda text: self.sound(text, 2) and kind_of(self.failures(text, tier, TIMEOUT if kind == "took longer" else 5)) == kind)
 
 
 def kind_of(failures):
