@@ -1,4 +1,4 @@
-//! Kernels over strided memory: copying, casting, reducing, scanning, sorting, matrix products.
+//! Kernels over strided memory: copying, casting, reducing, scanning, sorting, sums of products.
 //!
 //! `elem` is an [`Elem`](crate::elem::Elem) code. Strides are in bytes; any alignment is fine. Results go to memory that the caller has allocated.
 //! Arrays may have zero elements. Operands of a kernel must not overlap unless they are the same (see `array_overlap`).
@@ -77,8 +77,6 @@ crate::runtime_fns! {
     fn array_searchsorted(elem: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) [Writes, Never];
     /// Reverses `n` elements in place.
     fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) [Writes, Never];
-    /// Product of an `m` by `k` and a `k` by `n` matrix into an `m` by `n` one, all of one element type, each with its row and column stride.
-    fn array_matmul(elem: i64, m: i64, k: i64, n: i64, a: P, a_row: i64, a_col: i64, b: P, b_row: i64, b_col: i64, c: P, c_row: i64, c_col: i64) [Writes, Never];
     /// Sum of products of `n` elements into `out`; the first is conjugated where `conj` is 1.
     fn array_dot(elem: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) [Writes, Never];
     /// Whether two arrays may share memory: exact for extents and for two arrays that interleave with one common stride.

@@ -1,6 +1,6 @@
 //! The array family as compiled code calls it.
 
-use super::linalg::{self, Matrix};
+use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
 use super::{View, copy, lanes, reduce};
@@ -74,12 +74,6 @@ impl Helpers for Native {
         unsafe { sort::search(elem(elem_code), sorted, keys, right != 0, out) }
     }
     unsafe fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) { unsafe { copy::reverse(itemsize as usize, data, n, stride) } }
-    unsafe fn array_matmul(
-        elem_code: i64, m: i64, k: i64, n: i64, a: P, a_row: i64, a_col: i64, b: P, b_row: i64, b_col: i64, c: P, c_row: i64, c_col: i64,
-    ) {
-        let matrix = |data, row, col| Matrix { data, row, col };
-        unsafe { linalg::matmul(elem(elem_code), [m, k, n], matrix(a, a_row, a_col), matrix(b, b_row, b_col), matrix(c, c_row, c_col)) }
-    }
     unsafe fn array_dot(elem_code: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) {
         unsafe { linalg::dot(elem(elem_code), n, (a.cast_const(), a_stride), (b.cast_const(), b_stride), conj != 0, out) }
     }

@@ -1,4 +1,6 @@
 //! Products of matrices and vectors: the `matrixmultiply` crate for floats, own loops for the rest and for small operands.
+//!
+//! As with any BLAS, the order of additions, and whether a product is fused with its addition, depend on the processor; both tiers call this very code.
 
 use super::View;
 use super::copy;
@@ -20,20 +22,17 @@ const SMALL: i64 = 512;
 pub unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
     if m == 0 || n == 0 { return; }
     unsafe {
+        if k > 0 && n == 1 { return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(m, k, a, b.data, b.row, c.data, c.row), else ()); }
+        if k > 0 && m == 1 {
+            let transposed = Matrix { data: b.data, row: b.col, col: b.row };
+            return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(n, k, transposed, a.data, a.col, c.data, c.col), else ());
+        }
         match elem {
-            Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 if k > 0 => {
-                // The crate counts strides in elements.
-                let size = elem.bytes() as i64;
-                if [a.row, a.col, b.row, b.col, c.row, c.col].iter().any(|s| s % size != 0) || [a, b, c].iter().any(|x| x.data as usize % 8 != 0 && x.data as usize as i64 % size != 0) {
-                    return copied(elem, [m, k, n], a, b, c);
-                }
-                if n == 1 { return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(m, k, a, b.data, b.row, c.data, c.row), else ()); }
-                if m == 1 {
-                    let transposed = Matrix { data: b.data, row: b.col, col: b.row };
-                    return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(n, k, transposed, a.data, a.col, c.data, c.col), else ());
-                }
-                if m * n * k <= SMALL { return with_item!(elem, T => plain::<T>([m, k, n], a, b, c), else ()); }
-                gemm(elem, [m, k, n], a, b, c);
+            Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 if m * n * k > SMALL => {
+                // The crate counts strides in elements and reads aligned ones.
+                let (size, align) = (elem.bytes() as i64, if matches!(elem, Elem::F32 | Elem::C64) { 4 } else { 8 });
+                let odd = |x: Matrix| x.row % size != 0 || x.col % size != 0 || x.data as i64 % align != 0;
+                if odd(a) || odd(b) || odd(c) { copied(elem, [m, k, n], a, b, c) } else { gemm(elem, [m, k, n], a, b, c) }
             }
             Elem::Bool | Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 | Elem::U8 | Elem::U16 | Elem::U32 | Elem::U64 | Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 => {
                 with_item!(elem, T => plain::<T>([m, k, n], a, b, c), else ())

@@ -1,6 +1,7 @@
 //! Expected values are NumPy 2's. A generated comparison with NumPy over types, layouts and axes belongs to the Python tests; these pin what is easy to break.
 
 use crate::Native;
+use super::linalg::{Matrix, matmul};
 use crate::testing::{Raised, with_ctx};
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::{Helpers, Reduce};
@@ -248,7 +249,7 @@ fn products_of_matrices() {
         let (a, b) = (wild((m * k) as usize), wild((k * n) as usize));
         let mut c = vec![f64::NAN; (m * n) as usize];
         // `a` in Fortran order.
-        unsafe { Native::array_matmul(F64, m, k, n, p(&a), 8, 8 * m, p(&b), 8 * n, 8, c.as_mut_ptr().cast(), 8 * n, 8) };
+        unsafe { matmul(Elem::F64, [m, k, n], Matrix { data: p(&a), row: 8, col: 8 * m }, Matrix { data: p(&b), row: 8 * n, col: 8 }, Matrix { data: c.as_mut_ptr().cast(), row: 8 * n, col: 8 }) };
         for i in 0..m {
             for j in 0..n {
                 let (mut e, mut size) = (0.0, 0.0);
@@ -262,10 +263,13 @@ fn products_of_matrices() {
             }
         }
     }
-    let (a, mut c) = ([1u8, 2, 3, 250], [0u8; 4]);
+    // Misaligned operands, past the size that is computed without packing.
+    let (bytes, mut c) = ([0x3fu8; 4 * 20 * 20 + 1], [0f32; 400]);
     unsafe {
-        Native::array_matmul(Elem::U8 as i64, 2, 2, 2, p(&a), 2, 1, p(&a), 2, 1, c.as_mut_ptr(), 2, 1);
-        assert_eq!(c, [7, 246, 241, 42]);
+        let odd = Matrix { data: p(&bytes).wrapping_add(1), row: 80, col: 4 };
+        matmul(Elem::F32, [20, 20, 20], odd, odd, Matrix { data: c.as_mut_ptr().cast(), row: 80, col: 4 });
+        let x = f32::from_ne_bytes([0x3f; 4]);
+        assert!(c.iter().all(|s| (s - 20.0 * x * x).abs() < 1e-4), "{c:?}");
         let z = [1.0f64, 2.0, 3.0, -1.0];
         let mut out = [0.0; 2];
         Native::array_dot(Elem::C128 as i64, 2, p(&z), 16, p(&z), 16, 1, out.as_mut_ptr().cast());
