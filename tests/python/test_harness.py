@@ -79,3 +79,12 @@ def test_frames_causes_and_lines_of_an_exception(tmp_path):
     run = mdtest.run_plain(block(tmp_path, "@njit\ndef f(x):\n    try:\n        return 1 // x\n    except ZeroDivisionError as e:\n        raise ValueError('v') from e\ncheck(f, 0)  # raises: ValueError"), Silent())
     error = run.outcomes[0].error
     assert error[:3] == ("ValueError", "v", (("f", 9),)) and error[3][:3] == ("ZeroDivisionError", "integer division or modulo by zero", (("f", 7),))
+
+
+def test_known_failures_name_tests_that_exist():
+    from numpy_cases import CASES
+    corpus = (mdtest.ROOTS[0].parent / "fuzz" / "corpus").glob("*.py")
+    names = {"mdtest": [b.id for root in mdtest.ROOTS for path in root.rglob("*.md") for b in mdtest.parse(path)], "numpy": [c.name for c in CASES],
+             "fuzz": [p.stem for p in corpus] + [f"fresh_{i}" for i in range(100)]}
+    for entry in expect.load():
+        assert entry.suite not in names or any(entry.fits(entry.suite, name, t) for name in names[entry.suite] for t in ("interp", "tier0", "tier1")), vars(entry)
