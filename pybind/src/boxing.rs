@@ -4,7 +4,7 @@
 //! view of an argument has it as its base; what the run-time allocated is owned by a [`Memory`] object that the array keeps alive.
 
 use crate::engine::Compiled;
-use crate::errors::bug;
+use crate::errors::{attached, bug};
 use crate::frame::{self, Frame};
 use crate::generator::Generator;
 use crate::npy::{self, PyArrayObject};
@@ -111,7 +111,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             Kind::Range(step) => {
                 let (start, stop) = (next() as i64, next() as i64);
                 let by = step.unwrap_or_else(|| next() as i64);
-                result(Python::assume_attached(), |py| py.import("builtins")?.getattr("range")?.call1((start, stop, by)))
+                result(|py| py.import("builtins")?.getattr("range")?.call1((start, stop, by)))
             }
             Kind::Slice(parts) => {
                 let mut made = [std::ptr::null_mut(); 3];
@@ -122,20 +122,19 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             }
             Kind::Exception => {
                 let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
-                result(Python::assume_attached(), |py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any()))
+                result(|py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any()))
             }
             Kind::Generator(..) if cx.code.is_some() => {
                 let frame = next() as *mut Native;
-                let py = Python::assume_attached();
                 match &cx.code {
-                    Some((code, globals, name)) => result(py, |py| {
+                    Some((code, globals, name)) => result(|py| {
                         Generator::object(py, frame, code.clone(), Bound::from_borrowed_ptr(py, *globals), (*name).to_owned()).map(|g| g.into_bound(py))
                     }),
                     None => std::ptr::null_mut(),
                 }
             }
             Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Function(_) => {
-                result(Python::assume_attached(), |py| unit_object(py, t))
+                result(|py| unit_object(py, t))
             }
             Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Generator(..) | Kind::Conflict(..) => {
                 bug(&format!("a result of type {t} arrived")).restore(Python::assume_attached());
@@ -146,14 +145,14 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
 }
 
 /// A new reference, or null with the exception set.
-fn result<'py>(py: Python<'py>, make: impl FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>) -> Obj {
-    match make(py) {
+fn result(make: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyAny>>) -> Obj {
+    attached(|py| match make(py) {
         Ok(o) => o.into_ptr(),
         Err(e) => {
             e.restore(py);
             std::ptr::null_mut()
         }
-    }
+    })
 }
 
 #[inline]
@@ -216,10 +215,9 @@ unsafe fn tuple_object(members: &[Type], at: &mut *const u64, cx: &mut BoxCx<'_>
 /// # Safety
 /// `plain` is an owned tuple.
 unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
-    // SAFETY: the thread is attached; `plain` is taken over.
-    let py = unsafe { Python::assume_attached() };
-    let plain = unsafe { Bound::from_owned_ptr(py, plain) };
-    result(py, |py| {
+    result(|py| {
+        // SAFETY: `plain` is taken over.
+        let plain = unsafe { Bound::from_owned_ptr(py, plain) };
         let class = known::class_object(py, handle).ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
     })
@@ -230,10 +228,9 @@ unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
 /// # Safety
 /// `plain` is an owned tuple with as many members as the class has fields.
 unsafe fn keywords(class: &ClassInfo, plain: Obj) -> Obj {
-    // SAFETY: the thread is attached; `plain` is taken over.
-    let py = unsafe { Python::assume_attached() };
-    let plain = unsafe { Bound::from_owned_ptr(py, plain) };
-    result(py, |py| {
+    result(|py| {
+        // SAFETY: `plain` is taken over.
+        let plain = unsafe { Bound::from_owned_ptr(py, plain) };
         let dict = pyo3::types::PyDict::new(py);
         for (i, name) in class.fields.iter().enumerate() { dict.set_item(name, plain.get_item(i)?)?; }
         Ok(dict.into_any())

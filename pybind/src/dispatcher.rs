@@ -9,7 +9,7 @@ use crate::ctx;
 use crate::boxing::{cannot_box, new_ref};
 use crate::convert::{self, Conversion};
 use crate::engine::{self, Options};
-use crate::errors::{Failure, guard};
+use crate::errors::{Failure, attached, guard};
 use crate::frame::Lenience;
 use crate::functions;
 use crate::guards::Guards;
@@ -392,19 +392,6 @@ unsafe extern "C" fn vectorcall(callable: Obj, args: *const Obj, nargsf: usize, 
             if core.simple.is_some_and(|c| n < c) && let Some(r) = core.call_with_defaults(args, n) { return r; }
         }
         slow(core, args, n, keywords)
-    }
-}
-
-/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off dropping references; while the interpreter
-/// shuts down it refuses to, and then they are put off.
-fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
-    let mut body = Some(body);
-    let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
-    match (answer, body) {
-        (Some(r), _) => r,
-        // SAFETY: as the caller says.
-        (None, Some(b)) => b(unsafe { Python::assume_attached() }),
-        (None, None) => unreachable!("the body ran, and gave its answer"),
     }
 }
 

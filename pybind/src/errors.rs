@@ -44,6 +44,19 @@ pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Resul
     })
 }
 
+/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off dropping references; while the interpreter
+/// shuts down it refuses to, and then they are put off.
+pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
+    let mut body = Some(body);
+    let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
+    match (answer, body) {
+        (Some(r), _) => r,
+        // SAFETY: as the caller says.
+        (None, Some(b)) => b(unsafe { Python::assume_attached() }),
+        (None, None) => unreachable!("the body ran, and gave its answer"),
+    }
+}
+
 /// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an import, a signal handler).
 pub enum Failure { Diagnostic(Box<Diagnostic>), Raised(PyErr) }
 

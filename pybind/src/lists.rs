@@ -4,7 +4,7 @@
 //! by element, so that what was not changed keeps its identity. One Python list is one native list, however often it occurs.
 
 use crate::boxing::{self, BoxCx};
-use crate::errors::bug;
+use crate::errors::{attached, bug};
 use crate::frame::Frame;
 use crate::plan::{Plan, Purpose};
 use crate::typeof_::type_of_list;
@@ -69,8 +69,7 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
             out.write(native as u64);
             return Some(out.add(1));
         }
-        let py = Python::assume_attached();
-        if !p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked()) { return None; }
+        if !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) { return None; }
         let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
         // Known before its elements are converted: a list may contain itself. The native list owns a reference.
         ffi::Py_INCREF(obj);
@@ -99,8 +98,7 @@ unsafe fn new_list(bytes: i64, refs: i64, cap: isize, frame: &mut Frame) -> Opti
     unsafe {
         let native = Runtime::list_new(ctx, bytes, refs, cap as i64);
         if let Some(e) = tierup_runtime::exc::take_pending(ctx) {
-            let py = Python::assume_attached();
-            let e = crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any());
+            let e = attached(|py| crate::exc::raise(py, e.into_raw(), pyo3::types::PyDict::new(py).as_any()));
             frame.extra().failure = Some(e.into());
             return None;
         }

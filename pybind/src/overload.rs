@@ -2,6 +2,7 @@
 
 use crate::boxing::{self, BoxCx};
 use crate::dispatcher::Core;
+use crate::errors::attached;
 use crate::engine::{Compiled, Wrapper};
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
@@ -212,9 +213,7 @@ impl Overload {
     #[cold]
     fn misfit(&self, frame: &mut Frame) -> Option<Obj> {
         let failure = frame.extra.as_mut().and_then(|e| e.failure.take())?;
-        // SAFETY: the call path runs attached.
-        let py = unsafe { Python::assume_attached() };
-        failure.into_python(py).restore(py);
+        attached(|py| failure.into_python(py).restore(py));
         Some(std::ptr::null_mut())
     }
 
@@ -280,16 +279,15 @@ impl Overload {
 
     #[cold]
     unsafe fn raise(&self, core: &Core, status: u64, frame: &Frame) -> Obj {
-        // SAFETY: a status other than 0 is an owned native exception; the thread is attached.
-        unsafe {
-            let py = Python::assume_attached();
+        // SAFETY: a status other than 0 is an owned native exception.
+        attached(|py| unsafe {
             let e = exc::raise(py, status as usize as *mut _, &core.globals(py));
             // What was changed before the exception was raised is seen after it, as in Python.
             let mut cx = BoxCx::new(frame);
             let written = lists::write_back(&mut cx);
             if !written { PyErr::take(py); }
             e.restore(py);
-        }
+        });
         std::ptr::null_mut()
     }
 }

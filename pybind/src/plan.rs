@@ -3,7 +3,7 @@
 //!
 //! A *strict* plan takes exactly the objects whose type is the overload's; a *lenient* one (declared signatures, list elements) converts as well.
 
-use crate::errors::Failure;
+use crate::errors::{Failure, attached};
 use crate::frame::{Frame, Lenience};
 use crate::lists::{self, ListPlan};
 use crate::npy::{self, Numpy, PyArrayObject};
@@ -269,9 +269,11 @@ fn derives_from(class: Class, base: Class) -> bool {
 /// A tuple of a class derived from tuple that is no named tuple, which has a type of its own.
 #[cold]
 fn is_plain_tuple(obj: Obj) -> bool {
-    // SAFETY: the thread is attached, and `obj` is live.
-    let any = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
-    any.is_instance_of::<pyo3::types::PyTuple>() && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
+    attached(|py| {
+        // SAFETY: `obj` is live.
+        let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
+        any.is_instance_of::<pyo3::types::PyTuple>() && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
+    })
 }
 
 /// Whether a string has its final form (before 3.12 some, made by old C interfaces, have not).
@@ -387,8 +389,8 @@ impl UnitPlan {
     }
     #[cold]
     fn look(&self, obj: Obj, frame: &mut Frame) -> bool {
-        // SAFETY: the call path runs with the GIL held, and `obj` is live.
-        let answer = unsafe { type_of(&Bound::from_borrowed_ptr(Python::assume_attached(), obj)) };
+        // SAFETY: `obj` is live.
+        let answer = attached(|py| type_of(&unsafe { Bound::from_borrowed_ptr(py, obj) }));
         match answer {
             Ok(t) => {
                 // A function may die and its address be taken by another; the one remembered above is kept alive by the overload.
@@ -455,8 +457,13 @@ fn needed(from: Type, to: Type) -> Option<Lenience> {
 /// # Safety
 /// As for [`Plan::unbox`].
 unsafe fn convert_number(t: Type, purpose: Purpose, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
-    // SAFETY: the caller holds the GIL, and `obj` is live.
-    let any = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), obj) };
+    // SAFETY: as required of the caller.
+    attached(|py| unsafe { convert_attached(t, purpose, Bound::from_borrowed_ptr(py, obj), out, frame) })
+}
+
+/// # Safety
+/// As for [`convert_number`].
+unsafe fn convert_attached(t: Type, purpose: Purpose, any: Bound<'_, PyAny>, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
     let ty = type_of(&any).ok()?;
     let allowed = if purpose == Purpose::Element { Lenience::Widening } else { frame.lenience };
     if needed(ty, t)? > allowed { return None; }

@@ -421,6 +421,32 @@ def test_tracebacks_show_every_compiled_frame():
     assert 'raise IndexError("here")' in "".join(traceback.format_exception(e.value))
 
 
+def test_nothing_is_left_behind_by_exceptions_and_results():
+    Point = namedtuple("Point", "x y")
+
+    @njit
+    def f(kind, s, a, xs):
+        if kind == 0:
+            raise ValueError("text", s)
+        if kind == 1:
+            raise Custom(1, s)
+        return s + s, a[1:], xs, [s, s], Point(kind, s), ValueError, range(kind)
+
+    def run(n):
+        a, xs = np.arange(3), [1, 2]
+        for i in range(n):
+            try:
+                f(i % 3, "text", a, xs)
+            except ValueError:
+                pass
+    run(300)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    run(3000)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 300
+
+
 def test_recursion_without_end_raises():
     @njit
     def down(n):
