@@ -90,9 +90,21 @@ impl Finisher<'_, '_> {
         self.values.get(&old).copied().ok_or_else(|| Diagnostic::internal(format!("{old} has no typed value")))
     }
 
+    /// The constant that a source is, be it a parameter that the instance is specialised for.
+    fn known(&self, s: &Source) -> Option<Const> {
+        match s {
+            Source::Const(c) => Some(c.clone()),
+            Source::Value(v) => self.solved.facts[v.index()].konst.clone(),
+            Source::Member(..) | Source::Global(_) | Source::Pack(_) | Source::Keywords(..) => None,
+        }
+    }
+
     fn source(&mut self, s: &Source) -> Result<Value> {
         Ok(match s {
-            Source::Value(v) => self.value(*v)?,
+            Source::Value(v) => match self.known(s) {
+                Some(c) => self.constant(c, self.ty(*v)),
+                None => self.value(*v)?,
+            },
             Source::Member(v, k) => self.member(*v, *k)?,
             Source::Const(c) => self.constant(c.clone(), c.ty()),
             Source::Global(g) => self.global(g.clone())?,
@@ -252,6 +264,11 @@ impl Finisher<'_, '_> {
         let all = |f: &mut Self, sources: &[Source], coerce: &[Type]| -> Result<Vec<Value>> {
             let mut out = Vec::with_capacity(sources.len());
             for (k, s) in sources.iter().enumerate() {
+                // A constant number takes the type that is wanted at once, and stays a constant for the operation to see.
+                if let (Some(c), Some(want)) = (f.known(s), coerce.get(k)) && want.is_number() && c.ty().is_number() {
+                    out.push(f.constant(c, *want));
+                    continue;
+                }
                 let v = f.source(s)?;
                 let want = coerce.get(k).map_or(f.new.types[v.index()], |t| f.session.resolve(*t));
                 out.push(f.cast(v, want));

@@ -193,6 +193,8 @@ families!(
     mathmod,
     builtin,
     kernel,
+    reduce,
+    sorting,
     ;
     helpers:
     object,

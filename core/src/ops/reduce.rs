@@ -1,0 +1,401 @@
+//! Reductions: `sum` to `argmax`, along no axis, one or several, and running sums. Kernels of the run-time do the work in NumPy's order, so that
+//! floating-point results have NumPy's bits; means, variances and quantiles are Python in `tierup/lib/reduce.py` on top of them.
+//!
+//! An axis is a constant or, where it is a single one, any integer: how many axes go must be known, for it decides the type of the result.
+
+use super::kernel::{self as k, Reduce};
+use super::shape::{axis_text, normal_axis};
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::elem::Elem;
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
+
+const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
+const PLAIN: &str = "a, axis=None, out=None, keepdims=False";
+
+/// Each line is two rows: on arrays directly; with `out=`, or on sequences, by a library function. Then rows of other kinds.
+macro_rules! reductions {
+    ($( [$($path:literal),+], $params:ident, $op:ident, $lib:literal, $doc:literal; )+ others: $($other:expr),+ $(,)?) => {
+        pub static OPS: &[OpDef] = &[
+            $(
+                OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads().doc($doc),
+                OpDef::new(&[$($path),+], $params, Body::Py($lib)).only_if(|a| !is_direct(a)).raises().doc($doc),
+            )+
+            $($other),+
+        ];
+    };
+}
+
+reductions! {
+    ["numpy.sum", "array.sum"], WITH_DTYPE, Sum, "reduce.sum_", "Sum of the elements, pairwise as NumPy adds.";
+    ["numpy.prod", "array.prod"], WITH_DTYPE, Prod, "reduce.prod", "Product of the elements.";
+    ["numpy.nansum"], WITH_DTYPE, NanSum, "reduce.nansum", "Sum of what is not NaN.";
+    ["numpy.nanprod"], WITH_DTYPE, NanProd, "reduce.nanprod", "Product of what is not NaN.";
+    ["numpy.min", "numpy.amin", "array.min"], PLAIN, Min, "reduce.min_", "Smallest element; NaN where there is one; ValueError of nothing.";
+    ["numpy.max", "numpy.amax", "array.max"], PLAIN, Max, "reduce.max_", "Largest element; NaN where there is one; ValueError of nothing.";
+    ["numpy.nanmin"], PLAIN, NanMin, "reduce.nanmin", "Smallest element that is not NaN; ValueError of nothing.";
+    ["numpy.nanmax"], PLAIN, NanMax, "reduce.nanmax", "Largest element that is not NaN; ValueError of nothing.";
+    ["numpy.any", "array.any"], PLAIN, Any, "reduce.any_", "Whether any element is true.";
+    ["numpy.all", "array.all"], PLAIN, All, "reduce.all_", "Whether all elements are true.";
+    ["numpy.count_nonzero"], PLAIN, CountNonzero, "reduce.count_nonzero", "How many elements are true.";
+    ["numpy._count_not_nan"], PLAIN, CountNotNan, "reduce.count_not_nan", "How many elements are not NaN (library use).";
+    others:
+    // Positions.
+    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, false))).only_if(is_direct).raises().reads().doc("Position of the smallest element; ValueError of nothing."),
+    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, false))).only_if(is_direct).raises().reads().doc("Position of the largest element; ValueError of nothing."),
+    OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, true))).only_if(is_direct).raises().reads().doc("Position of the smallest element that is not NaN; ValueError."),
+    OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, true))).only_if(is_direct).raises().reads().doc("Position of the largest element that is not NaN; ValueError."),
+    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element."),
+    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element."),
+    // Running sums.
+    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 0))).only_if(is_direct).raises().reads().doc("Running sums."),
+    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().doc("Running products."),
+    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumsum")).only_if(|a| !is_direct(a)).raises().doc("Running sums."),
+    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumprod")).only_if(|a| !is_direct(a)).raises().doc("Running products."),
+    OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
+    OpDef::new(&["numpy.nancumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumprod")).raises().doc("Running products of what is not NaN."),
+    // Statistics.
+    OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Py("reduce.mean")).raises().doc("Arithmetic mean."),
+    OpDef::new(&["numpy.nanmean"], WITH_DTYPE, Body::Py("reduce.nanmean")).raises().doc("Mean of what is not NaN."),
+    OpDef::new(&["numpy.var", "array.var"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.var")).raises().doc("Variance."),
+    OpDef::new(&["numpy.std", "array.std"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.std")).raises().doc("Standard deviation."),
+    OpDef::new(&["numpy.nanvar"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False", Body::Py("reduce.nanvar")).raises().doc("Variance of what is not NaN."),
+    OpDef::new(&["numpy.nanstd"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False", Body::Py("reduce.nanstd")).raises().doc("Standard deviation of what is not NaN."),
+    OpDef::new(&["numpy.ptp"], PLAIN, Body::Py("reduce.ptp")).raises().doc("Largest minus smallest element."),
+    OpDef::new(&["numpy.median"], "a, axis=None, out=None, overwrite_input=False, keepdims=False", Body::Py("reduce.median")).raises().doc("Middle of the sorted elements; NaN where there is one."),
+    OpDef::new(&["numpy.nanmedian"], "a, axis=None, out=None, overwrite_input=False, keepdims=False", Body::Py("reduce.nanmedian")).raises().doc("Median of what is not NaN."),
+    OpDef::new(&["numpy.percentile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.percentile")).raises().doc("Value below which `q` percent of the elements lie."),
+    OpDef::new(&["numpy.quantile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.quantile")).raises().doc("Value below which the fraction `q` of the elements lies."),
+    OpDef::new(&["numpy.nanpercentile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.nanpercentile")).raises().doc("Percentile of what is not NaN."),
+    OpDef::new(&["numpy.nanquantile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.nanquantile")).raises().doc("Quantile of what is not NaN."),
+    OpDef::new(&["numpy.average"], "a, axis=None, weights=None, returned=False, *, keepdims=False", Body::Py("reduce.average")).raises().doc("Weighted mean; ZeroDivisionError where the weights sum to 0."),
+    // For the library.
+    OpDef::new(&["numpy._reduced_size"], "a, axis", Body::Lir(size_rule, emit_size)).raises().doc("How many elements a reduction over these axes puts together."),
+    OpDef::new(&["numpy._if_nan"], "x, value, out=None", Body::Ufunc(if_nan_rule, emit_if_nan)).doc("`x`, or `value` where it is NaN."),
+    OpDef::new(&["numpy._cast_like"], "x, like", Body::Ufunc(
+        |a, _| { let to = a[1].ty.strong(); (a[0].ty.is_number() && to.is_number()).then(|| Answer::coerced(to, vec![a[0].ty, to])) },
+        |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
+    )).doc("`x` in the type of `like`."),
+    OpDef::new(&["numpy._quotient_or_nan"], "x, n", Body::Ufunc(
+        |a, _| a.iter().all(|a| a.ty.is_real()).then(|| Answer::coerced(Type::f64(), vec![Type::f64(); 2])),
+        |cx, c| {
+            let (x, n) = (c.args[0][0], c.args[1][0]);
+            let (zero, nan) = (cx.b.f64(0.0), cx.b.f64(f64::NAN));
+            let (some, q) = (cx.b.bin(Op::FcmpGt, n, zero), cx.b.bin(Op::Fdiv, x, n));
+            Ok(vec![cx.b.select(some, q, nan)])
+        },
+    )).doc("`x / n`, NaN where `n` is not positive."),
+    OpDef::new(&["numpy._is_inexact"], "a", Body::Lir(|_, a| { let t = elements(&a[0]); Ok(Answer::constant(Const::Bool(t.is_float() || t.is_complex()))) }, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether elements are floats or complex numbers."),
+    OpDef::new(&["numpy._largest"], "a", Body::Lir(
+        |_, a| Ok(Answer::of(match *elements(&a[0]) { Kind::Float(f) | Kind::Complex(f) => Type::float_of(f).strong(), _ => Type::f64() })),
+        |cx, c| Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) }]),
+    )).doc("The largest finite number of the elements' type."),
+    OpDef::new(&["numpy._float_dtype"], "a", Body::Lir(float_dtype_rule, |_, _| Ok(vec![]))).doc("The dtype in which means of an array are computed."),
+}
+
+/// A reduction of an array into a new one; `out` is the parameter of that name.
+fn is_direct(args: &[Arg]) -> bool {
+    let at = match args.len() { 5 => 3, 4 if matches!(*args[3].ty, Kind::Bool) => 2, 4 => 3, _ => return true };
+    args[0].ty.as_array().is_some() && args[at].is_none()
+}
+
+fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args)) }
+
+// ---- axes
+
+/// The axes that a reduction puts together.
+#[derive(Clone, Debug)]
+enum Axes { All, Known(Vec<i64>), Run }
+
+fn axes_of(arg: &Arg, what: &str) -> Result<Axes> {
+    Ok(match (arg.ty.kind(), &arg.konst) {
+        (Kind::None, _) => Axes::All,
+        (_, Some(Const::Tuple(m))) => Axes::Known(m.iter().map(Const::as_int).collect::<Option<_>>().ok_or_else(|| no_match(what, std::slice::from_ref(arg)))?),
+        (_, Some(c)) if c.as_int().is_some() => Axes::Known(c.as_int().into_iter().collect()),
+        _ if arg.ty.is_index() => Axes::Run,
+        (Kind::Tuple(m), _) if m.len() == 1 && m[0].is_index() => Axes::Run,
+        (Kind::Tuple(_) | Kind::Optional(_), _) => {
+            return Err(Diagnostic::new(Code::RequiresConstant, "which axes are reduced must be known when the function is compiled").help("write the axes in the call"));
+        }
+        _ => return Err(no_match("axis", std::slice::from_ref(arg))),
+    })
+}
+
+impl Axes {
+    /// How many of `n` dimensions go.
+    fn count(&self, n: usize) -> usize { match self { Axes::All => n, Axes::Known(m) => m.len().min(n), Axes::Run => n.min(1) } }
+}
+
+/// Which axes go, for code: a flag for each dimension of the source, and a mask of all.
+struct Chosen { reduced: Vec<Value>, known: Option<Vec<bool>>, axis: Option<Value>, mask: Value }
+
+/// Checks the axes; ValueError out of bounds or twice.
+fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) -> Chosen {
+    let known = |cx: &mut LowerCx<'_>, flags: Vec<bool>| {
+        let mask = flags.iter().enumerate().fold(0i64, |m, (k, f)| m | (*f as i64) << k);
+        Chosen { reduced: flags.iter().map(|f| cx.b.bool(*f)).collect(), mask: cx.b.i64(mask), axis: None, known: Some(flags) }
+    };
+    match axes {
+        Axes::All => known(cx, vec![true; n]),
+        Axes::Known(m) => {
+            let mut flags = vec![false; n];
+            for x in m {
+                match normal_axis(*x, n) {
+                    Some(k) if flags[k] => cx.raise_and_continue(Class::ValueError, "duplicate value in 'axis'"),
+                    Some(k) => flags[k] = true,
+                    // NumPy lets the axis of an array without dimensions pass.
+                    None if n == 0 && (*x == 0 || *x == -1) => {}
+                    None => cx.raise_and_continue(Class::ValueError, &axis_text(*x, n)),
+                }
+            }
+            known(cx, flags)
+        }
+        Axes::Run => {
+            let elem = ty.members().map_or(ty, |m| m[0]);
+            let axis = checked_axis(cx, arg[0], elem, n);
+            let one = cx.b.i64(1);
+            let mask = cx.b.bin(Op::Ishl, one, axis);
+            let reduced = (0..n).map(|k| cx.b.bin_imm(Op::IcmpEq, axis, k as i64)).collect();
+            Chosen { reduced, known: None, axis: Some(axis), mask }
+        }
+    }
+}
+
+/// An axis counted from 0; ValueError out of bounds.
+pub fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value {
+    let given = cast::to_i64(cx, v, ty);
+    let count = cx.b.i64(n as i64);
+    let at = cx.wrap_index(given, count);
+    let ok = cx.b.bin(Op::IcmpUlt, at, count);
+    cx.check_format(ok, Class::ValueError, &format!("axis {{}} is out of bounds for array of dimension {n}"), &[given]);
+    at
+}
+
+impl Chosen {
+    /// Shape of the result, and for each dimension of the source the stride of the result along it.
+    fn target(&self, cx: &mut LowerCx<'_>, shape: &[Value], itemsize: i64, keepdims: bool) -> (Vec<Value>, Vec<Value>) {
+        let (zero, one) = (cx.b.i64(0), cx.b.i64(1));
+        let kept: Vec<Value> = shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, one, *n)).collect();
+        let full = contiguous_strides(cx, &kept, itemsize, Layout::C);
+        // Reduced dimensions have length 1, so that dropping them changes no stride.
+        let strides = full.iter().zip(&self.reduced).map(|(s, r)| cx.b.select(*r, zero, *s)).collect();
+        if keepdims { return (kept, strides); }
+        let out = match (&self.known, self.axis) {
+            (Some(flags), _) => shape.iter().zip(flags).filter(|(_, f)| !**f).map(|(n, _)| *n).collect(),
+            (None, Some(axis)) => (0..shape.len().saturating_sub(1)).map(|k| {
+                let before = cx.b.i64(k as i64);
+                let before = cx.b.bin(Op::IcmpSlt, before, axis);
+                cx.b.select(before, shape[k], shape[k + 1])
+            }).collect(),
+            (None, None) => vec![],
+        };
+        (out, strides)
+    }
+
+    /// Product of the lengths of the axes that go.
+    fn size(&self, cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
+        let one = cx.b.i64(1);
+        let lengths: Vec<Value> = shape.iter().zip(&self.reduced).map(|(n, r)| cx.b.select(*r, *n, one)).collect();
+        product(cx, &lengths)
+    }
+}
+
+fn result_type(dtype: Type, n: usize, axes: &Axes, keepdims: bool) -> Type {
+    let left = if keepdims { n } else { n - axes.count(n) };
+    if left == 0 { dtype.strong() } else { Type::array(dtype, left, Layout::C) }
+}
+
+// ---- reductions
+
+/// Integers are added and multiplied in 64 bits.
+fn accumulator(t: Type) -> Type {
+    match *t {
+        Kind::Bool => Type::i64(),
+        Kind::Int(i) => if i.signed() { Type::i64() } else { Type::int_of(Int::U64) },
+        _ => t,
+    }
+}
+
+/// Element type of the result, which is also what is computed in.
+fn computed(op: Reduce, dtype: Type, given: Option<&Arg>) -> Result<Type> {
+    if let Some(d) = given.filter(|d| !d.is_none()) { return dtype_arg(d).ok_or_else(|| no_match("dtype", std::slice::from_ref(d))); }
+    Ok(match op {
+        Reduce::Sum | Reduce::Prod | Reduce::NanSum | Reduce::NanProd => accumulator(dtype),
+        Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax => dtype,
+        Reduce::Any | Reduce::All => Type::bool(),
+        Reduce::CountNonzero | Reduce::CountNotNan => Type::i64(),
+    })
+}
+
+fn dtype_of(args: &[Arg]) -> Option<&Arg> { (args.len() == 5).then(|| &args[2]) }
+
+fn rule(args: &[Arg], op: Reduce) -> Result<Answer> {
+    let a = array(args)?;
+    let keep = args[args.len() - 1].flag("keepdims")?;
+    let t = computed(op, a.dtype, dtype_of(args))?;
+    if !t.is_number() { return Err(no_match("a reduction", args)); }
+    Ok(Answer::of(result_type(t, a.ndim(), &axes_of(&args[1], "axis")?, keep)))
+}
+
+fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect() }
+
+pub fn element_code(cx: &mut LowerCx<'_>, t: Type) -> Result<Value> {
+    let elem = Elem::of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is no element type")))?;
+    Ok(cx.b.i64(elem as i64))
+}
+
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
+    let args = args_of(c);
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let axes = axes_of(&args[1], "axis")?;
+    let keep = args[args.len() - 1].flag("keepdims")?;
+    let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
+    if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !keep && acc == a.ty.dtype && acc.is_float()) {
+        let single = acc.itemsize() == 4;
+        return Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]);
+    }
+    let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
+    let (shape, steps) = chosen.target(cx, &a.shape, acc.itemsize(), keep);
+    let (op_code, elem, acc_code) = (cx.b.i64(op as i64), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
+    let n = cx.b.i64(a.shape.len() as i64);
+    let (from_shape, from_strides, to_strides) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&steps));
+    let call = |cx: &mut LowerCx<'_>, out: Value| {
+        cx.helper(&k::array_reduce, &[op_code, elem, acc_code, n, from_shape, a.data, from_strides, chosen.mask, out, to_strides]);
+    };
+    if c.ret.as_array().is_none() {
+        let out = cx.b.slot_addr(16);
+        call(cx, out);
+        return Ok(load_element(cx, out, acc));
+    }
+    let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
+    cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
+    Ok(out.pack())
+}
+
+fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    array(args)?;
+    axes_of(&args[1], "axis")?;
+    Ok(Answer::of(Type::int()))
+}
+
+fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let args = args_of(c);
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let axes = axes_of(&args[1], "axis")?;
+    let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
+    Ok(vec![chosen.size(cx, &a.shape)])
+}
+
+// ---- positions
+
+fn arg_rule(args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    let keep = args[3].flag("keepdims")?;
+    let axes = axes_of(&args[1], "axis")?;
+    if matches!(&axes, Axes::Known(m) if m.len() != 1) { return Err(no_match("axis", &args[1..2])); }
+    Ok(Answer::of(result_type(Type::i64(), a.ndim(), &axes, keep)))
+}
+
+fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Result<Val> {
+    let args = args_of(c);
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let axes = axes_of(&args[1], "axis")?;
+    let keep = args[3].flag("keepdims")?;
+    let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
+    let axis = match (&axes, chosen.axis, &chosen.known) {
+        (Axes::All, _, _) => cx.b.i64(-1),
+        (_, Some(axis), _) => axis,
+        (_, None, Some(flags)) => cx.b.i64(flags.iter().position(|f| *f).map_or(-1, |k| k as i64)),
+        (_, None, None) => cx.b.i64(-1),
+    };
+    let (max, nan, elem) = (cx.b.bool(max), cx.b.bool(nan), element_code(cx, a.ty.dtype)?);
+    let n = cx.b.i64(a.shape.len() as i64);
+    let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));
+    let call = |cx: &mut LowerCx<'_>, out: Value| { cx.helper(&k::array_arg, &[max, nan, elem, n, shape, a.data, strides, axis, out]); };
+    if c.ret.as_array().is_none() {
+        let out = cx.b.slot_addr(8);
+        call(cx, out);
+        return Ok(load_element(cx, out, Type::i64()));
+    }
+    let (out_shape, _) = chosen.target(cx, &a.shape, 8, keep);
+    let out = ArrayVal::alloc(cx, Type::i64(), &out_shape, Layout::C, false)?;
+    cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
+    Ok(out.pack())
+}
+
+// ---- running sums
+
+fn running_dtype(a: ArrayType, given: &Arg) -> Result<Type> {
+    if given.is_none() { return Ok(accumulator(a.dtype)); }
+    dtype_arg(given).ok_or_else(|| no_match("dtype", std::slice::from_ref(given)))
+}
+
+fn running_rule(args: &[Arg]) -> Result<Answer> {
+    let a = array(args)?;
+    let n = match axes_of(&args[1], "axis")? {
+        Axes::All => 1,
+        Axes::Known(m) if m.len() != 1 => return Err(no_match("axis", &args[1..2])),
+        Axes::Known(_) | Axes::Run => a.ndim().max(1),
+    };
+    Ok(Answer::of(Type::array(running_dtype(a, &args[2])?, n, Layout::C)))
+}
+
+fn emit_running(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: i64) -> Result<Val> {
+    let args = args_of(c);
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let acc = running_dtype(a.ty, &args[2])?;
+    let axes = axes_of(&args[1], "axis")?;
+    let axis = match &axes {
+        Axes::All => None,
+        Axes::Known(_) | Axes::Run => {
+            let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
+            let at = match (chosen.axis, &chosen.known) {
+                (Some(axis), _) => axis,
+                (None, Some(flags)) => cx.b.i64(flags.iter().position(|f| *f).unwrap_or(0) as i64),
+                (None, None) => cx.b.i64(0),
+            };
+            Some(at)
+        }
+    };
+    let flat = axis.is_none() || a.shape.is_empty();
+    let shape = if flat { vec![a.size(cx)] } else { a.shape.clone() };
+    let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
+    let (from, to, n) = (element_code(cx, a.ty.dtype)?, element_code(cx, acc)?, cx.b.i64(a.shape.len() as i64));
+    // Converted first, into C order, then summed in place.
+    let laid = contiguous_strides(cx, &a.shape, acc.itemsize(), Layout::C);
+    let (from_shape, from_strides, laid) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&laid));
+    cx.helper(&k::array_cast, &[to, from, n, from_shape, out.data, laid, a.data, from_strides]);
+    let (op, dims, axis) = (cx.b.i64(op), cx.b.i64(shape.len() as i64), match axis { Some(x) if !flat => x, _ => cx.b.i64(0) });
+    let (shape, strides) = (cx.spill(&out.shape), cx.spill(&out.strides));
+    cx.helper(&k::array_accumulate, &[op, to, dims, shape, out.data, strides, axis, out.data, strides]);
+    Ok(out.pack())
+}
+
+// ---- for the library
+
+fn if_nan_rule(args: &[Arg], _: bool) -> Option<Answer> {
+    let t = args[0].ty.strong();
+    if !t.is_number() || !args[1].ty.is_number() { return None; }
+    Some(Answer::coerced(t, vec![t, t]))
+}
+
+fn emit_if_nan(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (x, value) = (&c.args[0], &c.args[1]);
+    if c.types[0].is_index() { return Ok(x.clone()); }
+    let nan: Vec<Value> = x.iter().map(|v| cx.b.bin(Op::FcmpUno, *v, *v)).collect();
+    let nan = match nan[..] { [re, im] => cx.or(re, im), _ => nan[0] };
+    Ok(x.iter().zip(value).map(|(x, v)| cx.b.select(nan, *v, *x)).collect())
+}
+
+fn elements(a: &Arg) -> Type { a.ty.as_array().map_or(a.ty, |t| t.dtype) }
+
+fn float_dtype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = elements(&args[0]);
+    Ok(Answer::of(Type::new(Kind::DType(if t.is_index() { Type::f64() } else { t.strong() }))))
+}

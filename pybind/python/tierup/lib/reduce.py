@@ -1,0 +1,401 @@
+"""Reductions that are made of others, in the order in which NumPy computes them, so that results have NumPy's bits.
+
+The rows of the table take arrays; what is given as a list, tuple or number, and results that go to ``out=``, pass through here.
+"""
+
+import math
+
+import numpy as np
+
+
+def _store(out, value):
+    out[...] = value
+    return out
+
+
+def sum_(a, axis, dtype, out, keepdims):
+    r = np.sum(np.asarray(a), axis, dtype, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def prod(a, axis, dtype, out, keepdims):
+    r = np.prod(np.asarray(a), axis, dtype, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nansum(a, axis, dtype, out, keepdims):
+    r = np.nansum(np.asarray(a), axis, dtype, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nanprod(a, axis, dtype, out, keepdims):
+    r = np.nanprod(np.asarray(a), axis, dtype, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def min_(a, axis, out, keepdims):
+    r = np.min(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def max_(a, axis, out, keepdims):
+    r = np.max(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nanmin(a, axis, out, keepdims):
+    r = np.nanmin(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nanmax(a, axis, out, keepdims):
+    r = np.nanmax(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def any_(a, axis, out, keepdims):
+    r = np.any(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def all_(a, axis, out, keepdims):
+    r = np.all(np.asarray(a), axis, None, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def count_nonzero(a, axis, out, keepdims):
+    return np.count_nonzero(np.asarray(a), axis, keepdims=keepdims)
+
+
+def count_not_nan(a, axis, out, keepdims):
+    return np._count_not_nan(np.asarray(a), axis, None, keepdims)
+
+
+def argmin(a, axis, out, keepdims):
+    r = np.argmin(np.asarray(a), axis, keepdims=keepdims)
+    return r if out is None else _store(out, r)
+
+
+def argmax(a, axis, out, keepdims):
+    r = np.argmax(np.asarray(a), axis, keepdims=keepdims)
+    return r if out is None else _store(out, r)
+
+
+def cumsum(a, axis, dtype, out):
+    r = np.cumsum(np.asarray(a), axis, dtype)
+    return r if out is None else _store(out, r)
+
+
+def cumprod(a, axis, dtype, out):
+    r = np.cumprod(np.asarray(a), axis, dtype)
+    return r if out is None else _store(out, r)
+
+
+def nancumsum(a, axis, dtype, out):
+    return np.cumsum(np._if_nan(np.asarray(a), 0), axis, dtype, out)
+
+
+def nancumprod(a, axis, dtype, out):
+    return np.cumprod(np._if_nan(np.asarray(a), 1), axis, dtype, out)
+
+
+# -- means and variances -----------------------------------------------------------------------------------------------------------------------
+
+
+def mean(a, axis, dtype, out, keepdims):
+    x = np.asarray(a)
+    if dtype is None:
+        r = np.true_divide(np.sum(x, axis, np._float_dtype(x), None, keepdims), np._reduced_size(x, axis))
+    else:
+        total = np.sum(x, axis, dtype, None, keepdims)
+        r = np._cast_like(np.true_divide(total, np._reduced_size(x, axis)), total)
+    return r if out is None else _store(out, r)
+
+
+def _squares(x):
+    if np.iscomplexobj(x):
+        return np.multiply(x, np.conjugate(x)).real
+    return np.multiply(x, x)
+
+
+def var(a, axis, dtype, out, ddof, keepdims, correction):
+    if correction is not None:
+        return var(a, axis, dtype, out, correction, keepdims, None)
+    x = np.asarray(a)
+    if dtype is None:
+        r = _var(x, axis, np._float_dtype(x), ddof, keepdims)
+    else:
+        r = _var(x, axis, dtype, ddof, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def _var(x, axis, dtype, ddof, keepdims):
+    n = np._reduced_size(x, axis)
+    if axis is None:
+        centre = np.true_divide(np.sum(x, dtype=dtype), n)
+    else:
+        centre = np.true_divide(np.sum(x, axis, dtype, None, True), n)
+    total = np.sum(_squares(np.subtract(x, centre)), axis, None, None, keepdims)
+    return np.true_divide(total, max(n - ddof, 0))
+
+
+def std(a, axis, dtype, out, ddof, keepdims, correction):
+    r = np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction))
+    return r if out is None else _store(out, r)
+
+
+def nanmean(a, axis, dtype, out, keepdims):
+    x = np.asarray(a)
+    if np._is_inexact(x):
+        total = np.nansum(x, axis, dtype, None, keepdims)
+        r = np._cast_like(np.true_divide(total, np._count_not_nan(x, axis, None, keepdims)), total)
+        return r if out is None else _store(out, r)
+    return mean(x, axis, dtype, out, keepdims)
+
+
+def nanvar(a, axis, dtype, out, ddof, keepdims):
+    x = np.asarray(a)
+    if np._is_inexact(x):
+        r = _nanvar(x, axis, dtype, ddof, keepdims)
+        return r if out is None else _store(out, r)
+    return var(x, axis, dtype, out, ddof, keepdims, None)
+
+
+def _nanvar(x, axis, dtype, ddof, keepdims):
+    total = np.nansum(x, axis, dtype, None, True)
+    centre = np._cast_like(np.true_divide(total, np._count_not_nan(x, axis, None, True)), total)
+    squares = np.nansum(_squares(np.subtract(x, centre)), axis, dtype, None, keepdims)
+    freedom = np._count_not_nan(x, axis, None, keepdims) - ddof
+    return np._cast_like(np._quotient_or_nan(squares, freedom), squares)
+
+
+def nanstd(a, axis, dtype, out, ddof, keepdims):
+    r = np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims))
+    return r if out is None else _store(out, r)
+
+
+def ptp(a, axis, out, keepdims):
+    x = np.asarray(a)
+    r = np.subtract(np.max(x, axis, None, keepdims), np.min(x, axis, None, keepdims))
+    return r if out is None else _store(out, r)
+
+
+def average(a, axis, weights, returned, keepdims):
+    x = np.asarray(a)
+    if weights is None:
+        r = mean(x, axis, None, None, keepdims)
+        total = np._cast_like(np._reduced_size(x, axis), r)
+    else:
+        w = np.asarray(weights)
+        if x.shape == w.shape:
+            r, total = _weighted(x, w, axis, keepdims)
+        elif axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        else:
+            if w.ndim != 1:
+                raise TypeError("1D weights expected when shapes of a and weights differ.")
+            if w.shape[0] != x.shape[axis]:
+                raise ValueError("Length of weights not compatible with specified axis.")
+            r, total = _weighted(x, np.swapaxes(np.broadcast_to(w, (1,) * (x.ndim - 1) + w.shape), -1, axis), axis, keepdims)
+    return (r, total) if returned else r
+
+
+def _weighted(x, w, axis, keepdims):
+    both = np.multiply(x, w)
+    if np._is_inexact(both):
+        total = np.sum(w, axis, np._float_dtype(both), None, keepdims)
+    else:
+        total = np.sum(w, axis, np.float64, None, keepdims)
+    if np.any(np.equal(total, 0.0)):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    weighted = np.true_divide(np.sum(both, axis, np._float_dtype(both), None, keepdims), total)
+    return weighted, total
+
+
+# -- medians and quantiles ---------------------------------------------------------------------------------------------------------------------
+
+
+def _as_float(v):
+    return np.true_divide(v, 1)
+
+
+def _middle(row):
+    """Median of a 1-d array that may be reordered."""
+    n = len(row)
+    if n == 0:
+        return np.true_divide(np.sum(row), 0)
+    row.sort()
+    if row[n - 1] != row[n - 1]:
+        return _as_float(row[n - 1])
+    if n % 2 == 1:
+        return _as_float(row[n // 2])
+    return np.true_divide(np.add(_as_float(row[n // 2 - 1]), _as_float(row[n // 2])), 2)
+
+
+def _not_nan(row):
+    out = np.empty(np._count_not_nan(row), row.dtype)
+    k = 0
+    for v in row:
+        if v == v:
+            out[k] = v
+            k += 1
+    return out
+
+
+def _nan_middle(row):
+    kept = _not_nan(row)
+    if len(kept) == 0:
+        return _as_float(row[0]) if len(row) else _middle(kept)
+    return _middle(kept)
+
+
+def _along(f, x, axis, keepdims):
+    """``f`` of each 1-d slice of a copy along an axis, or of all elements."""
+    if axis is None:
+        r = f(x.flatten())
+        return np.full((1,) * x.ndim, r) if keepdims else r
+    moved = np.moveaxis(x, axis, -1)
+    if moved.ndim == 1:
+        r = f(moved.copy())
+        return np.full((1,), r) if keepdims else r
+    out = np.empty(moved.shape[:-1], np._float_dtype(x))
+    for i in np.ndindex(out.shape):
+        out[i] = f(moved[i].copy())
+    return np.expand_dims(out, axis) if keepdims else out
+
+
+def median(a, axis, out, overwrite_input, keepdims):
+    x = np.asarray(a)
+    if isinstance(axis, tuple):
+        r = _along(_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims)
+    else:
+        r = _along(_middle, x, axis, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nanmedian(a, axis, out, overwrite_input, keepdims):
+    x = np.asarray(a)
+    if isinstance(axis, tuple):
+        r = _along(_nan_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims)
+    else:
+        r = _along(_nan_middle, x, axis, keepdims)
+    return r if out is None else _store(out, r)
+
+
+def _together(x, axes):
+    """The axes of a tuple as one last axis."""
+    if len(axes) == 1:
+        return np.moveaxis(x, axes[0], -1)
+    if len(axes) == 2:
+        pair = np.moveaxis(x, axes, (-2, -1))
+        return pair.reshape(pair.shape[:-2] + (-1,))
+    if len(axes) == 3:
+        three = np.moveaxis(x, axes, (-3, -2, -1))
+        return three.reshape(three.shape[:-3] + (-1,))
+    raise ValueError("a median over more than three axes is not compiled")
+
+
+def percentile(a, q, axis, out, overwrite_input, method, keepdims):
+    x = np.asarray(a)
+    if isinstance(q, (int, float)):
+        r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
+    else:
+        r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
+    return r if out is None else _store(out, r)
+
+
+def quantile(a, q, axis, out, overwrite_input, method, keepdims):
+    x = np.asarray(a)
+    if isinstance(q, (int, float)):
+        r = _quantile(x, _like_elements(q, x), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
+    else:
+        r = _quantile(x, np.asarray(q), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
+    return r if out is None else _store(out, r)
+
+
+def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
+    x = np.asarray(a)
+    if isinstance(q, (int, float)):
+        r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
+    else:
+        r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
+    return r if out is None else _store(out, r)
+
+
+def nanquantile(a, q, axis, out, overwrite_input, method, keepdims):
+    x = np.asarray(a)
+    if isinstance(q, (int, float)):
+        r = _quantile(x, _like_elements(q, x), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
+    else:
+        r = _quantile(x, np.asarray(q), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
+    return r if out is None else _store(out, r)
+
+
+def _like_elements(q, x):
+    """A Python number as the float type of an array's elements."""
+    dtype = np._float_dtype(x)
+    return dtype(q)
+
+
+def _quantile(x, q, axis, method, keepdims, skip_nan, message):
+    """Quantiles of slices for a number, or for each of a 1-d array in a new first dimension."""
+    if np.iscomplexobj(x):
+        raise TypeError("a must be an array of real numbers")
+    if not (np.all(np.greater_equal(q, 0)) and np.all(np.less_equal(q, 1))):
+        raise ValueError(message)
+    if not isinstance(q, np.ndarray):
+        return _along(lambda row: _one_quantile(row, q, method, skip_nan), x, axis, keepdims)
+    if axis is None and not keepdims:
+        row = _sorted_row(x.flatten(), skip_nan)
+        out = np.empty(q.shape, np.float64)
+        for i in np.ndindex(out.shape):
+            out[i] = _of_sorted(row, q[i], method)
+        return out
+    first = _along(lambda row: _one_quantile(row, np.float64(0), method, skip_nan), x, axis, keepdims)
+    out = np.empty(q.shape + first.shape, np.float64)
+    for i in range(len(q)):
+        # The quantile is a number of its own type here, not one of Python's.
+        p = q[i]
+        out[i] = _along(lambda row: _one_quantile(row, p, method, skip_nan), x, axis, keepdims)
+    return out
+
+
+def _one_quantile(row, q, method, skip_nan):
+    return _of_sorted(_sorted_row(row, skip_nan), q, method)
+
+
+def _sorted_row(row, skip_nan):
+    kept = row
+    if skip_nan and np._is_inexact(row):
+        kept = _not_nan(row)
+    kept.sort()
+    return kept
+
+
+def _of_sorted(row, q, method):
+    n = len(row)
+    if n == 0 or row[n - 1] != row[n - 1]:
+        return _as_float(np.nan + row[:0].sum()) if n == 0 else _as_float(row[n - 1])
+    at = (n - 1) * q
+    low = np.floor(at)
+    i = int(low)
+    part = at - low
+    if method == "lower":
+        return _as_float(row[i])
+    if method == "higher":
+        return _as_float(row[min(int(np.ceil(at)), n - 1)])
+    if method == "nearest":
+        return _as_float(row[i + 1 if part > 0.5 or (part == 0.5 and i % 2 == 1) else i])
+    if method == "midpoint":
+        return _between(row[i], row[min(i + 1, n - 1)], part * 0 + 0.5 if part > 0 else part)
+    if method == "linear":
+        return _between(row[i], row[min(i + 1, n - 1)], part)
+    raise ValueError("this method of quantiles is not compiled: use linear, lower, higher, nearest or midpoint")
+
+
+def _between(a, b, t):
+    """``a`` to ``b`` as ``t`` goes from 0 to 1, exact at both ends."""
+    gap = np.subtract(b, a)
+    if t >= 0.5:
+        return np.subtract(b, np.multiply(gap, 1 - t))
+    return np.add(a, np.multiply(gap, t))

@@ -1,0 +1,441 @@
+"""Sorting, searching, sets and counts on top of the kernels ``np._argsort``, ``np._searchsorted`` and ``array.sort``.
+
+NaN counts as larger than everything, as in NumPy.
+"""
+
+import numpy as np
+
+
+def sort(a, axis, kind, order, stable):
+    if axis is None:
+        out = np.asarray(a).flatten()
+        out.sort()
+    else:
+        out = np.asarray(a).copy()
+        out.sort(axis)
+    return out
+
+
+def argsort(a, axis, kind, order, stable):
+    if axis is None:
+        return np._argsort(np.asarray(a).flatten(), 0)
+    return np._argsort(np.asarray(a), axis)
+
+
+def partition(a, kth, axis):
+    if axis is None:
+        out = np.asarray(a).flatten()
+        _partition(out, kth, -1)
+    else:
+        out = np.asarray(a).copy()
+        _partition(out, kth, axis)
+    return out
+
+
+def _partition(out, kth, axis):
+    if isinstance(kth, int):
+        out.partition(kth, axis)
+    else:
+        # A sorted array has every element in its place.
+        out.sort(axis)
+
+
+def argpartition(a, kth, axis):
+    if axis is None:
+        return _argpartition(np.asarray(a).flatten(), 0, kth)
+    return _argpartition(np.asarray(a), axis, kth)
+
+
+def _argpartition(a, axis, kth):
+    if isinstance(kth, int):
+        return np._argpartition(a, axis, kth)
+    return np._argsort(a, axis)
+
+
+def lexsort(keys, axis):
+    order = np.arange(len(keys[0]))
+    for i in range(len(keys)):
+        key = keys[i]
+        order = order[np._argsort(key[order], 0)]
+    return order
+
+
+# -- searching ---------------------------------------------------------------------------------------------------------------------------------
+
+
+def _before(x, y):
+    """``x < y`` with NaN last."""
+    return x < y or (y != y and x == x)
+
+
+def _first_not_before(a, v):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if _before(a[middle], v):
+            low = middle + 1
+        else:
+            high = middle
+    return np.int64(low)
+
+
+def _first_after(a, v):
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if _before(v, a[middle]):
+            high = middle
+        else:
+            low = middle + 1
+    return np.int64(low)
+
+
+def searchsorted(a, v, side, sorter):
+    if sorter is not None:
+        return searchsorted(np.asarray(a)[sorter], v, side, None)
+    x = np.asarray(a)
+    if np.isscalar(v):
+        if _is_right(side):
+            return _first_after(x, v)
+        return _first_not_before(x, v)
+    keys = np.asarray(v)
+    common = np.result_type(x, keys)
+    flat = np._searchsorted(x.astype(common), keys.astype(common).ravel(), _is_right(side))
+    return flat.reshape(keys.shape)
+
+
+def _is_right(side):
+    if side == "left":
+        return False
+    if side == "right":
+        return True
+    raise ValueError("search side must be 'left' or 'right'")
+
+
+def digitize(x, bins, right):
+    edges = np.asarray(bins)
+    rising, falling = True, True
+    for i in range(1, len(edges)):
+        if edges[i] < edges[i - 1]:
+            rising = False
+        if edges[i] > edges[i - 1]:
+            falling = False
+    if not (rising or falling):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if rising:
+        if right:
+            return np.searchsorted(edges, x, "left")
+        return np.searchsorted(edges, x, "right")
+    backwards = edges[::-1]
+    if right:
+        return len(edges) - np.searchsorted(backwards, x, "right")
+    return len(edges) - np.searchsorted(backwards, x, "left")
+
+
+def interp(x, xp, fp, left, right, period):
+    if period is not None:
+        return _periodic(x, np.asarray(xp), np.asarray(fp), abs(float(period)))
+    points = np.asarray(xp).astype(np.float64)
+    values = _floats(np.asarray(fp))
+    if len(points) == 0:
+        raise ValueError("array of sample points is empty")
+    if len(points) != len(values):
+        raise ValueError("fp and xp are not of the same length.")
+    if left is None:
+        below = values[0]
+    else:
+        below = values[0] * 0 + left
+    if right is None:
+        above = values[-1]
+    else:
+        above = values[-1] * 0 + right
+    if np.isscalar(x):
+        return _between_points(float(x), points, values, below, above)
+    at = np.asarray(x)
+    out = np.empty(at.shape, values.dtype)
+    for i in np.ndindex(at.shape):
+        out[i] = _between_points(float(at[i]), points, values, below, above)
+    return out
+
+
+def _floats(values):
+    if np.iscomplexobj(values):
+        return values.astype(np.complex128)
+    return values.astype(np.float64)
+
+
+def _between_points(x, points, values, below, above):
+    n = len(points)
+    if x != x:
+        return values[0] * 0 + x
+    if n == 1:
+        return below if x < points[0] else (above if x > points[0] else values[0])
+    j = int(_first_after(points, x)) - 1
+    if j < 0:
+        return below
+    if j == n - 1:
+        return above if x > points[n - 1] else values[n - 1]
+    if points[j] == x:
+        # Avoids an infinite slope times 0.
+        return values[j]
+    return _on_line(x, points[j], points[j + 1], values[j], values[j + 1])
+
+
+def _on_line(x, x0, x1, y0, y1):
+    slope = (y1 - y0) / (x1 - x0)
+    y = slope * (x - x0) + y0
+    if y != y:
+        # From the other end, where an infinity is nearer.
+        y = slope * (x - x1) + y1
+        if y != y and y0 == y1:
+            y = y0
+    return y
+
+
+def _periodic(x, xp, fp, period):
+    if period == 0.0:
+        raise ValueError("period must be a non-zero value")
+    points = xp.astype(np.float64) % period
+    order = np._argsort(points, 0)
+    points = points[order]
+    values = _floats(fp)[order]
+    longer = np.concatenate((points[-1:] - period, points, points[:1] + period))
+    return interp(np.asarray(x) % period, longer, np.concatenate((values[-1:], values, values[:1])), None, None, None)
+
+
+# -- sets --------------------------------------------------------------------------------------------------------------------------------------
+
+
+def _same(x, y):
+    return x == y or (x != x and y != y)
+
+
+def _run_starts(ordered):
+    """Where a new value begins in a sorted array."""
+    n = len(ordered)
+    starts = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if i == 0 or not _same(ordered[i], ordered[i - 1]):
+            starts[count] = i
+            count += 1
+    return starts[:count]
+
+
+def unique(ar, return_index, return_inverse, return_counts, axis):
+    if axis is not None:
+        raise NotImplementedError("unique() along an axis is not compiled")
+    x = np.asarray(ar)
+    flat = x.flatten()
+    if return_index or return_inverse:
+        order = np._argsort(flat, 0)
+        ordered = flat[order]
+    else:
+        order = np.empty(0, np.int64)
+        flat.sort()
+        ordered = flat
+    starts = _run_starts(ordered)
+    values = ordered[starts]
+    if not return_index and not return_inverse and not return_counts:
+        return values
+    r = (values,)
+    if return_index:
+        r += (order[starts],)
+    if return_inverse:
+        r += (_inverse(order, starts).reshape(x.shape),)
+    if return_counts:
+        r += (_run_lengths(starts, len(ordered)),)
+    return r
+
+
+def _inverse(order, starts):
+    out = np.empty(len(order), np.int64)
+    run = -1
+    for i in range(len(order)):
+        if run + 1 < len(starts) and starts[run + 1] == i:
+            run += 1
+        out[order[i]] = run
+    return out
+
+
+def _run_lengths(starts, n):
+    out = np.empty(len(starts), np.int64)
+    for i in range(len(starts)):
+        out[i] = (starts[i + 1] if i + 1 < len(starts) else n) - starts[i]
+    return out
+
+
+def union1d(ar1, ar2):
+    return np.unique(np.concatenate((np.asarray(ar1).ravel(), np.asarray(ar2).ravel())))
+
+
+def intersect1d(ar1, ar2, assume_unique, return_indices):
+    a, b = np.asarray(ar1).ravel(), np.asarray(ar2).ravel()
+    if return_indices:
+        x, i = np.unique(a, return_index=True)
+        y, j = np.unique(b, return_index=True)
+        left, right = _common(x, y)
+        return x[left], i[left], j[right]
+    x, y = np.unique(a), np.unique(b)
+    left, right = _common(x, y)
+    common = np.result_type(x, y)
+    return x[left].astype(common)
+
+
+def _common(x, y):
+    """Positions of equal values in two sorted arrays without repetitions."""
+    left = np.empty(min(len(x), len(y)), np.int64)
+    right = np.empty(min(len(x), len(y)), np.int64)
+    i, j, n = 0, 0, 0
+    while i < len(x) and j < len(y):
+        if x[i] == y[j]:
+            left[n], right[n] = i, j
+            n += 1
+            i += 1
+            j += 1
+        elif _before(x[i], y[j]):
+            i += 1
+        else:
+            j += 1
+    return left[:n], right[:n]
+
+
+def _member(ordered, v):
+    at = int(_first_not_before(ordered, v))
+    return at < len(ordered) and ordered[at] == v
+
+
+def isin(element, test_elements, assume_unique, invert):
+    x = np.asarray(element)
+    ordered = np.sort(np.asarray(test_elements).ravel())
+    out = np.empty(x.shape, np.bool_)
+    for i in np.ndindex(x.shape):
+        out[i] = _member(ordered, x[i]) != bool(invert)
+    return out
+
+
+def setdiff1d(ar1, ar2, assume_unique):
+    x = np.asarray(ar1).ravel()
+    if not assume_unique:
+        x = np.unique(x)
+    return x[np.isin(x, np.asarray(ar2).ravel(), False, True)]
+
+
+def setxor1d(ar1, ar2, assume_unique):
+    x, y = np.unique(np.asarray(ar1).ravel()), np.unique(np.asarray(ar2).ravel())
+    return np.sort(np.concatenate((x[np.isin(x, y, False, True)], y[np.isin(y, x, False, True)])))
+
+
+# -- counts ------------------------------------------------------------------------------------------------------------------------------------
+
+
+def bincount(x, weights, minlength):
+    a = np.asarray(x)
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    n = int(minlength)
+    for v in a:
+        if v < 0:
+            raise ValueError("'list' argument must have no negative elements")
+        n = max(n, int(v) + 1)
+    if weights is None:
+        out = np.zeros(n, np.int64)
+        for v in a:
+            out[v] += 1
+        return out
+    w = np.asarray(weights)
+    if len(w) != len(a):
+        raise ValueError("The weights and list don't have the same length.")
+    sums = np.zeros(n, np.float64)
+    for i in range(len(a)):
+        sums[a[i]] += w[i]
+    return sums
+
+
+def _outer_edges(flat, range):
+    """The interval of a histogram."""
+    if range is None:
+        if len(flat) == 0:
+            low, high = 0.0, 1.0
+        else:
+            low, high = float(np.min(flat)), float(np.max(flat))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError("autodetected range is not finite")
+    else:
+        low, high = float(range[0]), float(range[1])
+        if low > high:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError("supplied range is not finite")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    return low, high
+
+
+def histogram(a, bins, range, density, weights):
+    flat = np.asarray(a).ravel()
+    if isinstance(bins, int):
+        if bins < 1:
+            raise ValueError("`bins` must be positive, when an integer")
+        low, high = _outer_edges(flat, range)
+        edges = np.linspace(low, high, bins + 1)
+        counts = _equal_bins(flat, _weights(flat, weights), low, high, int(bins), edges)
+    else:
+        edges = np.asarray(bins)
+        for i in np.arange(1, len(edges)):
+            if edges[i - 1] > edges[i]:
+                raise ValueError("`bins` must increase monotonically, when an array")
+        counts = _given_bins(flat, _weights(flat, weights), edges)
+    if density:
+        return counts / np.diff(edges) / np.sum(counts), edges
+    return counts, edges
+
+
+def _weights(flat, weights):
+    if weights is None:
+        return None
+    w = np.asarray(weights).ravel()
+    if len(w) != len(flat):
+        raise ValueError("weights should have the same shape as a.")
+    return w
+
+
+def _no_counts(n, weights):
+    if weights is None:
+        return np.zeros(n, np.int64)
+    return np.zeros(n, weights.dtype)
+
+
+def _weight(weights, i):
+    if weights is None:
+        return 1
+    return weights[i]
+
+
+def _equal_bins(flat, weights, low, high, n, edges):
+    counts = _no_counts(n, weights)
+    width = high - low
+    for i in range(len(flat)):
+        v = float(flat[i])
+        if low <= v <= high:
+            k = min(int((v - low) / width * n), n - 1)
+            # The quotient may round across an edge.
+            if v < edges[k]:
+                k -= 1
+            elif k < n - 1 and v >= edges[k + 1]:
+                k += 1
+            counts[k] += _weight(weights, i)
+    return counts
+
+
+def _given_bins(flat, weights, edges):
+    n = len(edges) - 1
+    counts = _no_counts(n, weights)
+    for i in range(len(flat)):
+        v = flat[i]
+        k = int(_first_after(edges, v)) - 1
+        if k == n and v == edges[n]:
+            k = n - 1
+        if 0 <= k < n:
+            counts[k] += _weight(weights, i)
+    return counts
