@@ -105,7 +105,7 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
         operands.push(if array.is_some() { Operand::Array(ArrayVal::new(cx, v, *t)?) } else { Operand::Scalar(cast::cast(cx, v, *t, want)?) });
         types.push(want);
     }
-    let body = Loop { operands, types, ret: typed.ret, emit, consts: vec![None; n], call };
+    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call };
     match out {
         Some(v) => into(cx, &body, &v),
         None => fresh(cx, &body),
@@ -149,7 +149,7 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
     if *body.call.ret == Kind::Never { return too_few_dimensions(cx, &arrays, &target); }
-    check_output(cx, &arrays, &target);
+    check_output(cx, body, &target);
     let mut shared = None;
     for a in &arrays {
         if a.data == target.data && a.shape == target.shape && a.strides == target.strides && a.ty.dtype == target.ty.dtype { continue; }
@@ -191,13 +191,12 @@ fn too_few_dimensions(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayV
 }
 
 /// ValueError unless the operands broadcast to exactly the shape of the output.
-fn check_output(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayVal) {
-    for a in arrays {
+fn check_output(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) {
+    let shapes: Vec<Vec<Value>> = body.operands.iter().map(|o| match o { Operand::Array(a) => a.shape.clone(), Operand::Scalar(_) => vec![] }).chain([target.shape.clone()]).collect();
+    let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
+    for a in body.arrays() {
         let Some(fits) = broadcasts_to(cx, &a.shape, &target.shape) else { continue };
-        let shapes: Vec<&ArrayVal> = arrays.iter().chain([target]).collect();
-        let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|a| shape_text(a.shape.len())).collect::<Vec<_>>().join(" "));
-        let values: Vec<Value> = shapes.iter().flat_map(|a| a.shape.clone()).collect();
-        cx.check_format(fits, Class::ValueError, &text, &values);
+        cx.check_format(fits, Class::ValueError, &text, &shapes.concat());
     }
 }
 
