@@ -177,6 +177,25 @@ for expression in ("np.concatenate((a, b))", "np.vstack((a, b))", "np.hstack((a,
     add(expression, "a, b", expression, lambda: [(Array(s, shape, k), Array(t, shape)) for s, t in product(DTYPES, DTYPES) for shape in [(5,), (2, 3), (0,)] for k in ("C", "strided")])
 for expression in ("np.allclose(a, b)", "np.isclose(a, b)", "np.isclose(a, b, equal_nan=True)", "np.allclose(a, b, rtol=0.5, atol=1.0)"):
     add(expression, "a, b", expression, pairs(["i4", "u1", "f4", "f8", "c16"]))
+for expression in ("np.atleast_3d(a)", "np.ravel(a, 'F')", "a.flatten('F')", "a.copy('F')", "a.reshape(-1, order='F')", "np.rollaxis(a, a.ndim - 1)", "np.array(a, order='F', ndmin=3)", "np.asarray(a, np.float64)",
+                   "np.trim_zeros(a.ravel())", "np.extract(a > 1, a)", "np.delete(a, 0)", "np.delete(a, slice(0, 2))", "np.delete(a, [0, -1])", "np.insert(a, 0, 5)", "np.insert(a, 1, [1, 0, 1])", "np.resize(a, (2, 3))",
+                   "np.ediff1d(a)", "a.flags.c_contiguous, a.flags.f_contiguous, a.flags.writeable, a.flags.aligned", "a.dtype.itemsize, a.dtype.kind, a.dtype.name, a.dtype.char", "np.diagflat(a)",
+                   "np.broadcast_arrays(a, 1)[0]", "np.full(3, a[(0,) * a.ndim])", "np.array([a, a]), np.array((a, [a][0]))", "2.5 in a, 1 in a", "np.zeros_like(a).strides, np.copy(a).strides"):
+    add(expression, "a", expression, mild(REAL_DTYPES, [s for s in NONEMPTY if s != (33,)]))
+for expression in ("np.rot90(a)", "np.rot90(a, 2)", "np.rot90(a, -1)", "np.dsplit(np.atleast_3d(a), 1)[0]", "np.hsplit(a, 1)[0]", "np.vsplit(a, [1])[1]", "np.array_split(a, 2)", "np.array_split(a, 3, axis=1)", "np.column_stack((a, a[:, 0]))",
+                   "np.dstack((a, a))", "np.delete(a, 0, axis=1)", "np.delete(a, [0, 1], 0)", "np.insert(a, 1, 7, axis=1)", "np.insert(a, 0, a[0], axis=0)", "np.take_along_axis(a, np.argsort(a, 1), 1)",
+                   "np.compress([True, False], a, axis=1)", "np.tril(a, -1), np.triu(a, -1)", "np.diagonal(a), np.diagonal(a, 1)", "np.kron(a, a)", "np.concatenate([a, a + 1.5], axis=-1)", "np.stack([a, a, a], -1)",
+                   "np.moveaxis(a, [0, 1], [1, 0])", "a.transpose(1, 0), np.transpose(a, (-1, 0))", "a[:, ::-1].reshape(-1)", "a[::-1].T.reshape(2, -1)", "a[:, 1:].ravel()", "a.T.reshape(a.shape, order='F')", "np.asfortranarray(a) + a.T.T"):
+    add(f"{expression} matrix", "a", expression, mild(REAL_DTYPES[1:], [(2, 2), (2, 4), (4, 3)]))
+for expression in ("a[i, j]", "a[:, i]", "a[i, 1]", "a[1, i]", "a[..., i]", "a[i, ::-1]", "a[i[:, None], j]", "a[i, j[0]]", "a[[1, 0], i[:2]]", "a[None, i]", "np.take(a, i, axis=1)", "np.take(a, i, 0)", "np.take(a, 1, axis=1)", "a[a > 1], a[:, a[0] > 1]",
+                   "a[a[:, 0] > 1, i[0]]", "a[a[:, 0] > -9, 1:]", "a[i.astype(np.uint8)]", "a[[True, False, True]]", "a[i, i]"):
+    add(f"indices {expression}", "a, i, j", expression, lambda: [(Array(t, s, lay), Value(np.array(i)), Value(np.array(j))) for t in ("i2", "f8", "c16") for s in [(3, 3), (3, 4)] for lay in ("C", "F", "reversed", "strided")
+                                                                 for i, j in [([0, 2], [1, 1]), ([1, -1], [-3, 2]), ([0, 1], [0, 3])] if t != "c16" or ">" not in expression])
+for statement in ("a[i, j] = v", "a[:, i] = v", "a[i, 1] = v", "a[1, i] = v", "a[i] = v", "a[a > 1] = v", "a[:, a[0] > 1] = v", "a[i, ::-1] = v", "a[i] += v", "a[a > 0] *= v", "a[i, j] += v", "a.flat = v", "a.fill(v[0])", "a.flat[1] = v[0]", "a[[0, 2]] = v", "a[a[:, 0] > 1] = a[0]",
+                  "a[i] = a[j]", "a[1:] += a[:-1]", "a[:-1] -= a[1:]", "a[:] = a[::-1]", "a[:, 1:] *= a[:, :-1]", "a[::-1] += a", "a += a[::-1]", "a.T[...] = a[:, :3][:3].T[..., ::-1] if False else a.T", "np.add(a[1:], a[:-1], out=a[1:])", "np.fill_diagonal(a, 9)",
+                  "np.put(a, i, v)", "np.place(a, a > 1, v)", "np.putmask(a, a > 1, v)", "np.copyto(a, a[0])", "np.put_along_axis(a, i[:, None][:, :1].repeat(3, 0)[:3], 9, 1)"):
+    add(statement, "a, i, j, v", "a", lambda: [(Array(t, (3, 3), lay), Value(np.array(i)), Value(np.array(j)), Value(np.array(v))) for t in ("i2", "i8", "f8") for lay in ("C", "F", "reversed", "strided")
+                                               for i, j in [([0, 2], [1, 1]), ([1, -1], [-3, 2]), ([0, 1], [0, 5])] for v in ([7, 9], [5], [1, 2, 3])], body=[statement])
 add("np.broadcast_to", "a, shape", "np.broadcast_to(a, shape)",
     lambda: [(Array(t, s), Value(g)) for t in ("i1", "f8") for s in [(), (3,), (1,), (2, 1), (1, 3)] for g in [(2, 3), (3,), (4, 2, 3), (2, 2)]])
 add("reshape to", "a, shape", "a.reshape(shape)",
@@ -233,6 +252,11 @@ for t in TYPES:
 add("np.arange", "a, b, c", "np.arange(a, b, c)", lambda: [(Value(a), Value(b), Value(c)) for a in (0, 1.5, -3) for b in (0, 5, 2.25) for c in (1, -1, 0.5, 2, 0)])
 add("np.linspace", "a, b, n", "np.linspace(a, b, n), np.linspace(a, b, n, endpoint=False)", lambda: [(Value(a), Value(b), Value(n)) for a in (0, -1.5, 3) for b in (1, 10.5) for n in (0, 1, 2, 7, 50)])
 add("np.eye", "n, m, k", "np.eye(n, m, k), np.tri(n, m, k)", lambda: [(Value(n), Value(m), Value(k)) for n in (0, 1, 3) for m in (1, 3, 4) for k in (-1, 0, 1, 5)])
+add("np.logspace", "a, b, n", "np.logspace(a, b, n), np.logspace(a, b, num=n, base=2.0), np.geomspace(1.5, 10 ** b, n)", lambda: [(Value(a), Value(b), Value(n)) for a in (0, -1.5) for b in (1, 2.5) for n in (0, 1, 5)], CLOSE)
+add("np.vander", "a, n", "np.vander(a), np.vander(a, n), np.vander(a, n, increasing=True)", lambda: [(Array(t, (4,)), Value(n)) for t in ("i4", "f8", "c16") for n in (1, 3)])
+add("np.fromiter", "n", "np.fromiter(range(n), np.float32), np.fromiter([1, 2, 3], np.int8), np.fromiter((i * 2 for i in range(n)), np.int64)", one(lambda: [Value(n) for n in (0, 1, 20)]))
+add("np.array nested", "x, y", "np.array([[x, y], [y, x]]), np.array([x, 2.5, y]), np.array(((x,), (y,))), np.array([[[x]]]), np.asarray([x, y], np.float32)", lambda: [(Scalar(a, 0), Scalar(b, 0)) for a in ("int", "float", "bool", "i2", "f4") for b in ("int", "float", "u1", "c8")])
+add("np.array lists", "n, m", "np.array([[i * j for i in range(n)] for j in range(m)])", lambda: [(Value(n), Value(m)) for n in (1, 3) for m in (1, 2)])
 add("np.identity", "n", "np.identity(n), np.indices((n, 2)), np.tril_indices(n), np.triu_indices(n)", one(lambda: [Value(n) for n in (0, 1, 4)]))
 add("np.meshgrid", "a, b", "np.meshgrid(a, b)[0], np.meshgrid(a, b, indexing='ij')[1]", lambda: [(Array(s, (3,)), Array(t, (2,))) for s, t in product(DTYPES, DTYPES)])
 add("view", "a", "a.view(np.uint8)", mild(["i1", "i4", "f8"], [(5,), (2, 3)]))
@@ -244,6 +268,11 @@ for expression in ("np.dot(a, b)", "a @ b"):
     add(expression, "a, b", expression, lambda: [(Array(s, m, lay), Array(t, n, lay)) for s, t in product(DTYPES, DTYPES) for m, n in MATRICES for lay in ("C", "F", "strided") if lay != "F" or len(m) == 2 == len(n)], LOOSE, 1e-5)
 for expression in ("np.inner(a, b)", "np.vdot(a, b)"):
     add(expression, "a, b", expression, lambda: [(Array(s, (n,)), Array(t, (n,))) for s, t in product(DTYPES, DTYPES) for n in (0, 1, 5)], LOOSE, 1e-5)
+
+for expression in ("np.kron(a, b)", "np.inner(a, b)", "np.dot(a, b)", "np.matmul(a, b)", "np.outer(a, b)"):
+    add(f"{expression} shapes", "a, b", expression, lambda: [(Array(s, m, "strided"), Array("f8", n)) for s in ("i4", "f8") for m, n in [((2, 3), (4, 3)), ((2, 3, 2), (2, 2, 4)), ((3,), (2, 3, 2)), ((2, 2, 3), (3,)), ((2, 1, 2, 3), (3, 3, 2)), ((2, 2), (2, 2))]
+                                                             if len(m) == len(n) == 2 or not expression.startswith("np.kron")], LOOSE)
+add("large @", "a, b", "a @ b, a.T @ a, a[::2] @ b[:, ::2]", lambda: [(Array(t, (40, 70), lay, "mild"), Array(t, (70, 33), lay, "mild")) for t in ("f4", "f8", "i8", "c16", "?") for lay in ("C", "F", "reversed")], LOOSE, 1e-5)
 
 # -- iterating ---------------------------------------------------------------------------------------------------------------------------------
 

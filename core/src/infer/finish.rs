@@ -180,6 +180,14 @@ impl Finisher<'_, '_> {
     fn write_block(&mut self, b: Block) -> Result<()> {
         let old = self.old;
         self.at = self.blocks[&b];
+        // A parameter whose value is known is that constant: emitters ask for the axis that a library function was specialised for.
+        for p in &old.block(b).params {
+            let f = &self.solved.facts[p.index()];
+            if let (Some(c), ty) = (f.konst.clone(), f.ty) {
+                let v = self.constant(c, ty);
+                self.values.insert(*p, v);
+            }
+        }
         for i in &old.block(b).insts {
             self.loc = old.inst(*i).loc;
             self.unwind = None;

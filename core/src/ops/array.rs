@@ -1,6 +1,6 @@
 //! Attributes and methods of arrays and dtypes that say what they are, copy them or convert them.
 
-use super::index::{assign, checked, fill};
+use super::index::{assign, checked, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
@@ -59,11 +59,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().doc("A copy with elements converted to another type."),
     OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view)).raises().aliases().doc("The same memory under another dtype."),
     OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
+        if refuse_readonly(cx, c) { return Ok(vec![]); }
         let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
         let x = scalar_of(cx, &c.args[1], c.types[1], a.ty.dtype)?;
         fill(cx, &a, &x)?;
         Ok(vec![])
-    })).writes().doc("Sets all elements."),
+    })).raises().writes().doc("Sets all elements."),
     OpDef::new(&["array.item"], "a, *index", Body::Lir(item_rule, emit_item)).raises().reads().doc("An element as a Python number: the only one, one by its position in C order, or one by its indices."),
     OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist")).raises().reads().doc("Nested lists of Python numbers."),
     OpDef::new(&["number.tolist"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).doc("The number itself."),
@@ -210,10 +211,11 @@ fn part(cx: &mut LowerCx<'_>, a: &ArrayVal, imag: bool) -> ArrayVal {
 fn set_part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;
     super::index::assignable(a, part_type(a).ty(), args[1].ty)?;
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(written(a)))
 }
 
 fn set_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
+    if refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if !a.ty.dtype.is_complex() && imag {
         cx.raise_and_continue(Class::TypeError, "cannot set the imaginary part of a real array");
@@ -316,7 +318,7 @@ fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;
     if args[1].ty.as_array().is_some_and(|v| v.ndim > 0) { return Err(no_match("fill()", args)); }
     super::index::assignable(a, a.dtype, args[1].ty)?;
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(written(a)))
 }
 
 /// A number, or the element of a 0-d array, as `to`.
@@ -407,7 +409,7 @@ fn flat_rule(args: &[Arg]) -> Result<ArrayType> {
 fn flat_set_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = flat_rule(args)?;
     super::index::assignable(a, a.dtype, args[2].ty)?;
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(written(a)))
 }
 
 /// The array of a `flat` iterator and the address of an element.
@@ -425,6 +427,7 @@ fn emit_flat_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if refuse_readonly(cx, c) { return Ok(vec![]); }
     let (a, p) = flat_element(cx, c)?;
     let x = scalar_of(cx, &c.args[2], c.types[2], a.ty.dtype)?;
     store_element(cx, p, a.ty.dtype, &x);

@@ -175,7 +175,8 @@ pub fn nested(t: Type) -> Option<(usize, Type)> {
         if m.is_empty() { return Some((1, Type::f64())); }
         let parts: Vec<(usize, Type)> = m.iter().map(|t| nested(*t)).collect::<Option<_>>()?;
         let dims = parts[0].0;
-        let t = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t, p.1));
+        // Each member is an array of its own first, so Python numbers count as float64 and int64 here.
+        let t = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t.strong(), p.1.strong()));
         return parts.iter().all(|p| p.0 == dims).then_some((dims + 1, t));
     }
     match t.kind() {

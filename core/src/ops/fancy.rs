@@ -105,7 +105,7 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let args = &super::index::resolved(cx, args);
     let (a, p) = planned(args)?;
     assignable(a, Type::array(a.dtype, p.ndim, Layout::C), args[2].ty)?;
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(super::index::written(a)))
 }
 
 /// An advanced item at run time: indices into one dimension, or byte offsets.
@@ -382,6 +382,7 @@ fn element_address(cx: &mut LowerCx<'_>, parts: &Parts, at: &[Value]) -> Value {
 // ---- writing
 
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if super::index::refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     let number = c.types[2].is_number();
@@ -393,36 +394,42 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     let parts = parts(cx, &a, &p, &c.args[1], c.types[1])?;
     let mut made = parts.made.clone();
-    let (advanced, offsets) = cx.guarded(&made, |cx| resolved(cx, &p, &parts))?;
-    made.push(offsets.owner);
-    if number {
-        let x = cast::cast(cx, &c.args[2], c.types[2], a.ty.dtype)?;
-        let streams = [offsets.stream()];
-        walk(cx, &advanced, &streams, &mut |cx, at| {
-            let off = cx.b.load(Ty::I64, at[0], 0, Alias::Array);
-            let rest = Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() };
-            walk(cx, &parts.rest.shape, &[rest], &mut |cx, q| {
-                store_element(cx, q[0], a.ty.dtype, &x);
-                Ok(())
-            })
-        })?;
-    } else {
+    let advanced = cx.guarded(&made, |cx| Ok(advanced_shape(cx, &p, &parts.chosen)))?;
+    // As in NumPy a value of the wrong shape is found before an index out of range.
+    let value = if number { None } else {
         let (src, owner) = cx.guarded(&made, |cx| value_array(cx, &a, &c.args[2], c.types[2]))?;
         made.push(owner);
+        let shape = splice(&parts.rest.shape, &advanced, p.at);
         let one_mask = only_mask(&p) && p.ndim == 1;
-        cx.guarded(&made, |cx| scatter(cx, &p, &parts, (&advanced, &offsets), &src, one_mask))?;
+        let src = cx.guarded(&made, |cx| Ok(checked_value(cx, &src, &shape, one_mask)))?;
+        Some((broadcast_strides(cx, &src, &shape), src))
+    };
+    let offsets = cx.guarded(&made, |cx| resolved(cx, &parts, &advanced))?;
+    made.push(offsets.owner);
+    match value {
+        Some((strides, src)) => scatter(cx, &p, &parts, (&advanced, &offsets), (&src, &strides))?,
+        None => {
+            let x = cast::cast(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+            walk(cx, &advanced, &[offsets.stream()], &mut |cx, at| {
+                let off = cx.b.load(Ty::I64, at[0], 0, Alias::Array);
+                let rest = Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() };
+                walk(cx, &parts.rest.shape, &[rest], &mut |cx, q| {
+                    store_element(cx, q[0], a.ty.dtype, &x);
+                    Ok(())
+                })
+            })?;
+        }
     }
     release_all(cx, &made);
     Ok(vec![])
 }
 
 /// All indices as byte offsets, checked, in an array of the broadcast shape.
-fn resolved(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts) -> Result<(Vec<Value>, ArrayVal)> {
-    let advanced = advanced_shape(cx, p, &parts.chosen);
-    let out = ArrayVal::alloc(cx, Type::i64(), &advanced, Layout::C, false)?;
+fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<ArrayVal> {
+    let out = ArrayVal::alloc(cx, Type::i64(), advanced, Layout::C, false)?;
     let mut streams = vec![out.stream()];
-    for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk(cx, &advanced, &streams, &mut |cx, at| {
+    for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) }); }
+    cx.guarded(&[out.owner], |cx| walk(cx, advanced, &streams, &mut |cx, at| {
         let mut total = cx.b.i64(0);
         for (c, q) in parts.chosen.iter().zip(&at[1..]) {
             let off = c.offset(cx, *q);
@@ -431,7 +438,7 @@ fn resolved(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts) -> Result<(Vec<Value>
         cx.b.store(total, at[0], 0, Alias::Array);
         Ok(())
     }))?;
-    Ok((advanced, out))
+    Ok(out)
 }
 
 /// The assigned value as an array that shares no memory with the target, and the object that holds it if it was made here (else null).
@@ -452,17 +459,21 @@ fn value_array(cx: &mut LowerCx<'_>, a: &ArrayVal, value: &[Value], t: Type) -> 
     Ok((ArrayVal { data: v[1], strides: v[2..].to_vec(), ..src.with_layout(Layout::A) }, v[0]))
 }
 
-fn scatter(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, (advanced, offsets): (&[Value], &ArrayVal), src: &ArrayVal, one_mask: bool) -> Result<()> {
-    let shape = splice(&parts.rest.shape, advanced, p.at);
-    let src = super::index::fitted(cx, src, &shape, |cx, fits| {
-        let (text, values) = if one_mask && src.shape.len() == 1 {
-            ("NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask is true".into(), [&src.shape[..], &shape].concat())
+/// The assigned value without needless dimensions; ValueError unless it broadcasts to the shape of the target.
+fn checked_value(cx: &mut LowerCx<'_>, src: &ArrayVal, shape: &[Value], one_mask: bool) -> ArrayVal {
+    super::index::fitted(cx, src, shape, |cx, fits| {
+        let values = [&src.shape[..], shape].concat();
+        let text = if one_mask && src.shape.len() == 1 {
+            "NumPy boolean array indexing assignment cannot assign {} input values to the {} output values where the mask is true".into()
         } else {
-            (format!("shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", shape_text(src.shape.len()), shape_text(shape.len())), [&src.shape[..], &shape].concat())
+            format!("shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}", shape_text(src.shape.len()), shape_text(shape.len()))
         };
         cx.check_format(fits, Class::ValueError, &text, &values);
-    });
-    let (from_advanced, from_rest) = split_strides(&broadcast_strides(cx, &src, &shape), p);
+    })
+}
+
+fn scatter(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, (advanced, offsets): (&[Value], &ArrayVal), (src, strides): (&ArrayVal, &[Value])) -> Result<()> {
+    let (from_advanced, from_rest) = split_strides(strides, p);
     let streams = [offsets.stream(), Stream { data: src.data, strides: from_advanced }];
     let (source, target) = (src.ty.dtype, parts.rest.ty.dtype);
     walk(cx, advanced, &streams, &mut |cx, at| {

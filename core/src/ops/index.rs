@@ -89,12 +89,21 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, items) = array_and_items(args)?;
     let view = view_type(a, &items).ok_or_else(|| too_many(a, items.len() - 1))?;
     assignable(a, view, args[2].ty)?;
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(written(a)))
+}
+
+/// What writing to an array gives: None, or nothing at all where it is read-only and writing always raises.
+pub fn written(a: ArrayType) -> Type { if a.readonly { Type::never() } else { Type::none() } }
+
+/// Raises what NumPy raises where a call writes to a read-only array; true when it does.
+pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
+    let refused = *c.ret == Kind::Never;
+    if refused { cx.raise_and_continue(Class::ValueError, "assignment destination is read-only"); }
+    refused
 }
 
 /// An error unless a value of that type can be written to a part of type `view` of the array.
 pub fn assignable(a: ArrayType, view: Type, value: Type) -> Result<()> {
-    if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "assignment destination is read-only").help("copy the array first")); }
     let fits = match value.as_array() {
         Some(v) => view.as_array().is_some() || v.ndim == 0,
         None => value.is_number() || row(value).is_some_and(|_| view.as_array().is_some()),
@@ -183,6 +192,7 @@ pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
     let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;

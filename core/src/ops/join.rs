@@ -79,7 +79,7 @@ fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
     };
     if how == Join::Stack { for o in &mut ones { *o = vec![axis]; } }
     let dtype_arg = match how { Join::Concatenate | Join::Stack => Some(&args[3]), Join::Horizontal | Join::Vertical => Some(&args[1]), Join::Deep | Join::Columns => None };
-    let common = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t, p.1));
+    let common = parts.iter().skip(1).fold(parts[0].1, |t, p| promote::result_type(t.strong(), p.1.strong()));
     let dtype = match dtype_arg { Some(a) => super::create::dtype_or(a, common)?, None => common.strong() };
     let all_f = ndim > 1 && m.iter().all(|t| t.as_array().is_some_and(|a| a.layout == Layout::F));
     Ok(Ok(Plan { ones, flatten, axis, ret: Type::array(dtype, ndim, if all_f { Layout::F } else { Layout::C }) }))

@@ -35,13 +35,12 @@ pub fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<An
     coerce.extend(args[n..].iter().map(|a| a.ty));
     if let Some(o) = out {
         let a = o.ty.as_array().ok_or_else(|| no_match(op.name(), args))?;
-        if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "output array is read-only")); }
         let deepest = arrays.iter().map(|a| a.ndim).max().unwrap_or(0);
         if !same_kind(answer.ret, a.dtype) {
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot cast {}'s result from {} to {} with casting rule 'same_kind'", op.name(), answer.ret, a.dtype)));
         }
-        // Too few dimensions in the output: always an error, which is raised when the call runs.
-        return Ok(Answer::coerced(if deepest > a.ndim { Type::never() } else { o.ty }, coerce));
+        // Too few dimensions in the output, or no leave to write there: always an error, which is raised when the call runs.
+        return Ok(Answer::coerced(if deepest > a.ndim || a.readonly { Type::never() } else { o.ty }, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
     let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim);
@@ -148,6 +147,10 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     let out_type = body.call.types[body.operands.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
+    if target.ty.readonly {
+        cx.raise_and_continue(Class::ValueError, "output array is read-only");
+        return Ok(vec![]);
+    }
     if *body.call.ret == Kind::Never { return too_few_dimensions(cx, &arrays, &target); }
     check_output(cx, body, &target);
     let mut shared = None;

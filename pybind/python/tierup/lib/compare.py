@@ -4,12 +4,18 @@ import numpy as np
 
 
 def isclose(a, b, rtol, atol, equal_nan):
-    x, y = np.asarray(a), np.asarray(b)
+    x, y = np.asarray(a), _inexact(np.asarray(b))
     close = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y)
     same = close | np.equal(x, y)
     if equal_nan:
         return same | (np.isnan(x) & np.isnan(y))
     return same
+
+
+def _inexact(y):
+    if y.dtype.kind == "f" or y.dtype.kind == "c":
+        return y
+    return y.astype(np.float64)
 
 
 def allclose(a, b, rtol, atol, equal_nan):

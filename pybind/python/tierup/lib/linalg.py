@@ -26,7 +26,9 @@ def vdot(a, b):
     x, y = np.ravel(np.asarray(a)), np.ravel(np.asarray(b))
     if len(x) != len(y):
         raise ValueError(f"cannot reshape array of size {len(y)} into shape ({len(x)},)")
-    return np.dot(np.conjugate(x), y)
+    if np.iscomplexobj(x):
+        return np.dot(np.conjugate(x), y)
+    return np.dot(x, y)
 
 
 def outer(a, b, out):
@@ -43,10 +45,15 @@ def kron(a, b):
     if a.ndim == 1:
         return np.ravel(np.multiply(np.expand_dims(a, 1), np.expand_dims(b, 0)))
     if a.ndim == 2:
-        m, n = a.shape
-        p, q = b.shape
-        return np.multiply(a.reshape(m, 1, n, 1), b.reshape(1, p, 1, q)).reshape(m * p, n * q)
-    raise ValueError("kron() of arrays with more than two dimensions is not compiled")
+        pairs = np.multiply(np.expand_dims(a, (1, 3)), np.expand_dims(b, (0, 2)))
+        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
+    if a.ndim == 3:
+        pairs = np.multiply(np.expand_dims(a, (1, 3, 5)), np.expand_dims(b, (0, 2, 4)))
+        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1], a.shape[2] * b.shape[2])
+    if a.ndim == 4:
+        pairs = np.multiply(np.expand_dims(a, (1, 3, 5, 7)), np.expand_dims(b, (0, 2, 4, 6)))
+        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1], a.shape[2] * b.shape[2], a.shape[3] * b.shape[3])
+    raise ValueError("kron() of arrays with more than four dimensions is not compiled")
 
 
 def trace(a, offset):

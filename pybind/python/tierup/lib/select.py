@@ -45,12 +45,18 @@ def extract(condition, arr):
 
 def compress(condition, a, axis):
     if axis is None:
-        return np.take(np.ravel(a), np.nonzero(condition)[0])
-    return np.take(a, np.nonzero(condition)[0], axis)
+        return np.take(np.ravel(a), np.nonzero(np.asarray(condition))[0])
+    return np.take(a, np.nonzero(np.asarray(condition))[0], axis)
+
+
+def _check_safe(to, values):
+    if np.result_type(to, values) != to.dtype:
+        raise TypeError(f"Cannot cast array data from dtype('{values.dtype.name}') to dtype('{to.dtype.name}') according to the rule 'safe'")
 
 
 def place(arr, mask, vals):
     values = np.ravel(np.asarray(vals))
+    _check_safe(arr, values)
     k = 0
     for at in np.ndindex(arr.shape):
         if mask[at]:
@@ -62,6 +68,7 @@ def place(arr, mask, vals):
 
 def putmask(a, mask, values):
     given = np.ravel(np.asarray(values))
+    _check_safe(a, given)
     k = 0
     for at in np.ndindex(a.shape):
         if mask[at]:
@@ -108,7 +115,8 @@ def _subtract(x, y):
 
 
 def ediff1d(ary):
-    return diff(np.ravel(ary), 1, -1)
+    flat = np.ravel(ary)
+    return flat[1:] - flat[:-1]
 
 
 def repeat(a, repeats, axis):
