@@ -40,6 +40,7 @@ impl Helpers for Native {
     unsafe fn time_perf_counter_ns() -> i64 { clock(libc::CLOCK_MONOTONIC) }
     unsafe fn time_time() -> f64 { seconds(clock(libc::CLOCK_REALTIME)) }
     unsafe fn time_time_ns() -> i64 { clock(libc::CLOCK_REALTIME) }
+    unsafe fn time_thread_ns() -> i64 { clock(libc::CLOCK_THREAD_CPUTIME_ID) }
     unsafe fn time_process_ns() -> i64 { clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
     unsafe fn time_sleep(ctx: Ctx, seconds: f64) { unsafe { or_raise(ctx, sleep(ctx, seconds)) } }
 }

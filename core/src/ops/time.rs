@@ -19,6 +19,8 @@ crate::runtime_fns! {
     fn time_time_ns() -> i64 [Writes, Never];
     /// `time.process_time_ns()`: time of the process on all processors.
     fn time_process_ns() -> i64 [Writes, Never];
+    /// `time.thread_time_ns()`: time of this thread on its processor.
+    fn time_thread_ns() -> i64 [Writes, Never];
     /// `time.sleep(seconds)`; ValueError where negative or NaN, OverflowError where too long. Signals are polled.
     fn time_sleep(ctx: Ctx, seconds: f64) [Writes, Pending];
 }
@@ -36,6 +38,7 @@ pub static OPS: &[OpDef] = &[
     clock!("time.time", float, time_time, "Seconds since 1970."),
     clock!("time.time_ns", int, time_time_ns, "Nanoseconds since 1970."),
     clock!("time.process_time_ns", int, time_process_ns, "Nanoseconds of processor time of this process."),
+    clock!("time.thread_time_ns", int, time_thread_ns, "Nanoseconds of processor time of this thread."),
     OpDef::new(&["time.sleep"], "seconds", Body::Lir(
         |_, a| if a[0].ty.is_real() { Ok(Answer::of(Type::none())) } else { Err(no_match("sleep()", a)) },
         |cx, c| {
