@@ -33,10 +33,10 @@ pub static OPS: &[OpDef] = &[
         let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;
         Ok(vec![cx.not(v)])
     })).doc("`a != b` of tuples, None, optionals and types."),
-    OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false))).doc("`a < b` of tuples."),
-    OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true))).doc("`a <= b` of tuples."),
-    OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false))).doc("`a > b` of tuples."),
-    OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true))).doc("`a >= b` of tuples."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false))).raises().doc("`a < b` of tuples."),
+    OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true))).raises().doc("`a <= b` of tuples."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false))).raises().doc("`a > b` of tuples."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, true))).raises().doc("`a >= b` of tuples."),
     OpDef::new(&["operator.is_"], "a, b", Body::Lir(is_rule, |cx, c| emit_is(cx, c).map(|v| vec![v]))).doc("`a is b`, for None, bool, types and functions."),
     OpDef::new(&["operator.is_not"], "a, b", Body::Lir(|cx, a| is_rule(cx, a).map(negated), |cx, c| {
         let v = emit_is(cx, c)?;
@@ -226,6 +226,9 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
 }
 
 fn orderable(a: Type, b: Type) -> bool {
+    // None raises when it is compared.
+    if let Kind::Optional(x) = *a { return orderable(x, b); }
+    if let Kind::Optional(y) = *b { return orderable(a, y); }
     if a.is_real() && b.is_real() || (*a == Kind::Str && *b == Kind::Str) { return true; }
     match (a.members(), b.members()) { (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)), _ => false }
 }
@@ -242,6 +245,14 @@ fn tuple_order(cx: &mut LowerCx<'_>, c: &OpCall<'_>, strict: Cmp, or_equal: bool
 /// Lexicographic order: the first members that differ decide, then the lengths.
 fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict: Cmp, or_equal: bool) -> Result<Value> {
     let ((av, at), (bv, bt)) = (a, b);
+    if let Kind::Optional(x) = *at {
+        cx.check(av[0], crate::exc::Class::TypeError, "None cannot be ordered");
+        return order(cx, (&av[1..], x), b, strict, or_equal);
+    }
+    if let Kind::Optional(y) = *bt {
+        cx.check(bv[0], crate::exc::Class::TypeError, "None cannot be ordered");
+        return order(cx, a, (&bv[1..], y), strict, or_equal);
+    }
     if at.is_number() {
         let cmp = match (strict.signed, or_equal) { (Op::IcmpSlt, true) => LE, (_, true) => GE, (_, false) => strict };
         return numbers(cx, av, at, bv, bt, cmp);
@@ -250,13 +261,20 @@ fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict:
     let (Some(x), Some(y)) = (at.members(), bt.members()) else { return Err(Diagnostic::new(Code::InternalError, "order of unordered types")) };
     let (av, bv) = (split_leaves(av, x), split_leaves(bv, y));
     let by_length = if strict.signed == Op::IcmpSlt { x.len() < y.len() } else { x.len() > y.len() };
-    let mut result = cx.b.bool(by_length || (or_equal && x.len() == y.len()));
-    for k in (0..x.len().min(y.len())).rev() {
-        let same = equal(cx, &av[k], x[k], &bv[k], y[k])?;
-        let first = order(cx, (&av[k], x[k]), (&bv[k], y[k]), strict, false)?;
-        result = cx.b.select(same, result, first);
-    }
-    Ok(result)
+    let tie = by_length || (or_equal && x.len() == y.len());
+    lexicographic(cx, (&av, x), (&bv, y), strict, tie, 0)
+}
+
+/// Members from `k` on; a member is only ordered where all before it are equal, since ordering None raises.
+fn lexicographic(cx: &mut LowerCx<'_>, a: (&[Val], &[Type]), b: (&[Val], &[Type]), strict: Cmp, tie: bool, k: usize) -> Result<Value> {
+    if k == a.0.len().min(b.0.len()) { return Ok(cx.b.bool(tie)); }
+    let same = equal(cx, &a.0[k], a.1[k], &b.0[k], b.1[k])?;
+    let r = cx.if_else(
+        same,
+        |cx| Ok(vec![lexicographic(cx, a, b, strict, tie, k + 1)?]),
+        |cx| Ok(vec![order(cx, (&a.0[k], a.1[k]), (&b.0[k], b.1[k]), strict, false)?]),
+    )?;
+    Ok(r[0])
 }
 
 fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

@@ -101,7 +101,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.delitem"], "list, s", Body::Lir(|cx, a| slice_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| {
         sliced(cx, c, |cx, l, s| { cx.helper(&list_delete, &[l, s.start, s.step, s.count]); Ok(vec![]) })
     })).raises().writes().doc("`del list[a:b]`."),
-    OpDef::new(&["operator.add"], "a, b", Body::Lir(same_lists_rule, |cx, c| Ok(vec![cx.helper_value(&list_concat, &[c.args[0][0], c.args[1][0]])]))).raises().reads().doc("Concatenation of lists."),
+    OpDef::new(&["operator.add"], "a, b", Body::Lir(same_lists_rule, emit_concat)).raises().reads().doc("Concatenation of lists."),
     OpDef::new(&["operator.mul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*", a)) } }, |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
         Ok(vec![cx.helper_value(&list_repeat, &[c.args[0][0], n])])
@@ -187,10 +187,30 @@ fn set_slice_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn same_lists_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    list_elem(cx, args, "+")?;
-    list_elem(cx, &args[1..], "+")?;
-    let t = cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("+", args))?;
-    Ok(Answer::of(t))
+    let (a, b) = (list_elem(cx, args, "+")?, list_elem(cx, &args[1..], "+")?);
+    if args[0].ty == args[1].ty { return Ok(Answer::of(args[0].ty)); }
+    // The result holds what both hold, whatever they are themselves.
+    let e = cx.unify(a, b).ok_or_else(|| no_match("+", args))?;
+    cx.new_list(e).map(Answer::of)
+}
+
+fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0] == c.ret && c.types[1] == c.ret { return Ok(vec![cx.helper_value(&list_concat, &[c.args[0][0], c.args[1][0]])]); }
+    let e = list_of(c.ret)?;
+    let (m, n) = (len(cx, c.args[0][0]), len(cx, c.args[1][0]));
+    let total = cx.b.bin(Op::Iadd, m, n);
+    let out = make(cx, e, total);
+    for (v, t) in c.args.iter().zip(c.types) {
+        let from = list_of(*t)?;
+        let n = len(cx, v[0]);
+        cx.for_range(n, &[], |cx, i, _| {
+            let x = element(cx, v[0], from, i);
+            let x = cast::cast(cx, &x, from, e)?;
+            push_owned(cx, out, e, &x);
+            Ok(vec![])
+        })?;
+    }
+    Ok(vec![out])
 }
 
 fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
