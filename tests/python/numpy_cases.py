@@ -238,6 +238,51 @@ add("np.clip float", "a, lo, hi", "np.clip(a, lo, hi)", lambda: [(a, Value(-0.5)
 add("np.diff", "a", "np.diff(a), np.diff(a, 2)", mild(REAL_DTYPES[1:], [(0,), (1,), (5,), (2, 3)]))
 add("np.where(mask)", "a", "np.where(a > 1)", mild(REAL_DTYPES))
 add("np.round", "a", "np.round(a), np.round(a, 1)", mild(FLOAT_DTYPES, NONEMPTY), 0.0)
+add("np.sort axis", "a", "np.sort(a, axis=0), np.sort(a, axis=None), np.argsort(a, axis=0, kind='stable'), np.argsort(a, axis=None, kind='stable')", mild(REAL_DTYPES, [(5,), (2, 3), (3, 0)]))
+add("np.partition", "a, k", "np.partition(a, k)[k], np.partition(a, k)[..., k], a[..., np.argpartition(a, k)[k]]", lambda: [(a, Value(k)) for a in arrays(REAL_DTYPES, [(5,), (33,)], values="distinct") for k in (0, 2, -1, 4)])
+add("np.lexsort", "a, b", "np.lexsort((a, b))", lambda: [(Array(s, (11,)), Array(t, (11,))) for s in ("i4", "f8") for t in ("i1", "f4")])
+add("np.searchsorted sorter", "a, v", "np.searchsorted(a, v, sorter=np.argsort(a, kind='stable'))", lambda: [(a, Array("f8", (4,))) for a in arrays(["i4", "f8"], [(5,), (33,)])])
+add("np.searchsorted nan", "a, v", "np.searchsorted(a, v), np.searchsorted(a, v, 'right')", lambda: [(a, v) for a in arrays(["f8", "f4"], [(33,)], values="edge") for v in (Array("f8", (11,), "C", "edge"), Scalar("float", 5), Scalar("float", 4))], body=["a = np.sort(a)"])
+add("np.digitize", "x, right", "np.digitize(x, bins, right=right), np.digitize(x, bins[::-1], right)", lambda: [(x, Value(r)) for x in [*arrays(["i4", "f8"], [(11,), (2, 3)]), Scalar("float", 1)] for r in (False, True)], body=["bins = np.array([-1.0, 0.5, 1.0, 2.5])"])
+add("np.unique parts", "a", "np.unique(a, return_index=True), np.unique(a, return_inverse=True), np.unique(a, return_counts=True), np.unique(a, True, True, True)", mild(REAL_DTYPES, [(0,), (1,), (5,), (33,), (2, 3)]))
+for name in "union1d intersect1d setdiff1d setxor1d isin".split():
+    add(f"np.{name}", "a, b", f"np.{name}(a, b)", lambda: [(Array(s, shape), Array(t, (4,))) for s, t in product(REAL_DTYPES, ("i4", "f8", "u1")) for shape in [(5,), (33,), (2, 3), (0,)]])
+add("np.isin options", "a, b", "np.isin(a, b, invert=True), np.intersect1d(a, b, return_indices=True), np.setdiff1d(a, b, assume_unique=True)", lambda: [(Array(t, (7,), "C", "distinct"), Array(t, (4,), "C", "distinct")) for t in ("i4", "f8")])
+add("np.bincount", "x, w", "np.bincount(x), np.bincount(x, w), np.bincount(x, minlength=30), np.bincount(x, w, 3)", lambda: [(Array(t, (n,)), Array(u, (n,))) for t in ("u1", "u2", "i8", "?") for u in ("f8", "i4", "f4") for n in (1, 11)])
+add("np.bincount of nothing", "x", "np.bincount(x), np.bincount(x, minlength=2)", lambda: [(Array("i8", (0,)),)])
+add("np.histogram", "a, bins", "np.histogram(a, bins)", lambda: [(a, Value(n)) for a in arrays(["i4", "u1", "f4", "f8"], [(0,), (1,), (33,), (2, 3)]) for n in (1, 3, 10)], CLOSE, 1e-6)
+add("np.histogram range", "a", "np.histogram(a, 4, (-1.0, 2.0)), np.histogram(a, 4, (-1, 2), density=True), np.histogram(a, bins=5, range=(0.0, 0.0))", mild(["i4", "f8"], [(11,), (33,)]), CLOSE)
+add("np.histogram edges", "a, w", "np.histogram(a, edges), np.histogram(a, edges, weights=w), np.histogram(a, 3, weights=w)", lambda: [(a, Array("f8", a.shape)) for a in arrays(["i4", "f8"], [(11,), (33,)])], LOOSE, body=["edges = np.array([-2.0, 0.0, 0.5, 1.0, 3.0])"])
+add("np.interp", "x", "np.interp(x, xp, fp), np.interp(x, xp, fp, left=-1.0, right=9.5), np.interp(x, xp, fp, period=3.0)", lambda: [(x,) for x in [*arrays(["i4", "f4", "f8"], [(0,), (11,), (2, 3)], values="mild"), Array("f8", (11,), "C", "edge"), Scalar("float", 0), Scalar("int", 1)]], CLOSE, 1e-6,
+    body=["xp = np.array([-1.0, 0.0, 0.5, 2.0])", "fp = np.array([3.0, -1.0, 4.0, 0.25])"])
+for q in ("0.0", "1.0", "0.3", "0.5", "0.95"):
+    for name, factor in (("quantile", 1), ("nanquantile", 1), ("percentile", 100), ("nanpercentile", 100)):
+        add(f"np.{name} {q}", "a", f"np.{name}(a, {float(q) * factor}), np.{name}(a, {float(q) * factor}, axis=-1), np.{name}(a, {float(q) * factor}, axis=0, keepdims=True)",
+            one(lambda: arrays(REAL_DTYPES[1:], NONEMPTY)), CLOSE, 1e-6)
+add("np.percentile of several", "a", "np.percentile(a, [0, 25, 50, 100]), np.quantile(a, np.array([0.1, 0.9])), np.percentile(a, (10.0, 20.0), axis=0)", one(lambda: arrays(["i4", "f4", "f8"], NONEMPTY)), CLOSE, 1e-6)
+for method in ("lower", "higher", "nearest", "midpoint"):
+    add(f"np.percentile {method}", "a", ", ".join(f"np.percentile(a, {q}, method='{method}')" for q in (0, 10, 50, 75, 100)), one(lambda: arrays(["i4", "f4", "f8"], NONEMPTY)), CLOSE, 1e-6)
+add("np.percentile nan", "a", "np.percentile(a, 40), np.nanpercentile(a, 40), np.nanmedian(a), np.median(a)", one(lambda: [Array(t, (11,), "C", "edge") for t in FLOAT_DTYPES] + [Array("f8", (3, 11), "C", "edge")]), CLOSE, 1e-6)
+add("np.average", "a, w", "np.average(a), np.average(a, axis=0), np.average(a, weights=w), np.average(a, axis=-1, weights=w)", lambda: [(Array(t, s), Array(u, s, "C", "distinct")) for t in ("i4", "f4", "f8", "c16") for u in ("u1", "f8") for s in [(5,), (2, 3)]], LOOSE, 1e-5)
+add("np.average along", "a, w", "np.average(a, axis=1, weights=w), np.average(a, axis=1, weights=w, returned=True)", lambda: [(Array(t, (2, 3)), Array(u, (3,), "C", "distinct")) for t in ("i4", "f8") for u in ("u1", "f8")], LOOSE)
+add("np.cov", "a, b", "np.cov(a), np.cov(a, b), np.cov(a, ddof=0), np.cov(a, bias=True), np.corrcoef(a, b)", lambda: [(Array(t, (n,)), Array(u, (n,), "C", "distinct")) for t in ("i4", "f4", "f8") for u in ("i4", "f8") for n in (5, 33)], LOOSE)
+add("np.cov matrix", "a", "np.cov(a), np.cov(a, rowvar=False), np.corrcoef(a), np.corrcoef(a, rowvar=False)", one(lambda: arrays(["i4", "f8"], [(3, 5), (4, 7)])), LOOSE)
+for mode in ("full", "same", "valid"):
+    for name in ("convolve", "correlate"):
+        add(f"np.{name} {mode}", "a, v", f"np.{name}(a, v, '{mode}')", lambda: [(Array(s, (n,), k), Array(t, (m,))) for s, t in product(("i4", "f4", "f8", "c16"), ("i4", "f8", "c16")) for n, m in ((5, 3), (3, 5), (4, 4), (1, 3), (0, 2)) for k in ("C", "reversed")], LOOSE, 1e-5)
+add("np.cross", "a, b", "np.cross(a, b)", lambda: [(Array(s, sa), Array(t, sb)) for s, t in product(("i4", "f8", "c16"), ("i4", "f8")) for sa, sb in (((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((2,), (3,)), ((4, 3), (4, 2)))], LOOSE)
+add("np.trapezoid", "y", "np.trapezoid(y), np.trapezoid(y, dx=0.5), np.trapezoid(y, np.arange(5.0) ** 2), np.trapezoid(y, axis=0)", mild(["i4", "f4", "f8"], [(5,), (3, 5)]), LOOSE, 1e-5)
+add("np.gradient", "y", "np.gradient(y), np.gradient(y, 0.5)", mild(["i4", "f8"], [(5,), (2,)]), LOOSE)
+add("np.frexp and np.modf", "a", "np.frexp(a), np.modf(a)", edge(["i2", "i8", "f4", "f8"], [(), (11,)]))
+add("np.sinc and np.angle", "a", "np.sinc(a), np.angle(a)", mild(["f8", "c16"], [(5,), (2, 3)]), LOOSE)
+add("np.nan_to_num", "a", "np.nan_to_num(a), np.nan_to_num(a, nan=1.5, posinf=9.0, neginf=-9.0)", edge(["i4", "f4", "f8", "c16"], [(), (11,), (2, 3)]))
+add("np.heaviside", "a", "np.heaviside(a, 0.5)", edge(["i4", "f4", "f8"], [(11,)]))
+add("np.isclose family", "a", "np.isposinf(a), np.isneginf(a)", edge(FLOAT_DTYPES, [(11,)]))
+add("np.isreal", "a", "np.isreal(a), np.iscomplex(a)", edge(["i4", "f8", "c8", "c16"], [(11,)]))
+add("np.bitwise_count", "a", "np.bitwise_count(a)", edge(INT_DTYPES, [(9,)]))
+add("a.clip and a.round", "a", "a.clip(1, 3), a.clip(max=2), a.clip(min=1), a.round(), a.round(1)", mild(["i4", "f4", "f8"], [(5,), (2, 3)]))
+add("reduction out", "a, out", "np.sum(a, axis=0, out=out), np.max(a, axis=0, out=out), out", lambda: [(Array(t, (2, 3)), Array(u, (3,))) for t in ("i4", "f4", "f8") for u in ("f8", "c16")], LOOSE)
+add("reductions of sequences", "a", "np.sum([1.5, 2.5]), np.max((1, 5, 2)), np.mean([1, 2, 4]), np.median([3.0, 1.0]), np.cumsum([1, 2]), np.argmax([1, 9, 3]), np.sort([3, 1, 2]), np.std((1.0, 2.0))", one(lambda: [Array("f8", (1,))]), LOOSE)
 
 # -- creation and conversion -------------------------------------------------------------------------------------------------------------------
 

@@ -405,8 +405,8 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// Types a row of the table for operands in parameter order.
     pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<call::Source>, unwrap: bool) -> Result<(Type, Option<Const>, bool)> {
         let mut args = self.source_args(&sources)?;
+        if !(op.takes)(&args) { return Err(super::cx::no_match(op.name(), &args)); }
         if let Body::Py(path) = op.body {
-            if !(op.takes)(&args) { return Err(super::cx::no_match(op.name(), &args)); }
             let func = self.session.host.library(path)?;
             let mut sources = sources;
             if op.spec().varargs {

@@ -42,7 +42,6 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["match.mapping"], "x", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])))
         .doc("Whether a mapping pattern may match: there are no dictionaries yet."),
     OpDef::new(&["builtins.round"], "number, ndigits=None", Body::Lir(round_rule, emit_round)).raises().doc("To the nearest integer, ties to even, or to a number of decimals."),
-    OpDef::new(&["builtins.round"], "number, ndigits=0", Body::Py("ufunc.round_array")).only_if(|a| a[0].ty.as_array().is_some()).doc("`np.round`."),
     OpDef::new(&["builtins.hash"], "x", Body::Lir(|_, a| if hashable(a[0].ty) { Ok(Answer::of(Type::int())) } else { Err(no_match("hash()", a)) }, |cx, c| Ok(vec![hash(cx, &c.args[0], c.types[0])?])))
         .reads().doc("Hash of a number, string or tuple."),
     // Methods of numbers.

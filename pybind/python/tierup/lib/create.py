@@ -195,7 +195,7 @@ def vander(x, N, increasing):
     out = np.empty((len(x), N), np.result_type(x, np.int64))
     columns = out if increasing else out[:, ::-1]
     for i in range(len(x)):
-        power = np.ones(1, out.dtype)[0]
+        power = out.dtype.type(1)
         for j in range(N):
             columns[i, j] = power
             power *= x[i]

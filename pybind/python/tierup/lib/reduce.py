@@ -187,7 +187,7 @@ def average(a, axis, weights, returned, keepdims):
         total = np._cast_like(np._reduced_size(x, axis), r)
     else:
         w = np.asarray(weights)
-        if x.shape == w.shape:
+        if x.ndim == w.ndim and x.shape == w.shape:
             r, total = _weighted(x, w, axis, keepdims)
         elif axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -197,7 +197,9 @@ def average(a, axis, weights, returned, keepdims):
             if w.shape[0] != x.shape[axis]:
                 raise ValueError("Length of weights not compatible with specified axis.")
             r, total = _weighted(x, np.swapaxes(np.broadcast_to(w, (1,) * (x.ndim - 1) + w.shape), -1, axis), axis, keepdims)
-    return (r, total) if returned else r
+    if returned:
+        return r, np.add(total, np.multiply(r, 0))
+    return r
 
 
 def _weighted(x, w, axis, keepdims):
@@ -219,7 +221,7 @@ def _as_float(v):
     return np.true_divide(v, 1)
 
 
-def _middle(row):
+def _middle(row, q, method, skip_nan):
     """Median of a 1-d array that may be reordered."""
     n = len(row)
     if n == 0:
@@ -242,43 +244,43 @@ def _not_nan(row):
     return out
 
 
-def _nan_middle(row):
+def _nan_middle(row, q, method, skip_nan):
     kept = _not_nan(row)
     if len(kept) == 0:
-        return _as_float(row[0]) if len(row) else _middle(kept)
-    return _middle(kept)
+        return _as_float(row[0]) if len(row) else _middle(kept, q, method, skip_nan)
+    return _middle(kept, q, method, skip_nan)
 
 
-def _along(f, x, axis, keepdims):
-    """``f`` of each 1-d slice of a copy along an axis, or of all elements."""
+def _along(f, x, axis, keepdims, dtype, q, method, skip_nan):
+    """``f(slice, q, method, skip_nan)`` of each 1-d slice of a copy along an axis, or of all elements."""
     if axis is None:
-        r = f(x.flatten())
+        r = f(x.flatten(), q, method, skip_nan)
         return np.full((1,) * x.ndim, r) if keepdims else r
     moved = np.moveaxis(x, axis, -1)
     if moved.ndim == 1:
-        r = f(moved.copy())
+        r = f(moved.copy(), q, method, skip_nan)
         return np.full((1,), r) if keepdims else r
-    out = np.empty(moved.shape[:-1], np._float_dtype(x))
+    out = np.empty(moved.shape[:-1], dtype)
     for i in np.ndindex(out.shape):
-        out[i] = f(moved[i].copy())
+        out[i] = f(moved[i].copy(), q, method, skip_nan)
     return np.expand_dims(out, axis) if keepdims else out
 
 
 def median(a, axis, out, overwrite_input, keepdims):
     x = np.asarray(a)
     if isinstance(axis, tuple):
-        r = _along(_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims)
+        r = _along(_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims, np._float_dtype(x), None, None, False)
     else:
-        r = _along(_middle, x, axis, keepdims)
+        r = _along(_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     return r if out is None else _store(out, r)
 
 
 def nanmedian(a, axis, out, overwrite_input, keepdims):
     x = np.asarray(a)
     if isinstance(axis, tuple):
-        r = _along(_nan_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims)
+        r = _along(_nan_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims, np._float_dtype(x), None, None, False)
     else:
-        r = _along(_nan_middle, x, axis, keepdims)
+        r = _along(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     return r if out is None else _store(out, r)
 
 
@@ -343,20 +345,24 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
         raise TypeError("a must be an array of real numbers")
     if not (np.all(np.greater_equal(q, 0)) and np.all(np.less_equal(q, 1))):
         raise ValueError(message)
+    if method == "lower" or method == "higher" or method == "nearest":
+        dtype = x.dtype
+    elif isinstance(q, np.ndarray):
+        dtype = np.float64
+    else:
+        dtype = np._float_dtype(x)
     if not isinstance(q, np.ndarray):
-        return _along(lambda row: _one_quantile(row, q, method, skip_nan), x, axis, keepdims)
+        return _along(_one_quantile, x, axis, keepdims, dtype, q, method, skip_nan)
     if axis is None and not keepdims:
         row = _sorted_row(x.flatten(), skip_nan)
-        out = np.empty(q.shape, np.float64)
+        out = np.empty(q.shape, dtype)
         for i in np.ndindex(out.shape):
             out[i] = _of_sorted(row, q[i], method)
         return out
-    first = _along(lambda row: _one_quantile(row, np.float64(0), method, skip_nan), x, axis, keepdims)
-    out = np.empty(q.shape + first.shape, np.float64)
+    first = np.asarray(_along(_one_quantile, x, axis, keepdims, dtype, np.float64(0), method, skip_nan))
+    out = np.empty(q.shape + first.shape, dtype)
     for i in range(len(q)):
-        # The quantile is a number of its own type here, not one of Python's.
-        p = q[i]
-        out[i] = _along(lambda row: _one_quantile(row, p, method, skip_nan), x, axis, keepdims)
+        out[i] = _quantile(x, q[i], axis, method, keepdims, skip_nan, message)
     return out
 
 
@@ -374,23 +380,31 @@ def _sorted_row(row, skip_nan):
 
 def _of_sorted(row, q, method):
     n = len(row)
-    if n == 0 or row[n - 1] != row[n - 1]:
-        return _as_float(np.nan + row[:0].sum()) if n == 0 else _as_float(row[n - 1])
+    if n == 0:
+        return _of_nothing(row)
+    if row[n - 1] != row[n - 1]:
+        return row[n - 1]
     at = (n - 1) * q
     low = np.floor(at)
     i = int(low)
     part = at - low
     if method == "lower":
-        return _as_float(row[i])
+        return row[i]
     if method == "higher":
-        return _as_float(row[min(int(np.ceil(at)), n - 1)])
+        return row[min(int(np.ceil(at)), n - 1)]
     if method == "nearest":
-        return _as_float(row[i + 1 if part > 0.5 or (part == 0.5 and i % 2 == 1) else i])
+        return row[i + 1 if part > 0.5 or (part == 0.5 and i % 2 == 1) else i]
     if method == "midpoint":
         return _between(row[i], row[min(i + 1, n - 1)], part * 0 + 0.5 if part > 0 else part)
     if method == "linear":
         return _between(row[i], row[min(i + 1, n - 1)], part)
     raise ValueError("this method of quantiles is not compiled: use linear, lower, higher, nearest or midpoint")
+
+
+def _of_nothing(row):
+    if np._is_inexact(row):
+        return row.dtype.type(np.nan)
+    raise IndexError("a quantile of nothing")
 
 
 def _between(a, b, t):

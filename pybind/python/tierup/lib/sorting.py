@@ -54,10 +54,19 @@ def _argpartition(a, axis, kth):
 
 def lexsort(keys, axis):
     order = np.arange(len(keys[0]))
-    for i in range(len(keys)):
-        key = keys[i]
+    if isinstance(keys, tuple):
+        return _by_keys(order, keys)
+    for key in keys:
         order = order[np._argsort(key[order], 0)]
     return order
+
+
+def _by_keys(order, keys):
+    """Sorts by one key after the other; the last counts most."""
+    by_first = order[np._argsort(keys[0][order], 0)]
+    if len(keys) == 1:
+        return by_first
+    return _by_keys(by_first, keys[1:])
 
 
 # -- searching ---------------------------------------------------------------------------------------------------------------------------------
@@ -126,10 +135,9 @@ def digitize(x, bins, right):
         if right:
             return np.searchsorted(edges, x, "left")
         return np.searchsorted(edges, x, "right")
-    backwards = edges[::-1]
     if right:
-        return len(edges) - np.searchsorted(backwards, x, "right")
-    return len(edges) - np.searchsorted(backwards, x, "left")
+        return len(edges) - np.searchsorted(edges[::-1], x, "left")
+    return len(edges) - np.searchsorted(edges[::-1], x, "right")
 
 
 def interp(x, xp, fp, left, right, period):
@@ -331,6 +339,10 @@ def setxor1d(ar1, ar2, assume_unique):
 
 def bincount(x, weights, minlength):
     a = np.asarray(x)
+    if np._is_inexact(a):
+        raise TypeError("Cannot cast array data to dtype('int64') according to the rule 'safe'")
+    if a.dtype == np.bool_:
+        return bincount(a.astype(np.int64), weights, minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     n = int(minlength)
@@ -377,9 +389,10 @@ def histogram(a, bins, range, density, weights):
     if isinstance(bins, int):
         if bins < 1:
             raise ValueError("`bins` must be positive, when an integer")
+        dtype = np._float_dtype(flat)
         low, high = _outer_edges(flat, range)
-        edges = np.linspace(low, high, bins + 1)
-        counts = _equal_bins(flat, _weights(flat, weights), low, high, int(bins), edges)
+        edges = np.linspace(low, high, bins + 1).astype(dtype)
+        counts = _equal_bins(flat, _weights(flat, weights), dtype(low), dtype(high), int(bins), edges)
     else:
         edges = np.asarray(bins)
         for i in np.arange(1, len(edges)):
@@ -415,8 +428,9 @@ def _weight(weights, i):
 def _equal_bins(flat, weights, low, high, n, edges):
     counts = _no_counts(n, weights)
     width = high - low
+    dtype = np._float_dtype(flat)
     for i in range(len(flat)):
-        v = float(flat[i])
+        v = dtype(flat[i])
         if low <= v <= high:
             k = min(int((v - low) / width * n), n - 1)
             # The quotient may round across an edge.

@@ -33,14 +33,14 @@ def cov(m, y, rowvar, bias, ddof):
     centred = x - np.mean(x, axis=1, keepdims=True)
     c = np.true_divide(np.dot(centred, np.conj(centred.T)), freedom)
     if np.asarray(m).ndim < 2 and y is None:
-        return c[0, 0]
+        return np.asarray(c[0, 0])
     return c
 
 
 def corrcoef(x, y, rowvar):
     c = cov(x, y, rowvar, False, None)
-    if np.isscalar(c):
-        return c / c
+    if c.ndim == 0:
+        return c[()] / c[()]
     d = np.sqrt(np.diag(c).real)
     out = c / d.reshape(-1, 1) / d.reshape(1, -1)
     for i in np.ndindex(out.shape):
@@ -99,13 +99,25 @@ def convolve(a, v, mode):
     return _cut(_full_correlation(right, left[::-1].copy()), mode, len(right), len(left))
 
 
+def _third(x):
+    """The last coordinate of vectors; a vector of two has 0."""
+    if x.shape[-1] == 3:
+        return x[..., 2]
+    return np.zeros_like(x[..., 0])
+
+
 def cross(a, b):
     x, y = np.asarray(a), np.asarray(b)
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are not.")
-    c0 = x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1]
-    c1 = x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2]
-    c2 = x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]
+    n, m = x.shape[-1], y.shape[-1]
+    if n < 2 or n > 3 or m < 2 or m > 3:
+        raise ValueError("Both input arrays must be (arrays of) 2- or 3-dimensional vectors, but they are not.")
+    if n == 2 and m == 2:
+        raise ValueError("cross() of vectors with two coordinates is a number: write x[..., 0] * y[..., 1] - x[..., 1] * y[..., 0]")
+    x2, y2 = _third(x), _third(y)
+    # NumPy's functions keep the width of numbers, Python's operators would not.
+    c0 = np.subtract(np.multiply(x[..., 1], y2), np.multiply(x2, y[..., 1]))
+    c1 = np.subtract(np.multiply(x2, y[..., 0]), np.multiply(x[..., 0], y2))
+    c2 = np.subtract(np.multiply(x[..., 0], y[..., 1]), np.multiply(x[..., 1], y[..., 0]))
     first = np.asarray(c0)
     out = np.empty(first.shape + (3,), first.dtype)
     out[..., 0] = c0

@@ -86,7 +86,3 @@ def _number(v, nan, high, low):
     if v == -math.inf:
         return low
     return v
-
-
-def round_array(a, decimals):
-    return np.round(a, decimals)
