@@ -38,6 +38,8 @@ fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { core_of(
 #[pyo3(signature = (d, args, ret=None))]
 fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>, ret: Option<String>) -> PyResult<()> {
     let (py, core) = (d.py(), core_of(d)?);
+    // Plans compare classes with NumPy's, which no array has brought in yet.
+    if args.iter().any(|a| a.contains("array")) { crate::npy::require(py)?; }
     let args = args.iter().map(|t| parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
     let ret = ret.map(|t| parse_type(py, &t)).transpose()?;
     let o = core.compile(py, &args, ret, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;

@@ -383,7 +383,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         let all = ops::lookup(path);
         let mut first = None;
         // Rows that know what to do with None come before any that takes an optional operand as its value.
-        let optional = self.source_args(&positional)?.iter().any(|a| matches!(*a.ty, Kind::Optional(_)));
+        let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty);
         let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
             let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound, unwrap));
@@ -429,7 +429,8 @@ impl<'s, 'h> Solver<'s, 'h> {
             Err(e) => {
                 // An optional operand is taken as its value, with a check, where the operation knows nothing of None.
                 for (k, a) in args.iter_mut().enumerate() {
-                    if let Kind::Optional(t) = *a.ty { a.ty = t; unwrapped.push(k); }
+                    let t = without_none(a.ty);
+                    if t != a.ty { a.ty = t; unwrapped.push(k); }
                 }
                 if unwrapped.is_empty() || !unwrap { return Err(e); }
                 ask(self.session, &args).map_err(|_| e)?
@@ -441,6 +442,15 @@ impl<'s, 'h> Solver<'s, 'h> {
         let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
         self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
         Ok((answer.ret, konst, raises))
+    }
+}
+
+/// The type of a value, or of a tuple's members, when none of them is None.
+fn without_none(t: Type) -> Type {
+    match t.kind() {
+        Kind::Optional(t) => *t,
+        Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => Type::tuple(m.iter().map(|t| without_none(*t)).collect()),
+        _ => t,
     }
 }
 
