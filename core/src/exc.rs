@@ -1,11 +1,11 @@
 //! Built-in exception classes by number, with their bases.
 
 macro_rules! classes {
-    ($($Name:ident : $Base:ident = $n:literal;)*) => {
+    ($($(#[doc = $doc:expr])* $Name:ident : $Base:ident = $n:literal;)*) => {
         /// Number of a built-in exception class in compiled code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(i64)]
-        pub enum Class { $($Name = $n),* }
+        pub enum Class { $($(#[doc = $doc])* $Name = $n),* }
         impl Class {
             pub const ALL: &'static [Class] = &[$(Class::$Name),*];
             pub fn name(self) -> &'static str { match self { $(Class::$Name => stringify!($Name)),* } }
@@ -53,6 +53,8 @@ classes! {
     TimeoutError: OSError = 35;
     FileNotFoundError: OSError = 36;
     PermissionError: OSError = 37;
+    /// NumPy's, for an axis that an array does not have. (Python's also derives from IndexError.)
+    AxisError: ValueError = 38;
 }
 
 impl Class {

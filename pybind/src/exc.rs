@@ -173,7 +173,7 @@ fn exc_is_a(e: &Exc, handle: i64) -> bool {
 
 fn class_is_a(handle: i64, class: Class) -> bool {
     with_python(false, |py| {
-        let Ok(wanted) = py.import("builtins").and_then(|b| b.getattr(class.name())) else { return false };
+        let Ok(wanted) = known::native_class(py, class) else { return false };
         class_of_handle(py, handle).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
     })
 }

@@ -93,9 +93,15 @@ fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>) -> PyResult<&'stati
     Ok(info)
 }
 
+/// The Python class behind a native one.
+pub fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
+    let home = if c == Class::AxisError { "numpy.exceptions" } else { "builtins" };
+    py.import(home)?.getattr(c.name())
+}
+
 /// The class with that handle.
 pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
-    if let Some(c) = Class::from_handle(handle) { return py.import("builtins").ok()?.getattr(c.name()).ok().map(Bound::unbind); }
+    if let Some(c) = Class::from_handle(handle) { return native_class(py, c).ok().map(Bound::unbind); }
     lock(&CLASSES).objects.get((handle - FIRST_HOST_CLASS) as usize).map(|o| o.clone_ref(py))
 }
 
@@ -119,7 +125,7 @@ pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static Cl
     // SAFETY: the macro reads the flags of a live type object.
     if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 { return Ok(None); }
     if let Some(c) = Class::from_name(&class.name()?.to_string_lossy()) {
-        let builtin = class.py().import("builtins")?.getattr(c.name())?;
+        let builtin = native_class(class.py(), c)?;
         if builtin.is(class) { return Ok(Some(c.info())); }
     }
     // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in our table.

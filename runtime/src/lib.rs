@@ -3,6 +3,7 @@
 //! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the callbacks to Python, the only way out;
 //! everything else works without Python.
 
+mod blocks;
 pub mod engine;
 pub mod array;
 pub mod exc;

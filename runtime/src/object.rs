@@ -76,8 +76,9 @@ pub fn try_allocate(bytes: Option<usize>) -> Res<*mut u8> {
 #[repr(C)]
 struct Owned {
     block: MemBlock,
-    /// What `malloc` gave.
+    /// What the allocator gave, and how much.
     raw: *mut libc::c_void,
+    room: usize,
 }
 const ALIGN: usize = 64;
 const HEADER: usize = 64;
@@ -87,8 +88,8 @@ const HUGE: usize = 1 << 22;
 
 unsafe extern "C" fn drop_owned(o: *mut Obj) {
     count(-1);
-    // SAFETY: `o` is the header of an `Owned` made by `mem_block`; `raw` came from `malloc` or `calloc`.
-    unsafe { libc::free((*o.cast::<Owned>()).raw) };
+    // SAFETY: `o` is the header of an `Owned` made by `mem_block`, and nobody refers to it any more.
+    unsafe { crate::blocks::give((*o.cast::<Owned>()).raw, (*o.cast::<Owned>()).room) };
 }
 
 /// A new block of `bytes` bytes, 64-byte aligned.
@@ -96,8 +97,7 @@ pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
     let size = usize::try_from(bytes).map_err(|_| Error::value("negative dimensions are not allowed"))?;
     let no_memory = || Error::new(Class::MemoryError, format!("Unable to allocate {} for an array", human_bytes(bytes)));
     let total = size.checked_add(HEADER + ALIGN).filter(|t| *t <= isize::MAX as usize).ok_or_else(no_memory)?;
-    // SAFETY: both take any size; `calloc` gets large blocks zeroed from the system without touching them.
-    let raw = unsafe { if zeroed { libc::calloc(1, total) } else { libc::malloc(total) } };
+    let (raw, room) = crate::blocks::take(total, zeroed);
     if raw.is_null() { return Err(no_memory()); }
     let at = (raw as usize).next_multiple_of(ALIGN);
     let owned = at as *mut Owned;
@@ -107,6 +107,7 @@ pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
         owned.write(Owned {
             block: MemBlock { obj: Obj { refs: AtomicI64::new(1), drop: drop_owned }, data, bytes, py: std::ptr::null_mut() },
             raw,
+            room,
         });
         #[cfg(target_os = "linux")]
         if size >= HUGE {

@@ -7,7 +7,7 @@ use super::cx::{LowerCx, Val};
 use crate::diag::{Diagnostic, Result};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
-use crate::ops::object;
+use crate::ops::{kernel, object};
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 /// An exploded array: every stride is at hand, computed from the shape where the type implies it.
@@ -131,14 +131,16 @@ fn fold_level(
     body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value], &[Value]) -> Result<Vec<Value>>,
 ) -> Result<Vec<Value>> {
     let Some(n) = shape.get(d) else { return body(cx, at, state) };
-    cx.for_range(*n, state, |cx, i, state| {
-        let mut next = vec![];
-        for (p, s) in at.iter().zip(streams) {
-            let off = cx.b.bin(Op::Imul, i, s.strides[d]);
-            next.push(cx.b.ptr_add(*p, off));
-        }
-        fold_level(cx, shape, streams, d + 1, &next, state, body)
-    })
+    // Addresses are carried and advanced: one addition for each array and round.
+    let start = [at, state].concat();
+    let last = cx.for_range(*n, &start, |cx, _, carried| {
+        let (here, state) = carried.split_at(at.len());
+        let state = fold_level(cx, shape, streams, d + 1, here, state, body)?;
+        let mut next: Vec<Value> = here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect();
+        next.extend(state);
+        Ok(next)
+    })?;
+    Ok(last[at.len()..].to_vec())
 }
 
 /// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape, has there; in any order.
@@ -217,22 +219,87 @@ pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Ve
     out
 }
 
-/// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap.
+/// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap, or be the very same.
 pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
-    let (source, target) = (from.ty.dtype, to.ty.dtype);
-    let straight = source == target && to.ty.layout != Layout::A && to.ty.layout == from.ty.layout && !to.shape.is_empty() && to.shape == from.shape;
-    if straight {
+    let n = to.shape.len();
+    let alike = from.ty.dtype == to.ty.dtype && n > 0 && to.ty.layout != Layout::A && to.ty.layout == from.ty.layout && n == from.shape.len();
+    if !alike { return copy_strided(cx, to, from); }
+    let straight = |cx: &mut LowerCx<'_>| {
         let bytes = to.size(cx);
         let bytes = cx.b.bin_imm(Op::Imul, bytes, to.ty.itemsize());
         cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
+        Ok(vec![])
+    };
+    match same_shapes(cx, to, std::slice::from_ref(from)) {
+        None => straight(cx)?,
+        Some(same) => cx.if_else(same, straight, |cx| copy_strided(cx, to, from).map(|()| vec![]))?,
+    };
+    Ok(())
+}
+
+fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
+    let (source, target) = (from.ty.dtype, to.ty.dtype);
+    let n = to.shape.len();
+    if n == 0 || n == 1 && source == target {
+        return nested(cx, to, std::slice::from_ref(from), &mut |cx, p, q| {
+            let x = load_element(cx, q[0], source);
+            let x = super::cast::cast(cx, &x, source, target)?;
+            store_element(cx, p, target, &x);
+            Ok(())
+        });
+    }
+    let strides = broadcast_strides(cx, from, &to.shape);
+    let [shape, to_strides, from_strides] = spill_parts(cx, [&to.shape, &to.strides, &strides]);
+    let dims = cx.b.i64(n as i64);
+    if source == target {
+        let item = cx.b.i64(to.ty.itemsize());
+        cx.b.helper(&kernel::array_copy, &[item, dims, shape, to.data, to_strides, from.data, from_strides]);
+    } else {
+        let (t, f) = (element_code(cx, target)?, element_code(cx, source)?);
+        cx.b.helper(&kernel::array_cast, &[t, f, dims, shape, to.data, to_strides, from.data, from_strides]);
+    }
+    Ok(())
+}
+
+/// Writes one element, of the array's type, everywhere.
+pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()> {
+    let n = to.shape.len();
+    if n == 0 {
+        store_element(cx, to.data, to.ty.dtype, x);
         return Ok(());
     }
-    elementwise(cx, to, std::slice::from_ref(from), &mut |cx, p, q| {
-        let x = load_element(cx, q[0], source);
-        let x = super::cast::cast(cx, &x, source, target)?;
-        store_element(cx, p, target, &x);
-        Ok(())
+    // Short strided runs are not worth a call.
+    if n == 1 && to.ty.layout == Layout::A {
+        return elementwise(cx, to, &[], &mut |cx, p, _| {
+            store_element(cx, p, to.ty.dtype, x);
+            Ok(())
+        });
+    }
+    let value = cx.b.slot_addr(16);
+    store_element(cx, value, to.ty.dtype, x);
+    let item = cx.b.i64(to.ty.itemsize());
+    let (dims, shape, strides) = if to.ty.layout == Layout::A { (n, to.shape.clone(), to.strides.clone()) } else { (1, vec![to.size(cx)], vec![item]) };
+    let [shape, strides] = spill_parts(cx, [&shape, &strides]);
+    let dims = cx.b.i64(dims as i64);
+    cx.b.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
+    Ok(())
+}
+
+/// Lists of i64 in one stack slot, and where each starts.
+pub fn spill_parts<const N: usize>(cx: &mut LowerCx<'_>, parts: [&[Value]; N]) -> [Value; N] {
+    let slot = cx.spill(&parts.concat());
+    let mut at = 0;
+    parts.map(|p| {
+        let off = cx.b.i64(8 * at);
+        at += p.len() as i64;
+        cx.b.ptr_add(slot, off)
     })
+}
+
+/// The number by which helpers know an element type.
+pub fn element_code(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Value> {
+    let e = crate::elem::Elem::of(dtype).ok_or_else(|| Diagnostic::internal(format!("{dtype} is no element type")))?;
+    Ok(cx.b.i64(e as i64))
 }
 
 /// Text of a shape for [`LowerCx::check_format`].

@@ -260,9 +260,26 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     let k = mask.shape.len();
     let n = count_true(cx, mask)?;
     let shape: Vec<Value> = std::iter::once(n).chain(a.shape[k..].iter().copied()).collect();
+    let from = Stream { data: a.data, strides: a.strides[..k].to_vec() };
+    if k == a.shape.len() {
+        // Every element is written to the next free place, which moves on where the mask is true: no branch, and room for one more at the end.
+        let room = cx.b.bin_imm(Op::Iadd, n, 1);
+        let wide = ArrayVal::alloc(cx, a.ty.dtype, &[room], Layout::C, false)?;
+        let out = ArrayVal { shape: vec![n], ..wide };
+        let end = behind(cx, &out, n);
+        fold(cx, &mask.shape, &[mask.stream(), from], &[out.data], &mut |cx, at, to| {
+            let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
+            let x = load_element(cx, at[1], a.ty.dtype);
+            store_element(cx, to[0], a.ty.dtype, &x);
+            let next = cx.b.ptr_add(to[0], out.strides[0]);
+            let next = cx.b.select(m, next, to[0]);
+            let over = cx.b.bin(Op::IcmpUlt, end, next);
+            Ok(vec![cx.b.select(over, end, next)])
+        })?;
+        return Ok(out.pack());
+    }
     let out = ArrayVal::alloc(cx, a.ty.dtype, &shape, Layout::C, false)?;
     let end = behind(cx, &out, n);
-    let from = Stream { data: a.data, strides: a.strides[..k].to_vec() };
     fold(cx, &mask.shape, &[mask.stream(), from], &[out.data], &mut |cx, at, to| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
         let to = to[0];

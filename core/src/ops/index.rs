@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, shape_text, store_element};
+use crate::lower::arrays::{ArrayVal, copy_elements, fill_elements, load_element, shape_text};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type, promote};
@@ -50,15 +50,21 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     let explicit_ellipsis = items.iter().any(|i| i.0 == Item::Ellipsis && *i.1 == Kind::Ellipsis);
     let ndim = a.ndim() - ints + new;
     if ndim == 0 && !explicit_ellipsis { return Some(a.dtype); }
-    // Leading integers, then everything else in full, keep C order; whole-dimension slices after them as well.
-    let mut lead = items.iter().skip_while(|i| i.0 == Item::Int);
-    let whole = |i: &(Item, Type)| i.0 == Item::Ellipsis || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None);
-    let first = lead.next();
-    let unit_slice = |i: &(Item, Type)| matches!(*i.1, Kind::Slice([_, _, st]) if *st == Kind::None);
-    let c_kept = a.layout == Layout::C && first.is_none_or(|i| whole(i) || unit_slice(i)) && lead.all(whole) && new == 0;
-    let _ = kept;
-    let layout = if c_kept { Layout::C } else { Layout::A };
+    let taking: Vec<&(Item, Type)> = items.iter().filter(|i| i.0 != Item::Ellipsis || kept > 0).collect();
+    let layout = match a.layout {
+        Layout::C if new == 0 && keeps_order(taking.iter()) => Layout::C,
+        Layout::F if new == 0 && keeps_order(taking.iter().rev()) => if ndim > 1 { Layout::F } else { Layout::C },
+        Layout::C | Layout::F | Layout::A => if ndim == 0 { Layout::C } else { Layout::A },
+    };
     Some(Type::new(Kind::Array(ArrayType { ndim: ndim as u8, layout, ..a })))
+}
+
+/// Whether items, from the dimension of the largest stride on, leave an array contiguous: integers, then one slice without steps, then whole dimensions.
+fn keeps_order<'a>(items: impl Iterator<Item = &'a &'a (Item, Type)>) -> bool {
+    let whole = |i: &(Item, Type)| i.0 == Item::Ellipsis || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None);
+    let unit_slice = |i: &(Item, Type)| matches!(*i.1, Kind::Slice([_, _, st]) if *st == Kind::None);
+    let mut rest = items.skip_while(|i| i.0 == Item::Int);
+    rest.next().is_none_or(|i| whole(i) || unit_slice(i)) && rest.all(|i| whole(i))
 }
 
 /// Type of `a[index]` where the index is a basic one.
@@ -220,12 +226,7 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
 }
 
 /// Writes one element, of the array's type, everywhere.
-pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> {
-    elementwise(cx, v, &[], &mut |cx, p, _| {
-        store_element(cx, p, v.ty.dtype, x);
-        Ok(())
-    })
-}
+pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> { fill_elements(cx, v, x) }
 
 /// A new 1-d array with the members of a tuple or list of numbers.
 pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
@@ -254,7 +255,19 @@ pub fn assign_array(cx: &mut LowerCx<'_>, v: &ArrayVal, src: &ArrayVal) -> Resul
         let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(src.shape.len()), shape_text(v.shape.len()));
         cx.check_format(fits, Class::ValueError, &text, &[src.shape.as_slice(), &v.shape].concat());
     });
-    let shared = overlaps(cx, v, &src);
+    // After `a[1:] += b` the view is assigned to where it came from: nothing is left to do.
+    match same_view(cx, v, &src) {
+        None => copy_apart(cx, v, src),
+        Some(same) => {
+            let differ = cx.not(same);
+            cx.if_then(differ, |cx| copy_apart(cx, v, src))
+        }
+    }
+}
+
+/// Copies elements, from a copy of the source where it shares memory with the target.
+fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
+    let shared = extents_meet(cx, v, &src);
     let copied = cx.if_else(shared, |cx| {
         let copy = src.copied(cx, src.ty.dtype, if src.ty.layout == Layout::A { Layout::C } else { src.ty.layout })?;
         Ok([vec![copy.owner, copy.data], copy.strides].concat())
@@ -280,22 +293,37 @@ pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl Fn
     ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec() }
 }
 
-/// Whether two arrays may share bytes without being the very same view: their address ranges meet.
+/// Whether two arrays may share bytes without being the very same view, whose elements are read before they are written at the same place.
 pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
+    let meet = extents_meet(cx, a, b);
+    match same_view(cx, a, b) {
+        None => meet,
+        Some(same) => {
+            let differ = cx.not(same);
+            cx.and(meet, differ)
+        }
+    }
+}
+
+/// Whether the address ranges of two arrays meet.
+fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
     let (a_low, a_high) = bounds(cx, a);
     let (b_low, b_high) = bounds(cx, b);
     let x = cx.b.bin(Op::IcmpUlt, a_low, b_high);
     let y = cx.b.bin(Op::IcmpUlt, b_low, a_high);
-    let meet = cx.and(x, y);
-    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype { return meet; }
-    // The very same elements in the same order are read before they are written.
+    cx.and(x, y)
+}
+
+/// Whether two arrays are the very same elements in the same order; none when their types say no.
+fn same_view(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Option<Value> {
+    if a.shape.len() != b.shape.len() || a.ty.dtype != b.ty.dtype { return None; }
     let mut same = cx.b.bin(Op::IcmpEq, a.data, b.data);
     for (s, t) in a.strides.iter().zip(&b.strides).chain(a.shape.iter().zip(&b.shape)) {
+        if s == t { continue; }
         let eq = cx.b.bin(Op::IcmpEq, *s, *t);
         same = cx.and(same, eq);
     }
-    let differ = cx.not(same);
-    cx.and(meet, differ)
+    Some(same)
 }
 
 /// First byte and the one behind the last byte of an array's elements, as `ptr`s.

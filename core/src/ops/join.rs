@@ -92,7 +92,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Join) -> Result<Val> {
     let p = match plan(&args, how)? {
         Ok(p) => p,
         Err(text) => {
-            cx.raise_and_continue(Class::ValueError, &text);
+            cx.raise_and_continue(super::shape::error_class(&text), &text);
             return Ok(vec![]);
         }
     };

@@ -63,8 +63,8 @@ crate::runtime_fns! {
     fn array_accumulate(op: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: P, out_strides: *const i64) [Writes, Never];
     /// Number of elements that are true.
     fn array_count_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Never];
-    /// Indices of the elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
-    fn array_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, item_step: i64, axis_step: i64) [Writes, Never];
+    /// Indices of the first `count` elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
+    fn array_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) [Writes, Never];
     /// Sorts along an axis in place; NaN last.
     fn array_sort(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64) [Writes, Never];
     /// The order that sorts along an axis, stably, into `out`: int64 of the same shape in C order.

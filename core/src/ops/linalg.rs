@@ -2,11 +2,10 @@
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, Stream, load_element, shape_text, walk};
+use crate::lower::arrays::{ArrayVal, Stream, element_code, load_element, shape_text, walk};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::P;
 use crate::types::{Kind, Layout, Type, promote};
@@ -115,8 +114,9 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
     let Kind::Array(_) = *ret else {
         // A number: the kernel writes it to the stack.
         let data = cx.b.slot_addr(16);
-        let zero = cx.b.i64(0);
-        kernel(cx, dtype, (&left, left.data), (&right, right.data), (data, zero, zero));
+        let elem = element_code(cx, dtype)?;
+        let plain = cx.b.bool(false);
+        cx.b.helper(&super::kernel::array_dot, &[elem, left.columns, a.data, left.column_stride, b.data, right.row_stride, plain, data]);
         return Ok(load_element(cx, data, dtype));
     };
     let out = ArrayVal::alloc(cx, dtype, &shape, Layout::C, false)?;
@@ -136,8 +136,7 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
         streams.push(Stream { data: out.data, strides: [&out.strides[..m], &out.strides[first..first + n]].concat() });
     }
     walk(cx, &batch, &streams, &mut |cx, at| {
-        kernel(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride));
-        Ok(())
+        matrix_product(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride))
     })?;
     Ok(out.pack())
 }
@@ -153,10 +152,11 @@ fn stretched(cx: &mut LowerCx<'_>, m: &Matrix, batch: &[Value]) -> Vec<Value> {
     out
 }
 
-fn kernel(cx: &mut LowerCx<'_>, dtype: Type, (a, a_data): (&Matrix, Value), (b, b_data): (&Matrix, Value), (c, row_stride, column_stride): (Value, Value, Value)) {
+fn matrix_product(cx: &mut LowerCx<'_>, dtype: Type, (a, a_data): (&Matrix, Value), (b, b_data): (&Matrix, Value), (c, row_stride, column_stride): (Value, Value, Value)) -> Result<()> {
     let dims = cx.spill(&[a.rows, a.columns, b.columns, a.row_stride, a.column_stride, b.row_stride, b.column_stride, row_stride, column_stride]);
-    let elem = cx.b.i64(Elem::of(dtype).map_or(0, |e| e as i64));
+    let elem = element_code(cx, dtype)?;
     cx.b.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
+    Ok(())
 }
 
 /// ValueError unless the dimensions that are summed over agree.
@@ -169,7 +169,10 @@ fn check_inner(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, left: &Matrix, 
         return;
     }
     let (m, n) = (a.shape.len(), b.shape.len());
-    let over = if n == 1 { 0 } else if how == Product::Inner { n - 1 } else { n - 2 };
+    let over = if n == 1 { 0 } else { n - 2 };
+    let mut right_shape = b.shape.clone();
+    // NumPy transposes the second operand of `inner` and speaks of that.
+    if how == Product::Inner && n > 1 { right_shape.swap(n - 1, n - 2); }
     let text = format!("shapes {} and {} not aligned: {{}} (dim {}) != {{}} (dim {over})", shape_text(m), shape_text(n), m - 1);
-    cx.check_format(same, Class::ValueError, &text, &[a.shape.as_slice(), &b.shape, &[k, l]].concat());
+    cx.check_format(same, Class::ValueError, &text, &[a.shape.as_slice(), &right_shape, &[k, l]].concat());
 }

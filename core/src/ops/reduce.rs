@@ -151,7 +151,7 @@ fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) 
                     Some(k) => flags[k] = true,
                     // NumPy lets the axis of an array without dimensions pass.
                     None if n == 0 && (*x == 0 || *x == -1) => {}
-                    None => cx.raise_and_continue(Class::ValueError, &axis_text(*x, n)),
+                    None => cx.raise_and_continue(Class::AxisError, &axis_text(*x, n)),
                 }
             }
             known(cx, flags)
@@ -173,7 +173,7 @@ pub fn checked_axis(cx: &mut LowerCx<'_>, v: Value, ty: Type, n: usize) -> Value
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(given, count);
     let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(ok, Class::ValueError, &format!("axis {{}} is out of bounds for array of dimension {n}"), &[given]);
+    cx.check_format(ok, Class::AxisError, &format!("axis {{}} is out of bounds for array of dimension {n}"), &[given]);
     at
 }
 

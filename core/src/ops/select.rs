@@ -2,13 +2,11 @@
 
 use super::array::array;
 use super::shape::{axis_text, normal_axis};
-use super::{Body, OpDef};
+use super::{Body, OpDef, kernel};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, fold, load_element};
-use crate::lower::cast;
+use crate::lower::arrays::{ArrayVal, element_code, fold, load_element, spill_parts};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Layout, Type, promote};
 
@@ -43,7 +41,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.trim_zeros"], "filt, trim='fb'", Body::Py("select.trim_zeros")).raises().reads().doc("A view without leading and trailing zeros."),
     OpDef::new(&["numpy.resize"], "a, new_shape", Body::Py("select.resize")).raises().reads().doc("An array of another shape, the elements repeated."),
     OpDef::new(&["numpy.fill_diagonal"], "a, val", Body::Py("select.fill_diagonal")).raises().writes().doc("Sets the main diagonal."),
-    OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.isclose")).raises().reads().doc("Whether numbers agree within tolerances, element by element."),
+    OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Ufunc(close_rule, emit_close)).doc("Whether numbers agree within tolerances, element by element."),
+    OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.isclose")).raises().reads().doc("Whether members of sequences agree within tolerances."),
     OpDef::new(&["numpy.allclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.allclose")).raises().reads().doc("Whether all numbers agree within tolerances."),
     OpDef::new(&["numpy.array_equal"], "a1, a2, equal_nan=False", Body::Py("compare.array_equal")).raises().reads().doc("Whether shapes and all elements agree."),
     OpDef::new(&["numpy.array_equiv"], "a1, a2", Body::Py("compare.array_equiv")).raises().reads().doc("Whether all elements agree after broadcasting."),
@@ -58,7 +57,63 @@ fn where_rule(args: &[Arg], _: bool) -> Option<Answer> {
 }
 
 fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| cx.b.select(c.args[0][0], *x, *y)).collect())
+    let cond = c.args[0][0];
+    Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| {
+        // Floats are chosen as the integers of their bits: processors have no conditional move for them, and the condition is often hard to predict.
+        let ty = cx.b.ty(*x);
+        let bits = match ty { Ty::F32 => Ty::I32, Ty::F64 => Ty::I64, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return cx.b.select(cond, *x, *y) };
+        let (x, y) = (cx.b.conv(Op::Bitcast, bits, *x), cx.b.conv(Op::Bitcast, bits, *y));
+        let chosen = cx.b.select(cond, x, y);
+        cx.b.conv(Op::Bitcast, ty, chosen)
+    }).collect())
+}
+
+// ---- isclose
+
+/// The second number becomes a float first, as in NumPy; then all of it is computed in the type that holds the operands.
+fn close_rule(args: &[Arg], _: bool) -> Option<Answer> {
+    if !args.iter().all(|a| a.ty.is_number()) { return None; }
+    let second = promote::result_type(args[1].ty.strong(), Type::float());
+    let t = [args[0].ty.strong(), args[2].ty, args[3].ty].into_iter().fold(second, promote::result_type);
+    let part = part_of(t);
+    Some(Answer::coerced(Type::bool(), vec![t, t, part, part, Type::bool()]))
+}
+
+fn part_of(t: Type) -> Type { if let Kind::Complex(f) = *t { Type::float_of(f) } else { t } }
+
+/// `|x - y| <= atol + rtol |y|` with `y` finite, or `x == y`, or both NaN where that counts.
+fn emit_close(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let t = c.types[0];
+    let (x, y) = (&c.args[0], &c.args[1]);
+    let difference: Val = x.iter().zip(y).map(|(x, y)| cx.b.bin(Op::Fsub, *x, *y)).collect();
+    let (far, size) = (magnitude(cx, &difference)?, magnitude(cx, y)?);
+    let allowed = cx.b.bin(Op::Fmul, c.args[2][0], size);
+    let allowed = cx.b.bin(Op::Fadd, c.args[3][0], allowed);
+    let near = cx.b.bin(Op::FcmpLe, far, allowed);
+    let mut finite = near;
+    for part in y {
+        // What is not finite leaves NaN behind when it is subtracted from itself.
+        let zero = cx.b.bin(Op::Fsub, *part, *part);
+        let ok = cx.b.bin(Op::FcmpEq, zero, zero);
+        finite = cx.and(finite, ok);
+    }
+    let same = super::compare::equal(cx, x, t, y, t)?;
+    let close = cx.or(finite, same);
+    if c.consts[4] == Some(Const::Bool(false)) { return Ok(vec![close]); }
+    let nan = |cx: &mut LowerCx<'_>, v: &[Value]| v.iter().fold(None, |any, p| {
+        let is = cx.b.bin(Op::FcmpUno, *p, *p);
+        Some(match any { Some(a) => cx.or(a, is), None => is })
+    });
+    let both = match (nan(cx, x), nan(cx, y)) { (Some(a), Some(b)) => cx.and(a, b), _ => return Ok(vec![close]) };
+    let counts = cx.and(both, c.args[4][0]);
+    Ok(vec![cx.or(close, counts)])
+}
+
+fn magnitude(cx: &mut LowerCx<'_>, v: &[Value]) -> Result<Value> {
+    if let [one] = v { return Ok(cx.b.un(Op::Fabs, *one)); }
+    let (re, im) = (super::arith::widen(cx, v[0]), super::arith::widen(cx, v[1]));
+    let h = cx.helper_value(&super::real::real_hypot, &[re, im]);
+    Ok(if cx.b.ty(v[0]) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h })
 }
 
 // ---- nonzero
@@ -69,42 +124,24 @@ fn nonzero_rule(args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::tuple(vec![Type::array(Type::i64(), 1, Layout::C); a.ndim()])))
 }
 
-fn is_nonzero(cx: &mut LowerCx<'_>, p: Value, t: Type) -> Result<Value> {
-    let x = load_element(cx, p, t);
-    Ok(cast::cast(cx, &x, t, Type::bool())?[0])
-}
-
 fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    let zero = cx.b.i64(0);
-    let dtype = a.ty.dtype;
-    let count = fold(cx, &a.shape, &[a.stream()], &[zero], &mut |cx, at, n| {
-        let m = is_nonzero(cx, at[0], dtype)?;
-        let one = cx.b.conv(Op::Zext, Ty::I64, m);
-        Ok(vec![cx.b.bin(Op::Iadd, n[0], one)])
-    })?[0];
-    let mut made: Vec<ArrayVal> = vec![];
-    for _ in 0..a.shape.len() {
-        let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
-        made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, Type::i64(), &[count], Layout::C, false))?);
+    let n = a.shape.len();
+    let elem = element_code(cx, a.ty.dtype)?;
+    let dims = cx.b.i64(n as i64);
+    let [shape, strides] = spill_parts(cx, [&a.shape, &a.strides]);
+    let count = cx.helper_value(&kernel::array_count_nonzero, &[elem, dims, shape, a.data, strides]);
+    // The results are the rows of one array.
+    let all = ArrayVal::alloc(cx, Type::i64(), &[dims, count], Layout::C, false)?;
+    let one = cx.b.i64(1);
+    cx.b.helper(&kernel::array_nonzero, &[elem, dims, shape, a.data, strides, all.data, count, one, count]);
+    let mut out = vec![];
+    for k in 0..n {
+        if k > 0 { cx.b.helper(&super::object::obj_retain, &[all.owner]); }
+        let off = cx.b.bin_imm(Op::Imul, count, 8 * k as i64);
+        out.extend([all.owner, cx.b.ptr_add(all.data, off), count]);
     }
-    // How far the results are filled; another thread may change the array meanwhile, so it never passes the count.
-    let filled = cx.spill(&[zero]);
-    a.for_each(cx, &mut |cx, index| {
-        let p = a.address(cx, index);
-        let m = is_nonzero(cx, p, dtype)?;
-        cx.if_then(m, |cx| {
-            let k = cx.b.load(Ty::I64, filled, 0, crate::lir::Alias::Stack);
-            let room = cx.b.bin(Op::IcmpSlt, k, count);
-            cx.if_then(room, |cx| {
-                for (out, i) in made.iter().zip(index) { out.store(cx, &[k], &[*i]); }
-                let next = cx.b.bin_imm(Op::Iadd, k, 1);
-                cx.b.store(next, filled, 0, crate::lir::Alias::Stack);
-                Ok(())
-            })
-        })
-    })?;
-    Ok(made.iter().flat_map(ArrayVal::pack).collect())
+    Ok(out)
 }
 
 fn emit_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -165,7 +202,7 @@ fn emit_take(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return match take_index(&args)? {
             Ok(index) => pick(cx, &c.args[0], c.types[0], &c.args[1], index, c.ret),
             Err(text) => {
-                cx.raise_and_continue(Class::ValueError, &text);
+                cx.raise_and_continue(super::shape::error_class(&text), &text);
                 Ok(vec![])
             }
         };

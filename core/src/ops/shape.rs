@@ -68,6 +68,9 @@ pub fn normal_axis(k: i64, n: usize) -> Option<usize> {
     usize::try_from(at).ok().filter(|k| *k < n)
 }
 
+/// The class of an error that is known by its text so far: an axis out of bounds has one of its own.
+pub fn error_class(text: &str) -> Class { if text.contains("is out of bounds for array of dimension") { Class::AxisError } else { Class::ValueError } }
+
 pub fn axis_text(k: i64, n: usize) -> String { format!("axis {k} is out of bounds for array of dimension {n}") }
 
 /// Constant integers: one, or a tuple of them.
@@ -144,7 +147,7 @@ fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k
 
 /// Raises at run time what NumPy raises, where the types say already that it will.
 fn always_raises(cx: &mut LowerCx<'_>, message: &str) -> Result<Val> {
-    cx.raise_and_continue(Class::ValueError, message);
+    cx.raise_and_continue(error_class(message), message);
     Ok(vec![])
 }
 
@@ -188,7 +191,7 @@ fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize) -> Value {
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(k, count);
     let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(ok, Class::ValueError, "axis {} is out of bounds for array of dimension {}", &[k, count]);
+    cx.check_format(ok, Class::AxisError, "axis {} is out of bounds for array of dimension {}", &[k, count]);
     at
 }
 
@@ -219,7 +222,7 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let (Some(x), Some(y)) = (known(1), known(2)) {
         return match (normal_axis(x, n), normal_axis(y, n)) {
             (Some(i), Some(j)) => Ok(permuted(&a, &swapped(n, i, j), c.ret)?.pack()),
-            (i, _) => always_raises(cx, &axis_text(if i.is_none() { x } else { y }, n)),
+            (i, _) => always_raises(cx, &if i.is_none() { format!("axis1: {}", axis_text(x, n)) } else { format!("axis2: {}", axis_text(y, n)) }),
         };
     }
     let at: Vec<Value> = [1, 2].map(|k| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n) }).to_vec();
@@ -607,6 +610,7 @@ fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = members.first().and_then(|t| t.as_array()).map_or(0, |a| a.ndim());
     let mut shapes = vec![];
     for (v, t) in c.args[1..].iter().zip(&c.types[1..]) { if t.as_array().is_some() { shapes.push(ArrayVal::new(cx, v, *t)?.shape); } }
+    check_two(cx, &shapes);
     let shape = if n == 0 { vec![] } else { broadcast_shapes(cx, &shapes, n)? };
     let mut out = vec![];
     for ((v, t), ret) in c.args[1..].iter().zip(&c.types[1..]).zip(members) {
@@ -615,6 +619,21 @@ fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         out.extend(stretch(cx, &a, &shape, *ret)?.pack());
     }
     Ok(out)
+}
+
+/// NumPy's text where two shapes do not broadcast; which two of several do not is known only when they meet, so those have the ufuncs' text.
+fn check_two(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>]) {
+    let [a, b] = shapes else { return };
+    let mut fits = cx.b.bool(true);
+    for (m, n) in a.iter().rev().zip(b.iter().rev()) {
+        let same = cx.b.bin(Op::IcmpEq, *m, *n);
+        let (m_one, n_one) = (cx.b.bin_imm(Op::IcmpEq, *m, 1), cx.b.bin_imm(Op::IcmpEq, *n, 1));
+        let ok = cx.or(same, m_one);
+        let ok = cx.or(ok, n_one);
+        fits = cx.and(fits, ok);
+    }
+    let text = format!("shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg 0 with shape {} and arg 1 with shape {}.", shape_text(a.len()), shape_text(b.len()));
+    cx.check_format(fits, Class::ValueError, &text, &[a.as_slice(), b].concat());
 }
 
 fn broadcast_shapes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -627,6 +646,7 @@ fn emit_broadcast_shapes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     for (v, t) in c.args.iter().zip(c.types) { shapes.push(shape_values(cx, v, *t)?); }
     let n = c.ret.members().map_or(0, <[Type]>::len);
     if n == 0 { return Ok(vec![]); }
+    check_two(cx, &shapes);
     broadcast_shapes(cx, &shapes, n)
 }
 

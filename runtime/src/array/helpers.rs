@@ -50,8 +50,8 @@ impl Helpers for Native {
     unsafe fn array_count_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 {
         unsafe { reduce::count_nonzero(elem(elem_code), View::new(ndim, shape, data, strides)) }
     }
-    unsafe fn array_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, item_step: i64, axis_step: i64) {
-        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, item_step, axis_step) }
+    unsafe fn array_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
+        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, count, item_step, axis_step) }
     }
     unsafe fn array_sort(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64) {
         let Some(axis) = axis(along, ndim) else { return };

@@ -127,7 +127,7 @@ macro_rules! with_item {
 }
 pub(crate) use with_item;
 
-/// Conversion as `astype` does it: through 64 bits from float to int (saturating, then cut), the real part from complex.
+/// Conversion as `astype` does it: through 64 bits from float to int (saturating, then cut; below zero to uint64 too), the real part from complex.
 pub trait To<D> { fn to(self) -> D; }
 
 macro_rules! to_numbers {
@@ -144,8 +144,8 @@ macro_rules! to_numbers {
 macro_rules! from_ints { ($($S:ty)*) => { $(to_numbers!($S, |s| int: s, uint: s, float: s, im: 0.0, truth: s != 0);)* }; }
 from_ints!(i8 i16 i32 i64 u8 u16 u32 u64);
 macro_rules! from_floats { ($($S:ty)*) => { $(
-    to_numbers!($S, |s| int: s as i64, uint: s as u64, float: s, im: 0.0, truth: s != 0.0);
-    to_numbers!(Complex<$S>, |s| int: s.re as i64, uint: s.re as u64, float: s.re, im: s.im, truth: s.re != 0.0 || s.im != 0.0);
+    to_numbers!($S, |s| int: s as i64, uint: (if s < 0.0 { s as i64 as u64 } else { s as u64 }), float: s, im: 0.0, truth: s != 0.0);
+    to_numbers!(Complex<$S>, |s| int: s.re as i64, uint: (if s.re < 0.0 { s.re as i64 as u64 } else { s.re as u64 }), float: s.re, im: s.im, truth: s.re != 0.0 || s.im != 0.0);
 )* }; }
 from_floats!(f32 f64);
 to_numbers!(Bool, |s| int: s.truth() as u8, uint: s.truth() as u8, float: s.truth() as u8, im: 0.0, truth: s.truth());

@@ -113,10 +113,12 @@ unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Optio
 /// Indices of the true elements, in C order.
 ///
 /// # Safety
-/// The array is as described and `out` has room for an index of each axis of each true element.
-pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, item_step: i64, axis_step: i64) {
-    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, item_step: isize, axis_step: isize) {
+/// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be more by now: another thread may have
+/// changed the array since they were counted.)
+pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
+    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize) {
         let mut to = out;
+        let mut left = count;
         if let ([n], [stride]) = (from.shape, from.strides) {
             let (n, stride) = (*n as isize, *stride as isize);
             // Into a block first, without branches: every position is written, and kept where the element is true.
@@ -127,6 +129,8 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, item_step: i64,
                     block[found] = i as i64;
                     found += unsafe { from.data.offset(i * stride).cast::<T>().read_unaligned() }.truth() as usize;
                 }
+                let found = found.min(left as usize);
+                left -= found as i64;
                 for i in &block[..found] {
                     unsafe { *to = *i };
                     to = to.wrapping_offset(item_step);
@@ -136,7 +140,8 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, item_step: i64,
         }
         let mut index = vec![0i64; from.shape.len()];
         each_index(from.shape, [from.strides], |[o]| unsafe {
-            if from.data.offset(o).cast::<T>().read_unaligned().truth() {
+            if left > 0 && from.data.offset(o).cast::<T>().read_unaligned().truth() {
+                left -= 1;
                 for (k, i) in index.iter().enumerate() { *to.offset(k as isize * axis_step) = *i; }
                 to = to.offset(item_step);
             }
@@ -147,5 +152,5 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, item_step: i64,
             }
         });
     }
-    with_item!(elem, T => unsafe { run::<T>(from, out, item_step as isize, axis_step as isize) }, else ());
+    with_item!(elem, T => unsafe { run::<T>(from, out, count, item_step as isize, axis_step as isize) }, else ());
 }

@@ -234,11 +234,11 @@ fn running_sums_and_indices_of_true_elements() {
         assert_eq!(out, [2, 2, 5, 5, 5, 9]);
         let b = [0i64, 7, 0, 0, 8, 9];
         assert_eq!(Native::array_count_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr()), 3);
-        Native::array_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr(), at.as_mut_ptr(), 1, 3);
+        Native::array_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr(), at.as_mut_ptr(), 3, 1, 3);
         assert_eq!(at[..6], [0, 1, 1, 1, 1, 2]);
         let flags: Vec<u8> = (0..1000).map(|i| (i % 3 == 0) as u8).collect();
         let mut found = vec![0i64; 334];
-        Native::array_nonzero(Elem::Bool as i64, 1, [1000i64].as_ptr(), p(&flags), [1i64].as_ptr(), found.as_mut_ptr(), 1, 334);
+        Native::array_nonzero(Elem::Bool as i64, 1, [1000i64].as_ptr(), p(&flags), [1i64].as_ptr(), found.as_mut_ptr(), 334, 1, 334);
         assert!(found.iter().enumerate().all(|(i, x)| *x == 3 * i as i64));
     }
 }

@@ -4,33 +4,11 @@ import numpy as np
 
 
 def isclose(a, b, rtol, atol, equal_nan):
-    x, y = np.asarray(a), _inexact(np.asarray(b))
-    close = np.less_equal(np.abs(x - y), atol + rtol * np.abs(y)) & np.isfinite(y)
-    same = close | np.equal(x, y)
-    if equal_nan:
-        return same | (np.isnan(x) & np.isnan(y))
-    return same
-
-
-def _inexact(y):
-    if y.dtype.kind == "f" or y.dtype.kind == "c":
-        return y
-    return y.astype(np.float64)
+    return np.isclose(np.asarray(a), np.asarray(b), rtol, atol, equal_nan)
 
 
 def allclose(a, b, rtol, atol, equal_nan):
-    same = isclose(a, b, rtol, atol, equal_nan)
-    if isinstance(same, (bool, np.bool_)):
-        return bool(same)
-    else:
-        return _all(same)
-
-
-def _all(a):
-    for x in a.flat:
-        if not x:
-            return False
-    return True
+    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
 
 
 def array_equal(a1, a2, equal_nan):
@@ -40,10 +18,7 @@ def array_equal(a1, a2, equal_nan):
     same = np.equal(x, y)
     if equal_nan:
         same = same | (np.isnan(x) & np.isnan(y))
-    if isinstance(same, (bool, np.bool_)):
-        return bool(same)
-    else:
-        return _all(same)
+    return bool(np.all(same))
 
 
 def array_equiv(a1, a2):
@@ -52,4 +27,4 @@ def array_equiv(a1, a2):
         m, n = x.shape[-d], y.shape[-d]
         if m != n and m != 1 and n != 1:
             return False
-    return _all(np.atleast_1d(np.equal(x, y)))
+    return bool(np.all(np.equal(x, y)))

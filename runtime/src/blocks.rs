@@ -1,0 +1,104 @@
+//! Memory of arrays: freed blocks of middling size are kept for the next array of that size.
+//!
+//! An expression such as `a * 2 + b` makes and drops an array for each operation. The C library gives blocks of a few hundred KiB and more back to
+//! the system at once, and each fresh page costs more than the arithmetic on it. Every thread keeps a few; what it keeps is bounded by [`BYTES`].
+
+use std::cell::RefCell;
+
+/// Smaller blocks stay in the C library's own lists.
+const SMALLEST: usize = 1 << 16;
+/// Bytes that one thread keeps at most.
+const BYTES: usize = 1 << 25;
+/// Blocks that one thread keeps at most.
+const BLOCKS: usize = 8;
+
+struct Block { raw: *mut libc::c_void, total: usize }
+
+#[derive(Default)]
+struct Kept { blocks: Vec<Block>, bytes: usize }
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: the list owns what it holds.
+        for b in &self.blocks { unsafe { libc::free(b.raw) } }
+    }
+}
+
+thread_local! { static KEPT: RefCell<Kept> = RefCell::default(); }
+
+/// A block of at least `total` bytes and its size; null when there is no memory.
+pub fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize) {
+    if let Some(b) = (total >= SMALLEST).then(|| find(total)).flatten() {
+        // SAFETY: the block is ours and has at least `total` bytes.
+        if zeroed { unsafe { libc::memset(b.raw, 0, total) }; }
+        return (b.raw, b.total);
+    }
+    // SAFETY: both take any size; `calloc` gets large blocks zeroed from the system without touching them.
+    (unsafe { if zeroed { libc::calloc(1, total) } else { libc::malloc(total) } }, total)
+}
+
+/// The smallest kept block that fits without wasting more than a quarter.
+fn find(total: usize) -> Option<Block> {
+    KEPT.try_with(|k| {
+        let mut k = k.borrow_mut();
+        let fits = |b: &Block| b.total >= total && b.total - total <= total / 4;
+        let at = (0..k.blocks.len()).filter(|i| fits(&k.blocks[*i])).min_by_key(|i| k.blocks[*i].total)?;
+        let b = k.blocks.remove(at);
+        k.bytes -= b.total;
+        Some(b)
+    }).ok().flatten()
+}
+
+/// Gives back a block that [`take`] gave.
+///
+/// # Safety
+/// The block must not be used any more.
+pub unsafe fn give(raw: *mut libc::c_void, total: usize) {
+    let kept = (SMALLEST..=BYTES).contains(&total) && KEPT.try_with(|k| keep(&mut k.borrow_mut(), Block { raw, total })).is_ok();
+    // SAFETY: as required of the caller.
+    if !kept { unsafe { libc::free(raw) } }
+}
+
+/// Keeps a block; the oldest ones go where there are too many.
+fn keep(k: &mut Kept, b: Block) {
+    k.bytes += b.total;
+    k.blocks.push(b);
+    while k.bytes > BYTES || k.blocks.len() > BLOCKS {
+        let oldest = k.blocks.remove(0);
+        k.bytes -= oldest.total;
+        // SAFETY: the list owned it.
+        unsafe { libc::free(oldest.raw) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_freed_block_serves_the_next_of_its_size() {
+        let (a, size) = take(100_000, false);
+        unsafe {
+            libc::memset(a, 7, size);
+            give(a, size);
+            let (b, room) = take(99_000, true);
+            assert_eq!(b, a);
+            assert!(std::slice::from_raw_parts(b.cast::<u8>(), 99_000).iter().all(|x| *x == 0));
+            give(b, room);
+            let (c, _) = take(200_000, false);
+            assert_ne!(c, a);
+            libc::free(c);
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let all: Vec<_> = (0..40).map(|i| take(SMALLEST * (i + 1), false)).collect();
+        for (raw, total) in all { unsafe { give(raw, total) } }
+        KEPT.with(|k| {
+            let k = k.borrow();
+            assert!(k.blocks.len() <= BLOCKS && k.bytes <= BYTES);
+            assert_eq!(k.bytes, k.blocks.iter().map(|b| b.total).sum::<usize>());
+        });
+    }
+}
