@@ -72,8 +72,8 @@ pub struct List {
     pub py: *mut u8,
 }
 
-/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in [`List`],
-/// for the first 64 words; a frame with more references keeps them in front.
+/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in [`List`].
+/// References lie in front, so that the mask reaches them all.
 #[repr(C)]
 pub struct Frame {
     pub obj: Obj,

@@ -163,7 +163,18 @@ pub fn type_of_keywords(d: &Bound<'_, PyDict>) -> Result<Type, Failure> {
 
 /// The type of a list; all elements must have a common one.
 pub fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
-    let mut elem: Option<Type> = None;
+    let t = type_of_elements(l)?;
+    if tierup_core::infer::session::has_unknown(t) {
+        return Err(Diagnostic::new(Code::UnknownElementType, "the element type of an empty list argument is not known")
+            .help("call the function with a list that has elements first, or pass an array")
+            .into());
+    }
+    Ok(t)
+}
+
+/// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it decides.
+fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
+    let mut elem = Type::never();
     let mut last_class = std::ptr::null_mut();
     for item in l.iter() {
         // SAFETY: `item` is live.
@@ -171,26 +182,24 @@ pub fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
         // A run of floats has one type. Ints have two (those past 63 bits), containers many.
         if class == last_class && class == &raw mut ffi::PyFloat_Type { continue; }
         last_class = class;
-        let t = type_of(&item)?;
-        elem = Some(match elem {
-            None => t,
-            Some(e) => merge_elements(e, t).ok_or_else(|| -> Failure {
-                Diagnostic::new(Code::UnsupportedArgument, format!("the elements of a list argument have different types: {e} and {t}"))
-                    .help("a tuple may hold values of different types")
-                    .into()
-            })?,
-        });
+        let t = match item.cast::<PyList>() {
+            Ok(inner) => nested(l.py(), || type_of_elements(inner))?,
+            Err(_) => type_of(&item)?,
+        };
+        elem = merge_elements(elem, t).ok_or_else(|| -> Failure {
+            Diagnostic::new(Code::UnsupportedArgument, format!("the elements of a list argument have different types: {elem} and {t}"))
+                .help("a tuple may hold values of different types")
+                .into()
+        })?;
     }
-    elem.map(Type::list).ok_or_else(|| {
-        Diagnostic::new(Code::UnknownElementType, "the element type of an empty list argument is not known")
-            .help("call the function with a list that has elements first, or pass an array")
-            .into()
-    })
+    if elem.fits_list() { return Ok(Type::list(elem)); }
+    Err(unsupported("the elements of a list argument are too large: more than 64 values each (an array counts as several)").with_help("use several lists, or shorter tuples"))
 }
 
 /// The type that holds elements of both: what [`crate::plan`] converts to, no more.
 fn merge_elements(a: Type, b: Type) -> Option<Type> {
-    if a == b { return Some(a); }
+    if a == b || *b == Kind::Never { return Some(a); }
+    if *a == Kind::Never { return Some(b); }
     let rank = |t: Type| match *t { Kind::Bool => Some(0), Kind::Int(Int::Py) => Some(1), Kind::Float(tierup_core::types::Float::Py) => Some(2), Kind::Complex(tierup_core::types::Float::Py) => Some(3), _ => None };
     if let (Some(x), Some(y)) = (rank(a), rank(b)) { return Some(if x > y { a } else { b }); }
     match (a.kind(), b.kind()) {

@@ -101,6 +101,17 @@ def deleted(n):
     return x, a
 
 
+def deleted_in_loop(n):
+    x = 1
+    out = []
+    for i in range(n):
+        out.append(i)
+        del x
+        if i < 2:
+            x = i
+    return out
+
+
 def subscripts(a, i, j):
     a[i] = a[j]
     a[i, j] += 1

@@ -7,6 +7,8 @@ import ast
 import copy
 
 CONSTANTS = [0, 1, 1.0, "", True]
+# Stands for a candidate that has no text; nobody takes it.
+UNSOUND = "raise SystemError\n"
 
 
 def reduce(source, still_fails, rounds=6):
@@ -31,10 +33,11 @@ def descend(best, candidates, still_fails):
         tree = ast.parse(best)
         choices = candidates(tree)
         taken = False
-        for index, text in enumerate(choices):
+        for index, make in enumerate(choices):
             if index < position:
                 continue
             position = index
+            text = make()
             if len(text) < len(best) and still_fails(text):
                 best, taken = text, True
                 break
@@ -43,13 +46,15 @@ def descend(best, candidates, still_fails):
 
 
 def changed(tree, change):
-    """The text of a copy of the tree after `change(copy)`, None where it does not print."""
-    other = copy.deepcopy(tree)
-    change(other)
-    try:
-        return ast.unparse(ast.fix_missing_locations(other)) + "\n"
-    except Exception:  # noqa: BLE001  (a tree that means nothing has no text)
-        return ""
+    """What makes the text of a copy of the tree after `change(copy)`: a candidate costs nothing until it is looked at."""
+    def make():
+        other = copy.deepcopy(tree)
+        change(other)
+        try:
+            return ast.unparse(ast.fix_missing_locations(other)) + "\n"
+        except Exception:  # noqa: BLE001  (a tree that means nothing has no text)
+            return UNSOUND
+    return make
 
 
 def bodies(tree):
@@ -75,10 +80,10 @@ def without_statements(tree):
             if isinstance(statements[i], ast.Assign) and ast.unparse(statements[i].targets[0]) == "ARGUMENTS":
                 tuples = statements[i].value.elts
                 for k in reversed(range(len(tuples) if len(tuples) > 1 else 0)):
-                    yield changed(tree, lambda t, k=k: getattr(nth(t, number), name)[i].value.elts.pop(k))
+                    yield changed(tree, lambda t, at=(number, name, i, k): getattr(nth(t, at[0]), at[1])[at[2]].value.elts.pop(at[3]))
                 continue
 
-            def drop(t):
+            def drop(t, number=number, name=name, i=i):
                 rest = getattr(nth(t, number), name)
                 del rest[i]
                 if not rest and name == "body":
@@ -86,7 +91,7 @@ def without_statements(tree):
 
             yield changed(tree, drop)
             if getattr(statements[i], "body", None) and not isinstance(statements[i], (ast.FunctionDef, ast.ExceptHandler, ast.match_case)):
-                def hoist(t):
+                def hoist(t, number=number, name=name, i=i):
                     rest = getattr(nth(t, number), name)
                     rest[i:i + 1] = rest[i].body
 
@@ -110,7 +115,7 @@ def with_smaller_expressions(tree):
     for _, number, name, i, child in sorted(places, key=lambda p: -p[0]):
         parts = [c for c in ast.iter_child_nodes(child) if isinstance(c, ast.expr)]
         for part in [*parts, *(ast.Constant(c) for c in CONSTANTS)]:
-            def put(t):
+            def put(t, number=number, name=name, i=i, part=part):
                 parent = nth(t, number)
                 if i is None:
                     setattr(parent, name, part)

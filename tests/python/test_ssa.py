@@ -103,6 +103,7 @@ INPUTS = {
     "forever": ["3"],
     "maybe_unbound": ["3", "0", "-1"],
     "deleted": ["0", "1"],
+    "deleted_in_loop": ["2", "3", "4"],
     "subscripts": ["Indexed(), 1, 2"],
     "attributes": ["Thing(y=Thing(z=2), sum=lambda: 3, T=Thing(sum=lambda axis: axis), mean=4)"],
     "unpacking": ["((1, 2), 3)", "(((1, 2), [3, 4, 5, 6, 7]), 3)", "([(1, 2), [0, 1, 2, 3, 4, 5]], 0)"],

@@ -203,6 +203,9 @@ impl<'h> Session<'h> {
         }
         let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
         if new == old { return Ok(()); }
+        if !self.resolve(new).fits_list() {
+            return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
+        }
         match *list {
             Kind::ListVar(v) if !self.vars[self.root(v) as usize].fixed => {
                 let r = self.root(v) as usize;

@@ -40,29 +40,28 @@ fn resume_signature(yields: Type) -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results }
 }
 
-/// Arguments first, then values that may be needed after a suspension; references come first so that the mask reaches them.
+/// Places for arguments and for values that may be needed after a suspension; references come first so that the mask reaches them.
 fn layout(func: &Func) -> Result<Layout> {
-    let mut l = Layout { slots: HashMap::new(), words: 0, ref_mask: 0 };
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
-    let place = |l: &mut Layout, v: Value| {
-        let leaves = func.types[v.index()].leaves();
-        let mut slots = vec![];
-        for leaf in &leaves {
-            if leaf.is_ref && l.words < 64 { l.ref_mask |= 1 << l.words; }
-            slots.push((FRAME_HEADER + 8 * l.words, leaf.ty));
-            l.words += 1;
+    let mut words = 0;
+    let mut slots: HashMap<Value, Vec<(i32, Ty)>> = HashMap::new();
+    for v in &keep { slots.insert(*v, func.types[v.index()].leaves().iter().map(|l| (0, l.ty)).collect()); }
+    for refs in [true, false] {
+        for v in &keep {
+            for (k, leaf) in func.types[v.index()].leaves().iter().enumerate() {
+                if leaf.is_ref != refs { continue; }
+                if let Some(places) = slots.get_mut(v) { places[k].0 = FRAME_HEADER + 8 * words; }
+                words += 1;
+            }
         }
-        l.slots.insert(v, slots);
-    };
-    for v in &func.blocks[0].params { place(&mut l, *v); }
-    let (counted, plain): (Vec<Value>, Vec<Value>) = keep[func.blocks[0].params.len()..].iter().partition(|v| func.types[v.index()].is_counted());
-    for v in counted { place(&mut l, v); }
-    if l.words > 64 && l.ref_mask != 0 && func.types.iter().filter(|t| t.is_counted()).count() > 40 {
-        return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("generator `{}` keeps too many objects alive across a yield", func.name)).help("split it"));
+        if refs && words > 64 {
+            return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("generator `{}` keeps more than 64 objects alive across a yield", func.name)).help("split it"));
+        }
     }
-    for v in plain { place(&mut l, v); }
-    Ok(l)
+    let refs: usize = keep.iter().map(|v| func.types[v.index()].leaves().iter().filter(|l| l.is_ref).count()).sum();
+    let ref_mask = if refs == 64 { u64::MAX } else { (1 << refs) - 1 };
+    Ok(Layout { slots, words, ref_mask })
 }
 
 /// Values that some path carries over a `yield`: live after it, by a plain backward analysis.
@@ -113,7 +112,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
     let l = layout(func)?;
-    let maker = lower_maker(session, id, &l, options, generators);
+    let maker = lower_maker(session, id, func, &l, options, generators);
     let mut out = lir::Func::new(resume_name(session, id), sig.clone());
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
@@ -138,7 +137,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
 }
 
 /// The generator function itself: a new frame that holds the arguments.
-fn lower_maker(session: &Session<'_>, id: InstanceId, l: &Layout, options: Options, generators: &Generators) -> lir::Func {
+fn lower_maker(session: &Session<'_>, id: InstanceId, func: &Func, l: &Layout, options: Options, generators: &Generators) -> lir::Func {
     let t = super::target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let b = Builder::start(&mut out);
@@ -147,7 +146,8 @@ fn lower_maker(session: &Session<'_>, id: InstanceId, l: &Layout, options: Optio
     let (words, mask) = (cx.b.i64(l.words as i64), cx.b.i64(l.ref_mask as i64));
     let frame = cx.helper_value(&frame_new, &[words, mask]);
     for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) { cx.retain(val, *ty); }
-    for (k, v) in params[1..].iter().enumerate() { cx.b.store(*v, frame, FRAME_HEADER + 8 * k as i32, Alias::Frame); }
+    let places = func.blocks[0].params.iter().flat_map(|p| l.slots.get(p).into_iter().flatten());
+    for (v, (at, _)) in params[1..].iter().zip(places) { cx.b.store(*v, frame, *at, Alias::Frame); }
     let status = cx.b.i64(0);
     cx.b.ret(vec![status, frame]);
     out

@@ -156,6 +156,7 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
 
 fn comparable(a: Type, b: Type) -> bool {
     if a.is_number() && b.is_number() { return true; }
+    if a == b && super::list::comparable(a) { return true; }
     match (a.kind(), b.kind()) {
         (Kind::Optional(x), Kind::Optional(y)) => comparable(*x, *y),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::None, Kind::None) => true,
@@ -168,8 +169,10 @@ fn comparable(a: Type, b: Type) -> bool {
     }
 }
 
-fn structural_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (a, b) = (args[0].ty, args[1].ty);
+fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
+    // Lists have rows of their own; those in tuples are compared here.
+    if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) { return Err(no_match("==", args)); }
     if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
         // Values of unrelated classes are never equal in Python.
         let class = |t: Type| match t.kind() {
@@ -210,6 +213,7 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
         }
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
         (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
+        (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
         _ => match (at.members(), bt.members()) {
             (Some(x), Some(y)) if x.len() == y.len() => {
                 let mut all = cx.b.bool(true);
@@ -229,12 +233,13 @@ fn orderable(a: Type, b: Type) -> bool {
     // None raises when it is compared.
     if let Kind::Optional(x) = *a { return orderable(x, b); }
     if let Kind::Optional(y) = *b { return orderable(a, y); }
-    if a.is_real() && b.is_real() || (*a == Kind::Str && *b == Kind::Str) { return true; }
+    if a.is_real() && b.is_real() || (*a == Kind::Str && *b == Kind::Str) || (a == b && super::list::comparable(a)) { return true; }
     match (a.members(), b.members()) { (Some(x), Some(y)) => x.iter().zip(y).all(|(p, q)| orderable(*p, *q)), _ => false }
 }
 
-fn tuple_order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args[0].ty.members().is_none() || !orderable(args[0].ty, args[1].ty) { return Err(no_match("comparison", args)); }
+fn tuple_order_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
+    if a.members().is_none() || !orderable(a, b) { return Err(no_match("comparison", args)); }
     Ok(Answer::of(Type::bool()))
 }
 
@@ -258,6 +263,10 @@ fn order(cx: &mut LowerCx<'_>, a: (&[Value], Type), b: (&[Value], Type), strict:
         return numbers(cx, av, at, bv, bt, cmp);
     }
     if *at == Kind::Str { return super::string::emit_order(cx, av[0], bv[0], strict.signed == Op::IcmpSlt, or_equal); }
+    if let Kind::List(_) = *at {
+        let wanted: &[i64] = match (strict.signed == Op::IcmpSlt, or_equal) { (true, false) => &[-1], (true, true) => &[-1, 0], (false, false) => &[1], (false, true) => &[1, 0] };
+        return super::list::order(cx, av[0], bv[0], at, wanted);
+    }
     let (Some(x), Some(y)) = (at.members(), bt.members()) else { return Err(Diagnostic::new(Code::InternalError, "order of unordered types")) };
     let (av, bv) = (split_leaves(av, x), split_leaves(bv, y));
     let by_length = if strict.signed == Op::IcmpSlt { x.len() < y.len() } else { x.len() > y.len() };

@@ -84,6 +84,11 @@ pub fn value_type(t: Type) -> Option<Type> {
 fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
     match t.kind() {
         Kind::Iter(IterType::List(l) | IterType::Reversed(l)) if matches!(**l, Kind::ListVar(_)) => cx.elem(*l),
+        Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t)) if t.members().is_some_and(|m| !m.is_empty()) => {
+            // Lists of yet unknown elements, gone through together, are of one type.
+            let members = t.members()?;
+            members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b))
+        }
         Kind::Iter(IterType::Enumerate(t)) => Some(Type::tuple(vec![Type::int(), value_type_in(cx, *t)?])),
         Kind::Iter(IterType::Zip(m)) => Some(Type::tuple(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
         _ => value_type(t),

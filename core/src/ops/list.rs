@@ -7,6 +7,7 @@
 use super::sequence::{self, adjust_slice};
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
+use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
@@ -72,7 +73,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
     OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Lir(extend_rule, emit_extend)).raises().writes().doc("Adds the elements of another sequence."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
-    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(|cx, a| search(cx, a, Type::int()), emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different types) is compared in Python.
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("builtin.list_index")).only_if(is_list).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::bool()), |cx, c| {
         let (zero, end) = (cx.b.i64(0), cx.b.i64(i64::MAX));
@@ -82,7 +85,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Lir(sort_rule, emit_sort)).raises().writes().doc("Sorts in place; stable."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..))).raises().writes().doc("Sorts in place by a key function."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
-        |cx, a| { list_elem(cx, &a[1..], "sort")?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
+        |cx, a| { sortable(cx, &a[1..])?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {
             let (elems, n) = elems(cx, list_of(c.types[1])?)?;
             let reverse = super::compare::truth(cx, &c.args[2], c.types[2])?;
@@ -90,6 +93,11 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![])
         },
     )).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
+    OpDef::new(&["list.remove"], "list, x", Body::Py("builtin.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.count"], "list, x", Body::Py("builtin.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
+    OpDef::new(&["operator.contains"], "list, x", Body::Py("builtin.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none()).raises().writes().doc("Sorts in place; stable."),
+    OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
     OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
     OpDef::new(&["operator.setitem"], "list, i, x", Body::Lir(set_rule, emit_set)).raises().writes().doc("`list[i] = x`; IndexError."),
@@ -122,6 +130,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.le"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[-1, 0]))).reads().doc("`a <= b` of lists."),
     OpDef::new(&["operator.gt"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1]))).reads().doc("`a > b` of lists."),
     OpDef::new(&["operator.ge"], "a, b", Body::Lir(compare_rule, |cx, c| ordered(cx, c, &[1, 0]))).reads().doc("`a >= b` of lists."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.list_equal")).only_if(are_lists).raises().reads().doc("`a == b` of lists."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.list_unequal")).only_if(are_lists).raises().reads().doc("`a != b` of lists."),
+    OpDef::new(&["operator.lt"], "a, b", Body::Py("builtin.list_less")).only_if(are_lists).raises().reads().doc("`a < b` of lists."),
+    OpDef::new(&["operator.le"], "a, b", Body::Py("builtin.list_less_equal")).only_if(are_lists).raises().reads().doc("`a <= b` of lists."),
+    OpDef::new(&["operator.gt"], "a, b", Body::Py("builtin.list_greater")).only_if(are_lists).raises().reads().doc("`a > b` of lists."),
+    OpDef::new(&["operator.ge"], "a, b", Body::Py("builtin.list_greater_equal")).only_if(are_lists).raises().reads().doc("`a >= b` of lists."),
     // Captured variables that are rebound live in lists of one element.
     OpDef::new(&["cell.new"], "*init", Body::Lir(build_rule, emit_build)).raises().reads().doc("A cell for a captured variable."),
     OpDef::new(&["cell.get"], "cell, name=None", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError."),
@@ -213,53 +227,74 @@ fn emit_concat(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![out])
 }
 
+fn is_list(args: &[Arg]) -> bool { matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_)) }
+fn are_lists(args: &[Arg]) -> bool { args[..2].iter().all(|a| matches!(*a.ty, Kind::List(_) | Kind::ListVar(_))) }
+
+/// Element type of the first operand as far as it is known; `Never` where nothing is.
+fn known_elem(cx: &mut TyCx<'_, '_>, args: &[Arg], what: &str) -> Result<Type> {
+    let e = list_elem(cx, args, what)?;
+    Ok(cx.session.resolve(e))
+}
+
+/// Helpers compare elements of one type that has codes.
 fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    list_elem(cx, args, "==")?;
-    list_elem(cx, &args[1..], "==")?;
-    cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?;
+    let (a, b) = (known_elem(cx, args, "==")?, known_elem(cx, &args[1..], "==")?);
+    // An empty literal is a list of what it is compared with.
+    let unknown = *a == Kind::Never || *b == Kind::Never;
+    if unknown { cx.unify(args[0].ty, args[1].ty).ok_or_else(|| no_match("==", args))?; }
+    if !unknown && (a != b || codes(a).is_none()) { return Err(no_match("==", args)); }
     Ok(Answer::of(Type::bool()))
 }
 
-/// A search for a value gives a fixed type, whatever the elements are.
+/// A search for a value gives a fixed type, whatever the elements are. Helpers look for a value of the elements' type.
 fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
-    let e = list_elem(cx, args, "search")?;
-    if crate::types::promote::unify(e, args[1].ty).is_none() { return Err(no_match("search in a list", args)); }
+    let e = known_elem(cx, args, "search")?;
+    let fits = e == args[1].ty || (e.strong() == args[1].ty.strong()) || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));
+    if *e != Kind::Never && !(fits && codes(e).is_some()) { return Err(no_match("search in a list", args)); }
     Ok(Answer::of(ret))
 }
 
+/// The message of `index` shows the value, which a helper can for integers.
+fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[1].ty.is_index() { return Err(no_match("index", args)); }
+    search(cx, args, Type::int())
+}
+
+/// Whether a helper can sort the first operand.
+fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
+    let e = known_elem(cx, args, "sort")?;
+    if *e == Kind::Never || codes(e).is_some_and(|all| !all.iter().any(|c| matches!(c, Elem::C64 | Elem::C128))) { Ok(()) } else { Err(no_match("sort", args)) }
+}
+
 fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    list_elem(cx, args, "sort")?;
+    sortable(cx, args)?;
     if !args[1].is_none() { return Err(no_match("sort", args)); }
     Ok(Answer::of(Type::none()))
 }
 
 // ---- elements in memory
 
-/// `elem_bytes` and `ref_mask` of a list of this element type.
-pub fn element_shape(elem: Type) -> (i64, i64) {
-    let leaves = elem.leaves();
-    if let [one] = leaves.as_slice() { return (one.ty.bytes() as i64, one.is_ref as i64); }
-    let mask = leaves.iter().enumerate().filter(|(_, l)| l.is_ref).fold(0, |m, (k, _)| m | 1 << k);
-    (8 * leaves.len() as i64, mask)
+/// What helpers must know to compare elements, leaf by leaf; none where they cannot.
+fn codes(elem: Type) -> Option<Vec<Elem>> {
+    match elem.members() {
+        Some(m) => m.iter().map(|t| codes(*t)).collect::<Option<Vec<_>>>().map(|all| all.concat()),
+        None => Elem::of(elem).map(|e| vec![e]),
+    }
 }
+
+/// Whether helpers can compare lists of this type.
+pub fn comparable(list: Type) -> bool { matches!(*list, Kind::List(e) if codes(e).is_some()) }
 
 /// Element codes (for order and equality) at a constant address, and their number.
 fn elems(cx: &mut LowerCx<'_>, elem: Type) -> Result<(Value, Value)> {
-    fn codes(t: Type, out: &mut Vec<u8>) -> Option<()> {
-        match t.members() {
-            Some(m) => m.iter().try_for_each(|t| codes(*t, out)),
-            None => { out.push(crate::elem::Elem::of(t)? as i64 as u8); Some(()) }
-        }
-    }
-    let mut all = vec![];
-    codes(elem, &mut all).ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
-    let text: String = all.iter().map(|c| *c as char).collect();
+    let all = codes(elem).ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
+    let text: String = all.iter().map(|c| (*c as i64 as u8) as char).collect();
     Ok((crate::lower::constants::bytes(&mut cx.b, &text), cx.b.i64(all.len() as i64)))
 }
 
 fn address(cx: &mut LowerCx<'_>, list: Value, elem: Type, at: Value) -> Value {
     let data = cx.b.load(Ty::Ptr, list, offset!(List.data), Alias::Object);
-    let off = cx.b.bin_imm(Op::Imul, at, element_shape(elem).0);
+    let off = cx.b.bin_imm(Op::Imul, at, elem.element_layout().0);
     cx.b.ptr_add(data, off)
 }
 
@@ -282,7 +317,7 @@ pub fn len(cx: &mut LowerCx<'_>, list: Value) -> Value { cx.b.load(Ty::I64, list
 
 /// A new empty list with room for `cap` elements.
 pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
-    let (bytes, mask) = element_shape(elem);
+    let (bytes, mask) = elem.element_layout();
     let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
     cx.helper_value(&list_new, &[bytes, mask, cap])
 }
@@ -470,20 +505,26 @@ fn sliced(cx: &mut LowerCx<'_>, c: &OpCall<'_>, f: impl FnOnce(&mut LowerCx<'_>,
     f(cx, c.args[0][0], s)
 }
 
-fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
-    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
-    Ok(cx.helper_value(&list_eq, &[c.args[0][0], c.args[1][0], codes, n]))
+fn lists_equal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> { equal(cx, c.args[0][0], c.args[1][0], c.types[0]) }
+
+/// Whether two lists of one type are equal.
+pub fn equal(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type) -> Result<Value> {
+    let (codes, n) = elems(cx, list_of(list)?)?;
+    Ok(cx.helper_value(&list_eq, &[a, b, codes, n]))
 }
 
-fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> {
-    let (codes, n) = elems(cx, list_of(c.types[0])?)?;
-    let o = cx.helper_value(&list_compare, &[c.args[0][0], c.args[1][0], codes, n]);
+fn ordered(cx: &mut LowerCx<'_>, c: &OpCall<'_>, accepted: &[i64]) -> Result<Val> { Ok(vec![order(cx, c.args[0][0], c.args[1][0], c.types[0], accepted)?]) }
+
+/// Whether the order of two lists of one type is among `accepted` (see [`list_compare`]).
+pub fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i64]) -> Result<Value> {
+    let (codes, n) = elems(cx, list_of(list)?)?;
+    let o = cx.helper_value(&list_compare, &[a, b, codes, n]);
     let mut any = cx.b.bool(false);
     for a in accepted {
         let hit = cx.b.bin_imm(Op::IcmpEq, o, *a);
         any = cx.or(any, hit);
     }
-    Ok(vec![any])
+    Ok(any)
 }
 
 fn emit_cell_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

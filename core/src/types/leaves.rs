@@ -40,9 +40,11 @@ impl Type {
         let leaves = self.leaves();
         match leaves.as_slice() {
             [one] => (one.ty.bytes() as i64, one.is_ref as i64),
-            many => (8 * many.len() as i64, many.iter().enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i.min(63))),
+            many => (8 * many.len() as i64, many.iter().take(64).enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i)),
         }
     }
+    /// Whether a list can hold values of this type: the mask of [`Type::element_layout`] has room for that many words.
+    pub fn fits_list(self) -> bool { self.leaf_count() <= 64 }
 
     fn push_leaves(self, out: &mut Vec<Leaf>) {
         match self.kind() {

@@ -1,9 +1,10 @@
 //! Differential fuzzing of LIR: random modules on the interpreter and on every other target, results and memory compared bit for bit
-//! (any NaN equals any NaN). [`generate`] makes them, [`reduce`] shrinks what fails.
+//! (any NaN equals any NaN). [`generate`] and [`loops`] make them, [`reduce`] shrinks what fails.
 //!
 //! `jitc fuzz --seconds 60 --seed 1` runs it at length; a short run is part of the tests. A seed says all about a module and its inputs.
 
 pub mod generate;
+pub mod loops;
 pub mod reduce;
 pub mod rng;
 

@@ -129,7 +129,12 @@ impl Flow {
                 match touch(code, cells, inst) {
                     Touch::None => {}
                     Touch::Read(i) | Touch::ReadOrBind(i) => { if !written.contains(i) { read.insert(i); } }
-                    Touch::Write(i) | Touch::Delete(i) => { written.insert(i); }
+                    Touch::Write(i) => { written.insert(i); }
+                    // `del x` looks whether `x` is bound.
+                    Touch::Delete(i) => {
+                        if !written.contains(i) { read.insert(i); }
+                        written.insert(i);
+                    }
                 }
             }
             (read, written)

@@ -9,6 +9,107 @@ def list_sort_key(values, key, reverse):
     values.sort_by_keys(keys, reverse)
 
 
+def sort_order(keys, reverse):
+    """Positions of ``keys`` in ascending order (merge sort; stable, in reverse order too)."""
+    n = len(keys)
+    order = [i for i in range(n)]
+    spare = order.copy()
+    if reverse:
+        order.reverse()
+    width = 1
+    while width < n:
+        for low in range(0, n, 2 * width):
+            middle, high = min(low + width, n), min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and (j >= high or not keys[order[j]] < keys[order[i]]):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        order, spare = spare, order
+        width *= 2
+    if reverse:
+        order.reverse()
+    return order
+
+
+def list_sort_by_keys(values, keys, reverse):
+    """Sorts ``values`` by the list of their keys."""
+    old = values.copy()
+    for i, k in enumerate(sort_order(keys, reverse)):
+        values[i] = old[k]
+
+
+def list_sort(values, key, reverse):
+    """``values.sort()`` of elements that only compiled code can compare."""
+    list_sort_by_keys(values, values.copy(), reverse)
+
+
+def list_contains(values, x):
+    for v in values:
+        if v == x:
+            return True
+    return False
+
+
+def list_index(values, x, start, stop):
+    """``values.index(x, start, stop)``."""
+    n = len(values)
+    if start < 0:
+        start = max(start + n, 0)
+    if stop < 0:
+        stop += n
+    for i in range(start, min(stop, n)):
+        if values[i] == x:
+            return i
+    raise ValueError(repr(x) + " is not in list")
+
+
+def list_remove(values, x):
+    for i in range(len(values)):
+        if values[i] == x:
+            del values[i]
+            return
+    raise ValueError("list.remove(x): x not in list")
+
+
+def list_equal(a, b):
+    if len(a) != len(b):
+        return False
+    for i in range(len(a)):
+        if not a[i] == b[i]:
+            return False
+    return True
+
+
+def list_unequal(a, b):
+    return not list_equal(a, b)
+
+
+def list_less(a, b):
+    for i in range(min(len(a), len(b))):
+        if not a[i] == b[i]:
+            return a[i] < b[i]
+    return len(a) < len(b)
+
+
+def list_less_equal(a, b):
+    for i in range(min(len(a), len(b))):
+        if not a[i] == b[i]:
+            return a[i] <= b[i]
+    return len(a) <= len(b)
+
+
+def list_greater(a, b):
+    return list_less(b, a)
+
+
+def list_greater_equal(a, b):
+    return list_less_equal(b, a)
+
+
 def list_repr(values):
     """``repr`` of a list."""
     return "[" + ", ".join([repr(v) for v in values]) + "]"
