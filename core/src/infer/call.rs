@@ -240,6 +240,16 @@ impl Solver<'_, '_> {
             let known = ops::intern(&path).ok_or_else(|| Diagnostic::new(Code::UnknownFunction, format!("`{path}` is not compiled by Tierup, or does not exist")))?;
             return Ok((Type::new(Kind::Builtin(known)), None, false));
         }
+        // What None has is nothing: an attribute of an optional value is one of the value, with a check.
+        if let Kind::Optional(inner) = *ty {
+            let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
+            return self.attribute_of(i, v, inner, name).map(raises);
+        }
+        self.attribute_of(i, v, ty, name)
+    }
+
+    /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is taken.
+    fn attribute_of(&mut self, i: Inst, v: Value, ty: Type, name: &str) -> Typed {
         if let Kind::NamedTuple(c, m) = ty.kind() && let Some(k) = c.fields.iter().position(|f| f == name) {
             self.out.resolved.insert(i, Resolved::Member(v, k as u32));
             let konst = match &self.fact(v).konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };

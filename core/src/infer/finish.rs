@@ -72,7 +72,7 @@ impl Finisher<'_, '_> {
     }
 
     fn push(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
-        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_));
+        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) | Op::Narrow { .. });
         let unwind = if never_raises { None } else { self.unwind.clone() };
         let v = self.new.push(self.at, op, args, self.loc, unwind);
         self.new.types.push(ty);
@@ -297,8 +297,12 @@ impl Finisher<'_, '_> {
                 self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
             }
             Resolved::Retype(v) => {
-                let v = self.value(v)?;
+                let v = self.attribute_owner(i, v)?;
                 self.push(Op::Cast, vec![v], ty)
+            }
+            Resolved::Member(v, k) if matches!(*self.ty(v), Kind::Optional(_)) => {
+                let v = self.attribute_owner(i, v)?;
+                self.push(Op::Member(k), vec![v], ty)
             }
             Resolved::Member(v, k) => self.member(v, k)?,
             Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
@@ -307,6 +311,14 @@ impl Finisher<'_, '_> {
             },
         }))();
         written.map_err(|e| e.at(self.old.span(self.old.inst(i).loc)))
+    }
+
+    /// The value whose attribute an instruction takes; of an optional value the value, with a check.
+    fn attribute_owner(&mut self, i: Inst, old: Value) -> Result<Value> {
+        let v = self.value(old)?;
+        let (Kind::Optional(inner), Op::Attr(name)) = (self.new.types[v.index()].kind(), &self.old.inst(i).op) else { return Ok(v) };
+        let name = self.constant(Const::Str(name.clone()), Type::str());
+        Ok(self.push(Op::Apply(crate::ops::tuple::owner()), vec![v, name], *inner))
     }
 
     fn write_plain(&mut self, i: Inst, ty: Type, result: Value) -> Result<Value> {
@@ -323,6 +335,9 @@ impl Finisher<'_, '_> {
             Op::Member(k) => self.push(Op::Member(*k), args, ty),
             Op::CheckBound(name) => {
                 if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::CheckBound(name.clone()), args, ty) }
+            }
+            Op::Narrow { is_none } => {
+                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::Narrow { is_none: *is_none }, args, ty) }
             }
             Op::MakeFunction { .. } => self.push(node.op.clone(), args, ty),
             Op::Yield => {

@@ -234,7 +234,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 if let Some(r) = node.result { self.set(r, Type::never(), None); }
                 return Ok(false);
             }
-            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_)) {
+            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_) | Op::Narrow { .. }) {
                 return Err(Diagnostic::new(Code::CannotUnify, format!("this variable is {a} on one path and {b} on another")).help("give the two values different names"));
             }
         }
@@ -320,6 +320,14 @@ impl<'s, 'h> Solver<'s, 'h> {
                         }
                         Ok((f.ty, f.konst, false))
                     }
+                }
+            }
+            Op::Narrow { is_none } => {
+                let f = self.fact(node.args[0]).clone();
+                match (f.ty.kind(), is_none) {
+                    (Kind::Optional(_), true) => Ok((Type::none(), Some(Const::None), false)),
+                    (Kind::Optional(t), false) => Ok((*t, None, false)),
+                    (_, _) => Ok((f.ty, f.konst, false)),
                 }
             }
             Op::Yield => {

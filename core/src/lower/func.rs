@@ -236,6 +236,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 let val = self.val(node.args[0])?;
                 self.check_bound(&val, self.ty(node.args[0]), name)
             }
+            // The flag of an optional value comes first; nothing is left of None.
+            Op::Narrow { is_none } => if *is_none { vec![] } else { self.val(node.args[0])?[1..].to_vec() },
             Op::Cast => {
                 let val = self.val(node.args[0])?;
                 let from = self.ty(node.args[0]);

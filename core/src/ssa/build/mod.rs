@@ -200,6 +200,7 @@ impl<'a> Builder<'a> {
             super::opt::cleanup::run(&mut func);
             if super::opt::promote_cells::run(&mut func) { super::opt::cleanup::run(&mut func); }
         }
+        super::opt::narrow::run(&mut func);
         Ok(func)
     }
 

@@ -2,4 +2,5 @@
 
 pub mod cleanup;
 pub mod inline_closures;
+pub mod narrow;
 pub mod promote_cells;

@@ -1,0 +1,146 @@
+//! Says in the code what a branch found out about None: behind `x is not None` the variable `x` is a value of its own that is not None,
+//! so its type there is that of the value. Behind `x is None` it is None. `if x:` and `isinstance(x, int)` tell the same.
+//!
+//! ```python
+//! if best is None or value < best:     # `best` is a number right of `or`
+//!     best = value                     # ... and is not None behind the `if`
+//! ```
+//!
+//! Nothing is written where no later code reads the variable. Values are renamed along the dominator tree in one walk.
+
+use crate::ssa::analysis::{Cfg, Definitions, Dominators};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Op, Term, Value};
+use crate::types::Const;
+use std::collections::HashMap;
+
+/// `value` is None, or is not.
+#[derive(Clone, Copy, PartialEq)]
+struct Found { value: Value, is_none: bool }
+
+/// Classes of which None is no instance.
+const CLASSES: [&str; 10] = ["int", "float", "complex", "bool", "str", "tuple", "list", "range", "slice", "ndarray"];
+
+pub fn run(func: &mut Func) {
+    // Found out on edges into blocks that have no other way in, by block.
+    let mut found: HashMap<Block, Vec<Found>> = HashMap::new();
+    {
+        let defs = Definitions::new(func);
+        let mut tests: Vec<(Block, [Vec<Found>; 2])> = vec![];
+        for b in (0..func.blocks.len()).map(Block::new) {
+            let Term::Branch { cond, then_to, else_to } = &func.block(b).term else { continue };
+            if then_to.block == else_to.block { continue; }
+            let sides = [true, false].map(|side| {
+                let mut out = vec![];
+                decode(func, &defs, *cond, side, 0, &mut out);
+                out
+            });
+            if sides.iter().any(|s| !s.is_empty()) { tests.push((b, sides)); }
+        }
+        if tests.is_empty() { return; }
+        let cfg = Cfg::new(func);
+        for (b, sides) in tests {
+            if !cfg.is_reachable(b) { continue; }
+            for (side, facts) in sides.into_iter().enumerate() {
+                if facts.is_empty() { continue; }
+                let to = func.block(b).term.targets()[side].clone();
+                if cfg.preds(to.block).len() == 1 {
+                    found.entry(to.block).or_default().extend(facts);
+                } else if facts.iter().any(|f| to.args.contains(&f.value)) {
+                    // Other ways lead there too: what is passed on this one gets a block of its own.
+                    let between = func.make_block();
+                    let loc = func.block(b).term_loc;
+                    let block = &mut func.blocks[between.index()];
+                    (block.term, block.term_loc) = (Term::Jump(to), loc);
+                    *func.blocks[b.index()].term.targets_mut()[side] = BlockCall { block: between, args: vec![] };
+                    found.insert(between, facts);
+                }
+            }
+        }
+    }
+    if !found.is_empty() { rename(func, &found); }
+}
+
+/// What is known where the truth of `cond` is `truth`.
+fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32, out: &mut Vec<Found>) {
+    let Some(node) = defs.inst(cond).map(|i| func.inst(i)).filter(|_| depth < 4) else { return };
+    let is_none = |v: Value| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(Const::None));
+    match (&node.op, &node.args[..]) {
+        (Op::Table("operator.truth"), [x]) => {
+            decode(func, defs, *x, truth, depth + 1, out);
+            // What is true is not None.
+            if truth && !is_test(func, defs, *x) { out.push(Found { value: *x, is_none: false }); }
+        }
+        (Op::Table("operator.not_"), [x]) => {
+            decode(func, defs, *x, !truth, depth + 1, out);
+            if !truth && !is_test(func, defs, *x) { out.push(Found { value: *x, is_none: false }); }
+        }
+        (Op::Table(path @ ("operator.is_" | "operator.is_not")), [a, b]) => {
+            let value = if is_none(*b) { *a } else if is_none(*a) { *b } else { return };
+            out.push(Found { value, is_none: (*path == "operator.is_") == truth });
+        }
+        (Op::Call { keywords }, [callee, x, class]) if truth && keywords.is_empty() => {
+            let named = |v: Value, name: &str| defs.inst(v).is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) | Op::Attr(n) if &**n == name));
+            let known = |v: Value| CLASSES.iter().any(|c| named(v, c));
+            let members = defs.inst(*class).map(|i| func.inst(i)).filter(|n| n.op == Op::Table("tuple.build")).map(|n| &n.args[..]);
+            if named(*callee, "isinstance") && members.map_or_else(|| known(*class), |m| m.iter().all(|v| known(*v))) {
+                out.push(Found { value: *x, is_none: false });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a value is the answer of a test, which is never None.
+fn is_test(func: &Func, defs: &Definitions, v: Value) -> bool {
+    let Some(node) = defs.inst(v).map(|i| func.inst(i)) else { return false };
+    match &node.op {
+        Op::Table(path) => matches!(*path, "operator.truth" | "operator.not_" | "operator.is_" | "operator.is_not" | "iter.next" | "operator.contains" | "exc.matches" | "match.sequence"),
+        Op::Member(_) | Op::Const(_) => true,
+        _ => false,
+    }
+}
+
+/// The names of a value at one place of the walk.
+struct Name { block: Block, is_none: bool, value: Option<Value> }
+
+/// Replaces reads of the values below the blocks where something was found out.
+fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let mut names: HashMap<Value, Vec<Name>> = HashMap::new();
+    let mut made: Vec<(Block, Value, Value, bool)> = vec![];
+    for b in doms.preorder() {
+        for f in found.get(b).into_iter().flatten() {
+            names.entry(f.value).or_default().push(Name { block: *b, is_none: f.is_none, value: None });
+        }
+        let mut values = func.values;
+        let mut read = |v: &mut Value| {
+            let Some(stack) = names.get_mut(v) else { return };
+            // Names given in a part of the tree that the walk has left.
+            while stack.last().is_some_and(|n| !doms.dominates(n.block, *b)) { stack.pop(); }
+            let Some(name) = stack.last_mut() else { return };
+            let (block, is_none, old) = (name.block, name.is_none, *v);
+            *v = *name.value.get_or_insert_with(|| {
+                made.push((block, old, Value(values), is_none));
+                values += 1;
+                Value(values - 1)
+            });
+        };
+        for i in func.blocks[b.index()].insts.clone() {
+            let node = &mut func.insts[i.index()];
+            node.args.iter_mut().for_each(&mut read);
+            node.unwind.iter_mut().flat_map(|u| &mut u.args).for_each(&mut read);
+        }
+        let term = &mut func.blocks[b.index()].term;
+        if let Some(v) = term.operand_mut() { read(v); }
+        term.targets_mut().into_iter().flat_map(|t| &mut t.args).for_each(&mut read);
+        func.values = values;
+    }
+    for (block, value, name, is_none) in made {
+        let loc = func.block(block).term_loc;
+        func.insts.push(InstNode { op: Op::Narrow { is_none }, args: vec![value], result: Some(name), loc, unwind: None });
+        let inst = Inst::new(func.insts.len() - 1);
+        func.blocks[block.index()].insts.insert(0, inst);
+    }
+    super::cleanup::renumber(func);
+}
