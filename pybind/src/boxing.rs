@@ -39,7 +39,7 @@ pub fn cannot_box(t: Type) -> Option<String> {
         // A function that never returns has nothing to box.
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().find_map(|t| cannot_box_member(*t)),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().find_map(|t| cannot_box_member(*t)),
         Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() && functions::has_object(f.func) => None,
         Kind::Function(_) => Some("a function that was made in compiled code cannot be returned to Python".into()),
         Kind::Generator(_, yields) => cannot_box(*yields),
@@ -106,6 +106,13 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                     return new_ref(ffi::Py_None());
                 }
                 to_python(*inner, at, cx)
+            }
+            Kind::Variant(m) => {
+                let (which, mut made) = (next() as usize, std::ptr::null_mut());
+                for (k, t) in m.iter().enumerate() {
+                    if k == which { made = to_python(*t, at, cx) } else { *at = at.add(t.leaf_count()) }
+                }
+                made
             }
             Kind::List(_) => lists::to_python(t, next() as *mut tierup_core::layout::List, cx),
             Kind::Range(step) => {

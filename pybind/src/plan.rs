@@ -52,6 +52,8 @@ pub enum Plan {
     Slice(Box<[Plan; 3]>),
     /// None or the inner one: a flag, then the leaves.
     Optional(Box<Plan>, usize),
+    /// Which of these it is, then room for each, with the number of leaves.
+    Variant(Box<[(Plan, usize)]>),
     Unit(UnitPlan),
     /// A type that no argument can have.
     Impossible,
@@ -91,6 +93,7 @@ impl Plan {
             Kind::Range(s) => Plan::Range(*s),
             Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, purpose)))),
             Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count()),
+            Kind::Variant(m) => Plan::Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()),
             Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => {
                 Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(std::ptr::null_mut()) })
             }
@@ -136,7 +139,7 @@ impl Plan {
                     frame.text(obj) as u64
                 }
                 Plan::PyComplex | Plan::U64(_) | Plan::Number(..) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
-                | Plan::Optional(..) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
+                | Plan::Optional(..) | Plan::Variant(_) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
             };
             out.write(bits);
             Some(out.add(1))
@@ -216,6 +219,19 @@ impl Plan {
                     }
                     out.write(1);
                     inner.unbox(obj, out.add(1), frame)
+                }
+                Plan::Variant(all) => {
+                    let leaves: usize = all.iter().map(|(_, n)| n).sum();
+                    let mut at = out.add(1);
+                    for (k, (plan, n)) in all.iter().enumerate() {
+                        for i in 1..=leaves { out.add(i).write(0); }
+                        if plan.unbox(obj, at, frame).is_some() {
+                            out.write(k as u64);
+                            return Some(out.add(1 + leaves));
+                        }
+                        at = at.add(*n);
+                    }
+                    None
                 }
                 Plan::Unit(u) => u.admits(obj, frame).then_some(out),
                 Plan::Impossible => None,

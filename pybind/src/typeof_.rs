@@ -200,12 +200,22 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
 fn merge_elements(a: Type, b: Type) -> Option<Type> {
     if a == b || *b == Kind::Never { return Some(a); }
     if *a == Kind::Never { return Some(b); }
+    if let (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) = (a.kind(), b.kind()) && c == d && x.len() == y.len() {
+        return x.iter().zip(y).map(|(a, b)| merge_elements(*a, *b)).collect::<Option<Vec<_>>>().map(|m| Type::new(Kind::NamedTuple(c, m)));
+    }
     let rank = |t: Type| match *t { Kind::Bool => Some(0), Kind::Int(Int::Py) => Some(1), Kind::Float(tierup_core::types::Float::Py) => Some(2), Kind::Complex(tierup_core::types::Float::Py) => Some(3), _ => None };
     if let (Some(x), Some(y)) = (rank(a), rank(b)) { return Some(if x > y { a } else { b }); }
     match (a.kind(), b.kind()) {
         (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => x.iter().zip(y).map(|(a, b)| merge_elements(*a, *b)).collect::<Option<Vec<_>>>().map(Type::tuple),
         (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => Some(ArrayType { layout: if x.layout == y.layout { x.layout } else { Layout::A }, readonly: x.readonly || y.readonly, ..*x }.ty()),
         (Kind::List(x), Kind::List(y)) => merge_elements(*x, *y).map(Type::list),
+        (Kind::Optional(x), Kind::Optional(y)) => merge_elements(*x, *y).map(Type::optional),
+        (Kind::Optional(x), _) => merge_elements(*x, b).map(Type::optional),
+        (_, Kind::Optional(y)) => merge_elements(a, *y).map(Type::optional),
+        (Kind::None, _) => Some(Type::optional(b)),
+        (_, Kind::None) => Some(Type::optional(a)),
+        // Functions and classes: one of several.
+        _ if a.leaf_count() == 0 && b.leaf_count() == 0 || matches!(*a, Kind::Variant(_)) => tierup_core::types::promote::unify(a, b),
         _ => None,
     }
 }

@@ -16,6 +16,12 @@ pub enum Source {
     Value(Value),
     /// Member of a composite value: of a spread tuple, a method's receiver, a function's default or captured value.
     Member(Value, u32),
+    /// Member of another source.
+    Part(Box<Source>, u32),
+    /// An optional source that is known not to be None.
+    NotNone(Box<Source>),
+    /// What an optional source is, or TypeError with that message.
+    Present(Box<Source>, &'static str),
     Const(Const),
     /// A default that the host knows.
     Global(GlobalValue),
@@ -34,11 +40,22 @@ pub enum Resolved {
     /// A tuple-like value made of the sources.
     Build { sources: Vec<Source> },
     /// The same machine values under another type.
-    Retype(Value),
+    Retype(Source),
     /// Member of a composite value.
-    Member(Value, u32),
+    Member(Source, u32),
+    /// Once the source is known to be a value.
+    After(Source, Box<Resolved>),
+    /// By which of several types `on` has when the program runs: how each is carried out, its result's type, the result if it is known.
+    Dispatch { on: Source, ways: Vec<(Resolved, Type, Option<Const>)> },
     /// Nothing happens at run time.
     Nothing,
+}
+
+impl Source {
+    /// Member `k` of the value.
+    pub fn part(&self, k: u32) -> Source {
+        match self { Source::Value(v) => Source::Member(*v, k), _ => Source::Part(Box::new(self.clone()), k) }
+    }
 }
 
 type Typed = Result<(Type, Option<Const>, bool)>;
@@ -90,7 +107,7 @@ pub fn class_of(t: Type) -> &'static str {
         // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
         Kind::Builtin(p) | Kind::Method(p, _) => p,
         Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::None | Kind::Ellipsis | Kind::Iter(_) | Kind::Function(_)
-        | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Conflict(..) => "object",
+        | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Variant(_) | Kind::Conflict(..) => "object",
     }
 }
 
@@ -126,13 +143,22 @@ pub fn bind_op(op: &'static OpDef, positional: Vec<Source>, named: Vec<(Arc<str>
 impl Solver<'_, '_> {
     pub fn source_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> { sources.iter().map(|s| self.source_arg(s)).collect() }
 
-    fn source_arg(&mut self, s: &Source) -> Result<Arg> {
+    pub fn source_arg(&mut self, s: &Source) -> Result<Arg> {
         Ok(match s {
             Source::Value(v) => self.arg(*v),
             Source::Member(v, k) => {
                 let f = self.fact(*v).clone();
                 let konst = match &f.konst { Some(Const::Tuple(m)) => m.get(*k as usize).cloned(), _ => None };
                 Arg { ty: member_type(f.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?, konst }
+            }
+            Source::Part(of, k) => {
+                let of = self.source_arg(of)?;
+                let konst = match &of.konst { Some(Const::Tuple(m)) => m.get(*k as usize).cloned(), _ => None };
+                Arg { ty: member_type(of.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?, konst }
+            }
+            Source::Present(of, _) | Source::NotNone(of) => {
+                let of = self.source_arg(of)?;
+                Arg::of(if let Kind::Optional(t) = *of.ty { t } else { of.ty })
             }
             Source::Const(c) => Arg::constant(c.clone()),
             Source::Global(g) => {
@@ -149,15 +175,24 @@ impl Solver<'_, '_> {
     }
 
     /// `callee(*positional, **named)`.
-    pub fn call(&mut self, i: Inst, callee: Value, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
-        let ty = self.ty(callee);
+    pub fn call(&mut self, i: Inst, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
+        let ty = self.source_arg(callee)?.ty;
         match ty.kind() {
+            Kind::Variant(_) => self.dispatch(i, callee, &mut |s, way| s.call(i, way, positional.clone(), named.clone())),
+            Kind::Optional(_) => {
+                let present = Source::Present(Box::new(callee.clone()), "'NoneType' object is not callable");
+                let (ty, _, _) = self.call(i, &present, positional, named)?;
+                // A function without captured values is not looked at by the call itself.
+                let how = self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing);
+                self.out.resolved.insert(i, Resolved::After(present, Box::new(how)));
+                Ok((ty, None, true))
+            }
             Kind::Function(f) => {
                 let f = f.clone();
                 let func = registry::get(f.func).ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
                 let mut sources = self.bind_function(&func, &f, callee, positional, named)?;
                 let first_capture = f.defaults.len();
-                sources.extend((0..f.captures.len()).map(|k| Source::Member(callee, (first_capture + k) as u32)));
+                sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
             Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() => self.operation(i, path, positional),
@@ -165,7 +200,7 @@ impl Solver<'_, '_> {
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method(path, _) => {
-                let sources = std::iter::once(Source::Member(callee, 0)).chain(positional).collect();
+                let sources = std::iter::once(callee.part(0)).chain(positional).collect();
                 self.rows(i, path, sources, named)
             }
             Kind::DType(_) => self.call_row(i, "dtype.call", callee, positional, named),
@@ -183,12 +218,62 @@ impl Solver<'_, '_> {
         }
     }
 
-    fn call_row(&mut self, i: Inst, path: &str, callee: Value, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
-        let sources = std::iter::once(Source::Value(callee)).chain(positional).collect();
+    /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is optional), and unifies the
+    /// results; where no type holds them all, the result is of one of several types as well.
+    pub fn dispatch(&mut self, i: Inst, on: &Source, one: &mut dyn FnMut(&mut Self, &Source) -> Typed) -> Typed {
+        let ty = self.source_arg(on)?.ty;
+        let each: Vec<(Source, Type)> = match ty.kind() {
+            Kind::Variant(m) => m.iter().enumerate().map(|(k, t)| (on.part(k as u32), *t)).collect(),
+            Kind::Optional(t) => vec![(Source::Const(Const::None), Type::none()), (Source::NotNone(Box::new(on.clone())), *t)],
+            _ => return Err(Diagnostic::internal("a dispatch on one type")),
+        };
+        let (mut raises, mut ways) = (false, vec![]);
+        for (source, t) in each {
+            // None, where nothing can be done with it, is a TypeError when it comes.
+            if let (Source::Const(Const::None), Kind::Optional(_)) = (&source, ty.kind()) && one(self, &source).is_err() {
+                let (ty, konst, _) = one(self, &Source::Present(Box::new(on.clone()), "unsupported operand type: 'NoneType'"))?;
+                return Ok((ty, konst, true));
+            }
+            self.out.resolved.remove(&i);
+            let (way, konst, may_raise) = one(self, &source).map_err(|mut e| {
+                e.notes.push((format!("where the value is {}", self.session.resolve(t)), None));
+                e
+            })?;
+            raises |= may_raise;
+            ways.push((self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing), way, konst));
+        }
+        let types: Vec<Type> = ways.iter().map(|w| w.1).collect();
+        let ret = self.join(&types).ok_or_else(|| {
+            let (a, b) = (self.session.resolve(types[0]), self.session.resolve(types[types.len() - 1]));
+            Diagnostic::new(Code::CannotUnify, format!("this gives {a} for one and {b} for another of the values that may stand here, which are {ty}"))
+                .help("make all of them give values of one type")
+        })?;
+        let same = ways.windows(2).all(|w| w[0].1 == w[1].1 && w[0].2 == w[1].2);
+        let konst = ways.first().and_then(|w| w.2.clone()).filter(|_| same && !raises);
+        self.out.resolved.insert(i, Resolved::Dispatch { on: on.clone(), ways });
+        Ok((ret, konst, raises))
+    }
+
+    /// The type of a value that is of any of these types: a common one, else one of several; tuples member by member.
+    fn join(&mut self, types: &[Type]) -> Option<Type> {
+        let one = types.iter().try_fold(Type::never(), |a, b| self.session.unify(a, *b));
+        if one.is_some() { return one; }
+        if let Some(Kind::Tuple(first)) = types.first().map(|t| t.kind()) {
+            let all: Option<Vec<&Vec<Type>>> = types.iter().map(|t| if let Kind::Tuple(m) = t.kind() { Some(m) } else { None }).filter(|m| m.is_none_or(|m| m.len() == first.len())).collect();
+            if let Some(all) = all.filter(|a| a.len() == types.len()) {
+                return (0..first.len()).map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>())).collect::<Option<Vec<_>>>().map(Type::tuple);
+            }
+        }
+        // What a list holds may not be known yet: its type would change under the variant.
+        types.iter().all(|t| self.session.resolve(*t) == *t).then(|| Type::one_of(types))
+    }
+
+    fn call_row(&mut self, i: Inst, path: &str, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
+        let sources = std::iter::once(callee.clone()).chain(positional).collect();
         self.rows(i, path, sources, named)
     }
 
-    fn bind_function(&mut self, func: &Func, f: &FuncType, callee: Value, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Result<Vec<Source>> {
+    fn bind_function(&mut self, func: &Func, f: &FuncType, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Result<Vec<Source>> {
         let host = self.session.host;
         let split = f.defaults.len() - f.kwdefaults.len();
         let p = &func.params;
@@ -199,7 +284,7 @@ impl Solver<'_, '_> {
                 Some(k) if at < p.positional => k,
                 _ => split + f.kwdefaults.iter().position(|n| n == name)?,
             };
-            Some(Source::Member(callee, k as u32))
+            Some(callee.part(k as u32))
         })
     }
 
@@ -225,8 +310,8 @@ impl Solver<'_, '_> {
     }
 
     /// `value.name`.
-    pub fn attribute(&mut self, i: Inst, v: Value, name: &str) -> Typed {
-        let ty = self.ty(v);
+    pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
+        let ty = self.source_arg(v)?.ty;
         if let Kind::Module(m) = *ty {
             let path = format!("{m}.{name}");
             let host = self.session.host;
@@ -242,17 +327,22 @@ impl Solver<'_, '_> {
         }
         // What None has is nothing: an attribute of an optional value is one of the value, with a check.
         if let Kind::Optional(inner) = *ty {
+            if let Kind::Variant(_) = inner.kind() {
+                let (ty, konst, _) = self.attribute(i, &Source::Present(Box::new(v.clone()), "'NoneType' object has no such attribute"), name)?;
+                return Ok((ty, konst, true));
+            }
             let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
             return self.attribute_of(i, v, inner, name).map(raises);
         }
+        if let Kind::Variant(_) = ty.kind() { return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name)); }
         self.attribute_of(i, v, ty, name)
     }
 
     /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is taken.
-    fn attribute_of(&mut self, i: Inst, v: Value, ty: Type, name: &str) -> Typed {
+    fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
         if let Kind::NamedTuple(c, m) = ty.kind() && let Some(k) = c.fields.iter().position(|f| f == name) {
-            self.out.resolved.insert(i, Resolved::Member(v, k as u32));
-            let konst = match &self.fact(v).konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
+            self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
+            let konst = match self.source_arg(v)?.konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
             return Ok((m[k], konst, false));
         }
         let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
@@ -264,12 +354,12 @@ impl Solver<'_, '_> {
             }
             return Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty))));
         };
-        if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![Source::Value(v)], vec![]); }
+        if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![v.clone()], vec![]); }
         if let Kind::Builtin(_) = ty.kind() {
             self.out.resolved.insert(i, Resolved::Nothing);
             return Ok((Type::new(Kind::Builtin(path)), None, false));
         }
-        self.out.resolved.insert(i, Resolved::Retype(v));
+        self.out.resolved.insert(i, Resolved::Retype(v.clone()));
         Ok((Type::new(Kind::Method(path, ty)), None, false))
     }
 }

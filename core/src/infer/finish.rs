@@ -72,7 +72,7 @@ impl Finisher<'_, '_> {
     }
 
     fn push(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
-        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) | Op::Narrow { .. });
+        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) | Op::Narrow(_));
         let unwind = if never_raises { None } else { self.unwind.clone() };
         let v = self.new.push(self.at, op, args, self.loc, unwind);
         self.new.types.push(ty);
@@ -95,7 +95,7 @@ impl Finisher<'_, '_> {
         match s {
             Source::Const(c) => Some(c.clone()),
             Source::Value(v) => self.solved.facts[v.index()].konst.clone(),
-            Source::Member(..) | Source::Global(_) | Source::Pack(_) | Source::Keywords(..) => None,
+            Source::Member(..) | Source::Part(..) | Source::Present(..) | Source::NotNone(_) | Source::Global(_) | Source::Pack(_) | Source::Keywords(..) => None,
         }
     }
 
@@ -106,6 +106,26 @@ impl Finisher<'_, '_> {
                 None => self.value(*v)?,
             },
             Source::Member(v, k) => self.member(*v, *k)?,
+            Source::Part(of, k) => {
+                let v = self.source(of)?;
+                let ty = member_type(self.new.types[v.index()], *k).ok_or_else(|| Diagnostic::internal("missing member"))?;
+                self.push(Op::Member(*k), vec![v], ty)
+            }
+            Source::NotNone(of) => {
+                let v = self.source(of)?;
+                match *self.new.types[v.index()] {
+                    Kind::Optional(t) => self.push(Op::Narrow(crate::ssa::Narrow::NotNone), vec![v], t),
+                    _ => v,
+                }
+            }
+            Source::Present(of, message) => {
+                let v = self.source(of)?;
+                let message = self.constant(Const::Str((*message).into()), Type::str());
+                match *self.new.types[v.index()] {
+                    Kind::Optional(t) => self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t),
+                    _ => v,
+                }
+            }
             Source::Const(c) => self.constant(c.clone(), c.ty()),
             Source::Global(g) => self.global(g.clone())?,
             Source::Pack(m) => {
@@ -296,15 +316,20 @@ impl Finisher<'_, '_> {
                 let args = all(self, &sources, &[])?;
                 self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
             }
-            Resolved::Retype(v) => {
-                let v = self.attribute_owner(i, v)?;
+            Resolved::Retype(s) => {
+                let v = self.attribute_owner(i, &s)?;
                 self.push(Op::Cast, vec![v], ty)
             }
-            Resolved::Member(v, k) if matches!(*self.ty(v), Kind::Optional(_)) => {
-                let v = self.attribute_owner(i, v)?;
+            Resolved::Member(Source::Value(v), k) if !matches!(*self.ty(v), Kind::Optional(_)) => self.member(v, k)?,
+            Resolved::Member(s, k) => {
+                let v = self.attribute_owner(i, &s)?;
                 self.push(Op::Member(k), vec![v], ty)
             }
-            Resolved::Member(v, k) => self.member(v, k)?,
+            Resolved::After(s, how) => {
+                self.source(&s)?;
+                self.write_resolved(i, *how, ty, result)?
+            }
+            Resolved::Dispatch { on, ways } => self.dispatch(i, &on, ways, ty, result)?,
             Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
                 Some(g) => self.global(g)?,
                 None => self.push(Op::Undef, vec![], ty),
@@ -313,12 +338,53 @@ impl Finisher<'_, '_> {
         written.map_err(|e| e.at(self.old.span(self.old.inst(i).loc)))
     }
 
+    /// One way after the other: asks whether it is this one, else goes on to the next; all meet in a block that takes the result.
+    fn dispatch(&mut self, i: Inst, on: &Source, ways: Vec<(Resolved, Type, Option<Const>)>, ty: Type, result: Value) -> Result<Value> {
+        let v = self.source(on)?;
+        let join = self.new.make_block();
+        let out = self.typed_value(ty);
+        self.new.blocks[join.index()].params.push(out);
+        let count = ways.len();
+        for (k, (way, way_ty, konst)) in ways.into_iter().enumerate() {
+            let way_ty = self.session.resolve(way_ty);
+            let mut next = None;
+            if k + 1 < count {
+                let which = self.constant(Const::Int(k as i64), Type::int());
+                // Of an optional value None is the first way, and all else the other.
+                let cond = self.push(Op::Apply(crate::ops::variant::is()), vec![v, which], Type::bool());
+                let (here, other) = (self.new.make_block(), self.new.make_block());
+                let to = |block| BlockCall { block, args: vec![] };
+                self.end_block(Term::Branch { cond, then_to: to(here), else_to: to(other) });
+                self.at = here;
+                next = Some(other);
+            }
+            let r = match konst {
+                Some(c) => self.constant(c, way_ty),
+                None => self.write_resolved(i, way, way_ty, result)?,
+            };
+            if *way_ty == Kind::Never {
+                self.end_block(Term::Unreachable);
+            } else {
+                let r = self.cast(r, ty);
+                self.end_block(Term::Jump(BlockCall { block: join, args: vec![r] }));
+            }
+            if let Some(b) = next { self.at = b; }
+        }
+        self.at = join;
+        Ok(out)
+    }
+
+    fn end_block(&mut self, term: Term) {
+        let block = &mut self.new.blocks[self.at.index()];
+        (block.term, block.term_loc) = (term, self.loc);
+    }
+
     /// The value whose attribute an instruction takes; of an optional value the value, with a check.
-    fn attribute_owner(&mut self, i: Inst, old: Value) -> Result<Value> {
-        let v = self.value(old)?;
+    fn attribute_owner(&mut self, i: Inst, s: &Source) -> Result<Value> {
+        let v = self.source(s)?;
         let (Kind::Optional(inner), Op::Attr(name)) = (self.new.types[v.index()].kind(), &self.old.inst(i).op) else { return Ok(v) };
         let name = self.constant(Const::Str(name.clone()), Type::str());
-        Ok(self.push(Op::Apply(crate::ops::tuple::owner()), vec![v, name], *inner))
+        Ok(self.push(Op::Apply(crate::ops::variant::owner()), vec![v, name], *inner))
     }
 
     fn write_plain(&mut self, i: Inst, ty: Type, result: Value) -> Result<Value> {
@@ -336,8 +402,10 @@ impl Finisher<'_, '_> {
             Op::CheckBound(name) => {
                 if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::CheckBound(name.clone()), args, ty) }
             }
-            Op::Narrow { is_none } => {
-                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::Narrow { is_none: *is_none }, args, ty) }
+            Op::Narrow(n) => {
+                if self.new.types[args[0].index()] == ty { args[0] }
+                else if *ty == Kind::Never { self.push(Op::Undef, vec![], ty) }
+                else { self.push(Op::Narrow(*n), vec![args[0]], ty) }
             }
             Op::MakeFunction { .. } => self.push(node.op.clone(), args, ty),
             Op::Yield => {

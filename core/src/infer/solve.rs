@@ -9,7 +9,7 @@ use super::session::{Key, Session};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, Body};
-use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap};
 
@@ -234,7 +234,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 if let Some(r) = node.result { self.set(r, Type::never(), None); }
                 return Ok(false);
             }
-            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_) | Op::Narrow { .. }) {
+            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_) | Op::Narrow(_)) {
                 return Err(Diagnostic::new(Code::CannotUnify, format!("this variable is {a} on one path and {b} on another")).help("give the two values different names"));
             }
         }
@@ -273,7 +273,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 let split = node.args.len() - keywords.len();
                 let positional = node.args[1..split].iter().map(|v| call::Source::Value(*v)).collect();
                 let named = keywords.iter().cloned().zip(node.args[split..].iter().map(|v| call::Source::Value(*v))).collect();
-                self.call(i, node.args[0], positional, named)
+                self.call(i, &call::Source::Value(node.args[0]), positional, named)
             }
             Op::CallSpread { keywords } => {
                 let spread = node.args[1];
@@ -294,9 +294,9 @@ impl<'s, 'h> Solver<'s, 'h> {
                     if !class.is_keywords() { return Err(Diagnostic::new(Code::BadCall, format!("a {} is not a mapping", class.name))); }
                     named.extend(class.fields.iter().enumerate().map(|(k, f)| (f.as_str().into(), call::Source::Member(*v, k as u32))));
                 }
-                self.call(i, node.args[0], positional, named)
+                self.call(i, &call::Source::Value(node.args[0]), positional, named)
             }
-            Op::Attr(name) => self.attribute(i, node.args[0], name),
+            Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
             Op::SetAttr(name) if ops::intern(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))).is_some() => {
                 let path = format!("{}.{name}=", call::class_of(self.ty(node.args[0])));
                 self.rows(i, &path, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
@@ -322,13 +322,12 @@ impl<'s, 'h> Solver<'s, 'h> {
                     }
                 }
             }
-            Op::Narrow { is_none } => {
+            Op::Narrow(n) => {
                 let f = self.fact(node.args[0]).clone();
-                match (f.ty.kind(), is_none) {
-                    (Kind::Optional(_), true) => Ok((Type::none(), Some(Const::None), false)),
-                    (Kind::Optional(t), false) => Ok((*t, None, false)),
-                    (_, _) => Ok((f.ty, f.konst, false)),
-                }
+                let class = node.args.get(1).map(|c| self.ty(*c));
+                let ty = narrowed(f.ty, *n, class);
+                let konst = if *ty == Kind::None { Some(Const::None) } else if ty == f.ty { f.konst } else { None };
+                Ok((ty, konst, false))
             }
             Op::Yield => {
                 let ty = self.ty(node.args[0]);
@@ -391,18 +390,28 @@ impl<'s, 'h> Solver<'s, 'h> {
         let all = ops::lookup(path);
         let mut first = None;
         // Rows that know what to do with None come before any that takes an optional operand as its value.
-        let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty);
+        let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty && !is_variant(a.ty));
         let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
+        // Where none takes an operand that may be of several types, each is looked at by itself.
+        let variant = positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| is_variant(a.ty)));
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
             let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound, unwrap));
             match tried {
-                Err(e) if (all.len() > 1 || optional) && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
+                Err(e) if variant.is_some() || (all.len() > 1 || optional) && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
                     // A row with a reason of its own says more than "does not take these types".
                     let better = first.as_ref().is_none_or(|f: &Diagnostic| f.message.contains("does not take") && !e.message.contains("does not take"));
                     if better { first = Some(e); }
                 }
                 other => return other,
             }
+        }
+        if let Some(at) = variant {
+            let on = positional[at].clone();
+            return self.dispatch(i, &on, &mut |s, way| {
+                let mut each = positional.clone();
+                each[at] = way.clone();
+                s.rows(i, path, each, named.clone())
+            });
         }
         let e = first.unwrap_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{}` is not compiled", path.trim_start_matches("builtins."))));
         if !e.message.contains("does not take") { return Err(e); }
@@ -453,6 +462,34 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 }
 
+/// What is left of a type where something was found out about its value.
+fn narrowed(t: Type, n: Narrow, class: Option<Type>) -> Type {
+    let is_a = |t: Type| class.and_then(|c| ops::builtin::is_instance(t, c));
+    let keep = |t: Type| match n {
+        Narrow::IsNone => *t == Kind::None,
+        Narrow::NotNone => *t != Kind::None,
+        Narrow::IsA => is_a(t) != Some(false),
+        Narrow::NotA => is_a(t) != Some(true),
+    };
+    match t.kind() {
+        Kind::Optional(inner) => {
+            let (none, rest) = (keep(Type::none()), narrowed(*inner, n, class));
+            match (none, *rest == Kind::Never) {
+                (true, true) => Type::none(),
+                (true, false) => Type::optional(rest),
+                (false, _) => rest,
+            }
+        }
+        Kind::Variant(m) => {
+            let left: Vec<Type> = m.iter().copied().filter(|t| keep(*t)).collect();
+            match left.as_slice() { [] => Type::never(), [t] => *t, _ => Type::new(Kind::Variant(left)) }
+        }
+        Kind::None | Kind::Never => t,
+        // A branch that is taken decides by constants, where it can; what is plain stays as it is.
+        _ => if n == Narrow::IsNone { Type::never() } else { t },
+    }
+}
+
 /// The type of a value, or of a tuple's members, when none of them is None.
 fn without_none(t: Type) -> Type {
     match t.kind() {
@@ -460,6 +497,11 @@ fn without_none(t: Type) -> Type {
         Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => Type::tuple(m.iter().map(|t| without_none(*t)).collect()),
         _ => t,
     }
+}
+
+/// Whether a value is of one of several types, None being one of them or not.
+fn is_variant(t: Type) -> bool {
+    match t.kind() { Kind::Variant(_) => true, Kind::Optional(t) => matches!(**t, Kind::Variant(_)), _ => false }
 }
 
 /// How a path is written in Python.
@@ -513,6 +555,7 @@ pub fn member_type(t: Type, k: u32) -> Option<Type> {
         Kind::Slice(m) => m.get(k).copied(),
         Kind::Method(_, t) => (k == 0).then_some(*t),
         Kind::Function(f) => f.defaults.iter().chain(&f.captures).nth(k).copied(),
+        Kind::Variant(m) => m.get(k).copied(),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use super::cx::{LowerCx, Val, split_leaves};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Float, Int, IterType, Kind, Layout, Type};
+use crate::types::{Float, Int, IterType, Kind, Layout, Type, promote};
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for it.
 pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
@@ -24,6 +24,7 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             out.extend(cast(cx, val, from, *b)?);
             Ok(out)
         }
+        (_, Kind::Variant(b)) => variant(cx, val, from, b),
         (Kind::Optional(a), _) => {
             cx.check(val[0], Class::TypeError, &format!("expected {to}, got None"));
             cast(cx, &val[1..], *a, to)
@@ -50,6 +51,68 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
         }
         _ if from.leaves() == to.leaves() => Ok(val.to_vec()),
         _ => Err(Diagnostic::internal(format!("no cast from {from} to {to}"))),
+    }
+}
+
+/// Makes a value one of several types. A variant becomes a wider one alternative by alternative.
+fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Result<Val> {
+    let place = |t: Type| {
+        let exact = to.iter().position(|x| *x == t);
+        exact.or_else(|| to.iter().position(|x| promote::is_alternative_for(*x, t))).ok_or_else(|| Diagnostic::internal(format!("no {t} among {to:?}")))
+    };
+    let from_types = match from.kind() { Kind::Variant(m) => m.as_slice(), _ => &[] };
+    if from_types.is_empty() {
+        let k = place(from)?;
+        let mut out = vec![cx.b.i64(k as i64)];
+        for (j, t) in to.iter().enumerate() { out.extend(if j == k { cast(cx, val, from, *t)? } else { constants::absent(&mut cx.b, *t) }); }
+        return Ok(out);
+    }
+    let mut tag = cx.b.i64(0);
+    let mut parts: Vec<Option<Val>> = vec![None; to.len()];
+    for (j, (v, t)) in split_leaves(&val[1..], from_types).iter().zip(from_types).enumerate() {
+        let k = place(*t)?;
+        let is = cx.b.bin_imm(Op::IcmpEq, val[0], j as i64);
+        let here = cx.b.i64(k as i64);
+        tag = cx.b.select(is, here, tag);
+        let v = cast(cx, v, *t, to[k])?;
+        // Two alternatives may become one.
+        let both = match parts[k].take() { Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(), None => v };
+        parts[k] = Some(both);
+    }
+    let mut out = vec![tag];
+    for (p, t) in parts.into_iter().zip(to) { out.extend(match p { Some(v) => v, None => constants::absent(&mut cx.b, *t) }); }
+    Ok(out)
+}
+
+/// The part of a value that is left when it is known to be of a narrower type: nothing is checked.
+pub fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+    if from == to { return Ok(val.to_vec()); }
+    match (from.kind(), to.kind()) {
+        (_, Kind::None) => Ok(vec![]),
+        (Kind::Optional(a), Kind::Optional(b)) => {
+            let mut out = vec![val[0]];
+            out.extend(narrow(cx, &val[1..], *a, *b)?);
+            Ok(out)
+        }
+        (Kind::Optional(a), _) => narrow(cx, &val[1..], *a, to),
+        (Kind::Variant(a), Kind::Variant(b)) => {
+            let parts = split_leaves(&val[1..], a);
+            let mut tag = cx.b.i64(0);
+            let mut out = vec![];
+            for (k, t) in b.iter().enumerate() {
+                let j = a.iter().position(|x| x == t).ok_or_else(|| Diagnostic::internal(format!("no {t} in {from}")))?;
+                let (is, here) = (cx.b.bin_imm(Op::IcmpEq, val[0], j as i64), cx.b.i64(k as i64));
+                tag = cx.b.select(is, here, tag);
+                out.extend(&parts[j]);
+            }
+            out.insert(0, tag);
+            Ok(out)
+        }
+        (Kind::Variant(a), _) => {
+            let j = a.iter().position(|x| *x == to).ok_or_else(|| Diagnostic::internal(format!("no {to} in {from}")))?;
+            Ok(split_leaves(&val[1..], a)[j].clone())
+        }
+        (_, _) => Err(Diagnostic::internal(format!("{from} cannot be narrowed to {to}"))),
     }
 }
 

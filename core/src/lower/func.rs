@@ -236,8 +236,10 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 let val = self.val(node.args[0])?;
                 self.check_bound(&val, self.ty(node.args[0]), name)
             }
-            // The flag of an optional value comes first; nothing is left of None.
-            Op::Narrow { is_none } => if *is_none { vec![] } else { self.val(node.args[0])?[1..].to_vec() },
+            Op::Narrow(_) => {
+                let val = self.val(node.args[0])?;
+                cast::narrow(&mut self.cx, &val, self.func.types[node.args[0].index()], ty)?
+            }
             Op::Cast => {
                 let val = self.val(node.args[0])?;
                 let from = self.ty(node.args[0]);
@@ -363,7 +365,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 /// Leaves of member `k`.
 fn member(val: &[lir::Value], ty: Type, k: u32) -> Result<Val> {
     let leaves = |k| member_type(ty, k).map(Type::leaf_count).ok_or_else(|| Diagnostic::internal(format!("{ty} has no member {k}")));
-    let mut at = 0;
+    // A variant says first which one it is.
+    let mut at = matches!(ty.kind(), Kind::Variant(_)) as usize;
     for j in 0..k { at += leaves(j)?; }
     Ok(val[at..at + leaves(k)?].to_vec())
 }

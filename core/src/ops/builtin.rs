@@ -34,6 +34,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.len"], "x", Body::Py("builtin.len_of_scalar")).only_if(|a| a[0].ty.as_array().is_some_and(|a| a.ndim == 0)).raises().doc("An array without dimensions has no length: TypeError."),
     OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone()))).owned_by(|_, _| Own::Aliases).doc("A tuple of a tuple's members."),
     OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, c| Ok(vec![match *c.types[0] {
+        Kind::Optional(_) if is_instance(Type::none(), c.types[1]) == Some(true) => cx.not(c.args[0][0]),
         Kind::Optional(_) => c.args[0][0],
         _ => cx.b.bool(false),
     }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
@@ -117,21 +118,25 @@ fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let classes = match args[1].ty.members() { Some(m) => m, None => &[args[1].ty][..] };
-    let holds = |t: Type| -> Result<bool> {
-        let mut any = false;
-        for c in classes {
-            any |= match c.members() {
-                Some(inner) => inner.iter().try_fold(false, |y, c| is_a(t, *c).map(|x| x || y)),
-                None => is_a(t, *c),
-            }.ok_or_else(|| no_match("isinstance()", args))?;
-        }
-        Ok(any)
-    };
+    let holds = |t: Type| is_instance(t, args[1].ty).ok_or_else(|| no_match("isinstance()", args));
     match *args[0].ty {
-        // An optional value is asked when it runs, unless the answer is no either way.
-        Kind::Optional(t) => if holds(t)? { Ok(Answer::of(Type::bool())) } else { Ok(Answer::constant(Const::Bool(false))) },
+        Kind::Variant(_) => Err(no_match("isinstance()", args)),
+        Kind::Optional(t) if matches!(*t, Kind::Variant(_)) => Err(no_match("isinstance()", args)),
+        // An optional value is asked when it runs, unless the answer is the same either way.
+        Kind::Optional(t) => match (holds(t)?, holds(Type::none())?) {
+            (true, true) => Ok(Answer::constant(Const::Bool(true))),
+            (false, false) => Ok(Answer::constant(Const::Bool(false))),
+            (_, _) => Ok(Answer::of(Type::bool())),
+        },
         _ => Ok(Answer::constant(Const::Bool(holds(args[0].ty)?))),
+    }
+}
+
+/// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no class.
+pub fn is_instance(t: Type, classes: Type) -> Option<bool> {
+    match classes.members() {
+        Some(m) => m.iter().try_fold(false, |yes, c| Some(yes | is_instance(t, *c)?)),
+        None => is_a(t, classes),
     }
 }
 

@@ -292,6 +292,7 @@ fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         (Kind::None, Kind::None) => Some(true),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
+        (Kind::Variant(_), _) | (_, Kind::Variant(_)) => return Err(no_match("is", args)),
         (Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_), Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_)) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
@@ -336,6 +337,7 @@ fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Generator(..) | Kind::Slice(_) => Some(true),
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Optional(_) => None,
         Kind::Array(_) => None,
+        Kind::Variant(_) => return Err(no_match("a truth test", args)),
         _ => {
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()"));
         }

@@ -49,6 +49,7 @@ fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 pub fn iterator_of(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Iter(_) | Kind::Generator(..) => t,
+        Kind::Variant(m) if m.iter().all(|t| matches!(**t, Kind::Generator(..))) => t,
         Kind::Range(step) => Type::iter(IterType::Range(*step)),
         Kind::Array(a) if a.ndim > 0 => Type::iter(IterType::Array(t)),
         Kind::List(_) | Kind::ListVar(_) => Type::iter(IterType::List(t)),
@@ -62,6 +63,7 @@ pub fn iterator_of(t: Type) -> Option<Type> {
 pub fn value_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
         Kind::Generator(_, y) => *y,
+        Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| crate::types::promote::unify(t, value_type(*x)?))?,
         Kind::Iter(i) => match i {
             IterType::Range(_) => Type::int(),
             IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
@@ -87,10 +89,12 @@ fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
         Kind::Iter(IterType::Tuple(t) | IterType::Reversed(t)) if t.members().is_some_and(|m| !m.is_empty()) => {
             // Lists of yet unknown elements, gone through together, are of one type.
             let members = t.members()?;
-            members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b))
+            let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
+            one.or_else(|| (cx.session.resolve(*t) == *t).then(|| Type::one_of(members)))
         }
         Kind::Iter(IterType::Enumerate(t)) => Some(Type::tuple(vec![Type::int(), value_type_in(cx, *t)?])),
         Kind::Iter(IterType::Zip(m)) => Some(Type::tuple(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
+        Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| { let y = value_type_in(cx, *x)?; cx.unify(t, y) }),
         _ => value_type(t),
     }
 }
@@ -104,7 +108,7 @@ fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     match t.kind() {
-        Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) => v.to_vec(),
+        Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_) => v.to_vec(),
         _ => {
             let mut out = v.to_vec();
             out.push(cx.b.i64(0));
@@ -133,6 +137,7 @@ fn emit_next(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// One step: the next state, whether there is a value, and the value (zeros where there is none).
 pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, Val)> {
     if let Kind::Generator(id, _) = *t { return crate::lower::generator::step(cx, id, v); }
+    if let Kind::Variant(m) = t.kind() { return variant_step(cx, v, t, m, 0); }
     let Kind::Iter(i) = t.kind() else { return Err(Diagnostic::internal(format!("{t} is no iterator"))) };
     let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
     match i {
@@ -168,6 +173,31 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
         }
         IterType::NdEnumerate(a) | IterType::Flat(a) => super::ndindex::step_array(cx, v, *a, matches!(i, IterType::NdEnumerate(_))),
     }
+}
+
+/// A step of whichever of several generators it is; from the `k`-th on.
+fn variant_step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type], k: usize) -> Result<(Val, Value, Val)> {
+    let value_ty = value_type(t).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
+    let one = |cx: &mut LowerCx<'_>| -> Result<Val> {
+        let parts = split_leaves(&v[1..], m);
+        let (state, has, value) = step(cx, &parts[k], m[k])?;
+        let from = value_type(m[k]).ok_or_else(|| Diagnostic::internal("iterator without a value"))?;
+        let value = cast::cast(cx, &value, from, value_ty)?;
+        let mut out = vec![v[0]];
+        for (j, p) in parts.into_iter().enumerate() { out.extend(if j == k { state.clone() } else { p }); }
+        out.push(has);
+        out.extend(value);
+        Ok(out)
+    };
+    let all = if k + 1 == m.len() { one(cx)? } else {
+        let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
+        cx.if_else(is, one, |cx| {
+            let (state, has, value) = variant_step(cx, v, t, m, k + 1)?;
+            Ok([state, vec![has], value].concat())
+        })?
+    };
+    let n = v.len();
+    Ok((all[..n].to_vec(), all[n], all[n + 1..].to_vec()))
 }
 
 fn range_has(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Value {

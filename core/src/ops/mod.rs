@@ -163,6 +163,7 @@ families!(
     exception,
     generator,
     tuple,
+    variant,
     sequence,
     arith,
     compare,

@@ -221,9 +221,7 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             return Ok(Answer::of(*t).known(konst(at as usize)));
         }
         let mut t = Type::never();
-        for x in m { t = cx.unify(t, *x).ok_or_else(|| {
-            Diagnostic::new(Code::RequiresConstant, format!("members of {} have different types, so the index must be a constant", args[0].ty))
-        })?; }
+        for x in m { t = cx.unify(t, *x).unwrap_or_else(|| Type::one_of(m)); }
         if m.is_empty() { return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members")); }
         return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
     }
@@ -350,7 +348,7 @@ pub fn element_type(t: Type) -> Option<Type> {
         Kind::List(t) => *t,
         Kind::Str => Type::str(),
         Kind::Range(_) => Type::int(),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x))?,
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty() => m.iter().try_fold(Type::never(), |t, x| promote::unify(t, *x)).unwrap_or_else(|| Type::one_of(m)),
         _ => return None,
     })
 }

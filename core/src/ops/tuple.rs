@@ -2,14 +2,12 @@
 
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
 pub static OPS: &[OpDef] = &[
     BUILD,
-    OWNER,
     OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()
         .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("The members of a sequence of known length: `a, b = seq`."),
@@ -24,18 +22,6 @@ const BUILD: OpDef = OpDef::new(&["tuple.build"], "*items", Body::Lir(
     },
     |_, call| Ok(call.args.concat()),
 )).consumes().doc("A tuple of the operands.");
-
-const OWNER: OpDef = OpDef::new(&["attribute.owner"], "x, name", Body::Lir(
-    |_, a| match *a[0].ty { Kind::Optional(t) => Ok(Answer::of(t)), _ => Err(no_match("an attribute", a)) },
-    |cx, c| {
-        let name = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
-        cx.check(c.args[0][0], Class::AttributeError, &format!("'NoneType' object has no attribute '{name}'"));
-        Ok(c.args[0][1..].to_vec())
-    },
-)).raises().aliases().doc("An optional value whose attribute is taken; AttributeError for None.");
-
-/// The row that takes an optional value for its attribute.
-pub fn owner() -> &'static OpDef { &OPS[1] }
 
 /// The row that makes tuples.
 pub fn build() -> &'static OpDef { &OPS[0] }

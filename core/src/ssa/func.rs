@@ -50,8 +50,8 @@ pub enum Op {
     Member(u32),
     /// `args[0]`, or UnboundLocalError (NameError for a captured variable) when it is not bound.
     CheckBound(Arc<str>),
-    /// `args[0]` where a branch found out that it is None, or that it is not; never fails.
-    Narrow { is_none: bool },
+    /// `args[0]` where a branch found out something about it; never fails. A class is the second operand.
+    Narrow(Narrow),
     /// Suspends a generator and hands out `args[0]`; the result is what `send` gave (None).
     Yield,
     /// The exception `args[0]` becomes the one being handled (bare `raise`, context); undone by `PopHandled`.
@@ -69,6 +69,16 @@ pub enum Op {
     Retain,
     /// Drops a reference.
     Release,
+}
+
+/// What a branch found out about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Narrow {
+    IsNone,
+    NotNone,
+    /// It is an instance of a class, or of one of a tuple of classes.
+    IsA,
+    NotA,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +170,7 @@ impl Op {
     /// No exception can come from here, whatever the operands are; needs no handler.
     pub fn never_raises(&self) -> bool {
         match self {
-            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow { .. } | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
+            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => !op.raises,
             Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::CallInstance(_) | Op::Cast => false,
@@ -169,7 +179,7 @@ impl Op {
     /// Whether the instruction can go when nobody uses its result.
     pub fn removable(&self) -> bool {
         match self {
-            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow { .. } => true,
+            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
             Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::PushHandled | Op::PopHandled

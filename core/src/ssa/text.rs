@@ -16,7 +16,7 @@
 //! In typed code every value that is defined carries its type: `v3: int = apply operator.add(v0, v2)`. Functions are printed by number
 //! (`f3`), which another process gives anew; types that name a function, class or instance print, but do not parse.
 
-use super::{Block, BlockCall, BlockData, Func, FuncId, InlinedFrom, Inst, InstNode, InstanceId, Loc, Op, Params, Term, Value};
+use super::{Block, BlockCall, BlockData, Func, FuncId, InlinedFrom, Inst, InstNode, InstanceId, Loc, Narrow, Op, Params, Term, Value};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lex::Cursor;
 use crate::types::Type;
@@ -69,7 +69,7 @@ impl Display for Op {
             Op::MakeFunction { func, defaults, kwdefaults } => write!(f, "function {func} {defaults}{}", Names(kwdefaults)),
             Op::Member(k) => write!(f, "member {k}"),
             Op::CheckBound(n) => write!(f, "bound {n:?}"),
-            Op::Narrow { is_none } => write!(f, "{}", if *is_none { "is_none" } else { "not_none" }),
+            Op::Narrow(n) => write!(f, "{}", match n { Narrow::IsNone => "is_none", Narrow::NotNone => "not_none", Narrow::IsA => "is_a", Narrow::NotA => "not_a" }),
             Op::Yield => write!(f, "yield"),
             Op::PushHandled => write!(f, "push_handled"),
             Op::PopHandled => write!(f, "pop_handled"),
@@ -311,8 +311,10 @@ impl<'a> Parser<'a> {
             "function" => Op::MakeFunction { func: FuncId(c.entity("f")?), defaults: c.number()?, kwdefaults: self.names()?.into() },
             "member" => Op::Member(c.number()?),
             "bound" => Op::CheckBound(c.string()?),
-            "is_none" => Op::Narrow { is_none: true },
-            "not_none" => Op::Narrow { is_none: false },
+            "is_none" => Op::Narrow(Narrow::IsNone),
+            "not_none" => Op::Narrow(Narrow::NotNone),
+            "is_a" => Op::Narrow(Narrow::IsA),
+            "not_a" => Op::Narrow(Narrow::NotA),
             "yield" => Op::Yield,
             "push_handled" => Op::PushHandled,
             "pop_handled" => Op::PopHandled,

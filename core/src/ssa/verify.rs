@@ -12,6 +12,8 @@ pub fn verify(func: &Func) -> Result<()> {
 struct Verifier<'a> { func: &'a Func }
 type Check = std::result::Result<(), String>;
 
+fn asks_for_class(n: super::Narrow) -> bool { matches!(n, super::Narrow::IsA | super::Narrow::NotA) }
+
 fn ensure(ok: bool, message: impl FnOnce() -> String) -> Check { if ok { Ok(()) } else { Err(message()) } }
 
 impl Verifier<'_> {
@@ -80,7 +82,8 @@ impl Verifier<'_> {
         let (fits, typed, untyped) = match &n.op {
             Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) => (count == 0, true, true),
             Op::Attr(_) => (count == 1, false, true),
-            Op::Member(_) | Op::CheckBound(_) | Op::Narrow { .. } | Op::Yield | Op::PushHandled => (count == 1, true, true),
+            Op::Member(_) | Op::CheckBound(_) | Op::Yield | Op::PushHandled => (count == 1, true, true),
+            Op::Narrow(n) => (count == if asks_for_class(*n) && !self.func.is_typed() { 2 } else { 1 }, true, true),
             Op::PopHandled => (count == 0, true, true),
             Op::SetAttr(_) => (count == 2, false, true),
             Op::Table(_) => (true, false, true),

@@ -70,6 +70,11 @@ impl Type {
             Kind::Range(step) => out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 })),
             Kind::Method(_, t) => t.push_leaves(out),
             Kind::Function(f) => f.defaults.iter().chain(&f.captures).for_each(|t| t.push_leaves(out)),
+            // Which one, then room for each: none overlap, so that references stay where they are.
+            Kind::Variant(m) => {
+                out.push(plain(Ty::I64));
+                m.iter().for_each(|t| t.push_leaves(out));
+            }
             Kind::Iter(i) => push_iter_leaves(i, out),
         }
     }

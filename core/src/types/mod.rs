@@ -154,6 +154,9 @@ pub enum Kind {
     ExcClass(&'static ClassInfo),
     /// A native exception object; which class is known at run time.
     Exception,
+    /// One of several types, told apart when the program runs; never inside another one, never with None among them. Functions, classes and
+    /// generators meet in such types; so do the members of a tuple that is indexed by a variable.
+    Variant(Vec<Type>),
     /// A variable that holds one of two types that no type holds; an error when it is read.
     Conflict(Type, Type),
     /// A generator object: key of its instance, and what it yields.
@@ -200,6 +203,19 @@ impl Type {
     }
     pub fn iter(i: IterType) -> Type { Type::new(Kind::Iter(i)) }
 
+    /// The type of values of any of these types; with None among them an optional one.
+    pub fn one_of(types: &[Type]) -> Type {
+        let (mut flat, mut none) = (vec![], false);
+        for t in types { promote::flatten(*t, &mut flat, &mut none); }
+        let mut all: Vec<Type> = vec![];
+        for t in flat { promote::add_alternative(&mut all, t, &mut promote::unify); }
+        let one = match all.as_slice() {
+            [] => return if none { Type::none() } else { Type::never() },
+            [t] => *t,
+            _ => Type::new(Kind::Variant(all)),
+        };
+        if none { Type::optional(one) } else { one }
+    }
     pub fn as_array(self) -> Option<ArrayType> { if let Kind::Array(a) = *self { Some(a) } else { None } }
     /// Members of a tuple or named tuple.
     pub fn members(self) -> Option<&'static [Type]> {

@@ -110,6 +110,7 @@ impl Parser<'_> {
         match name.as_str() {
             "optional" => self.one().map(|t| Type::new(Kind::Optional(t))),
             "tuple" => self.list().map(Type::tuple),
+            "variant" => self.list().map(|m| Type::new(Kind::Variant(m))),
             "array" => self.array(),
             "list" if self.eat("?") => {
                 let n = u32::try_from(self.number()?).map_err(|_| self.error("a number"))?;
@@ -156,7 +157,7 @@ mod tests {
         frozen.readonly = true;
         let kinds = [
             Type::int(), Type::i64(), Type::int_of(Int::U8), Type::float(), Type::complex(), Type::new(Kind::Complex(Float::F32)), a, frozen.ty(),
-            Type::tuple(vec![]), Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]), Type::list(Type::list(a)), Type::optional(Type::int()),
+            Type::new(Kind::Variant(vec![Type::int(), Type::str()])), Type::tuple(vec![]), Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]), Type::list(Type::list(a)), Type::optional(Type::int()),
             Type::new(Kind::MaybeUndef(Type::bool())), Type::new(Kind::ListVar(3)), Type::new(Kind::Range(Some(-2))), Type::new(Kind::Range(None)),
             Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])), Type::new(Kind::DType(Type::f64())), Type::iter(IterType::NdIndex(3)),
             Type::iter(IterType::Zip(vec![Type::iter(IterType::Enumerate(Type::iter(IterType::Array(a)))), Type::iter(IterType::Range(Some(1)))])),

@@ -40,9 +40,59 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
             Type::new(Kind::Array(ArrayType { layout, readonly: x.readonly || y.readonly, ..*x }))
         }
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
+        _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),
         _ => return None,
     })
 }
+
+/// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds, generators, variants.
+fn is_alternative(t: Type) -> bool {
+    matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Generator(..)
+        | Kind::Variant(_))
+}
+
+fn alternatives(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Type {
+    let mut all = match a.kind() { Kind::Variant(m) => m.clone(), _ => vec![a] };
+    match b.kind() {
+        Kind::Variant(m) => m.iter().for_each(|t| add_alternative(&mut all, *t, child)),
+        _ => add_alternative(&mut all, b, child),
+    }
+    if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
+}
+
+/// Adds a type to those of a variant, in their order. A function that captures other types than before stays one alternative.
+pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) {
+    let order = |t: Type| match t.kind() {
+        Kind::Function(f) => (0, f.func.0 as u64, String::new()),
+        Kind::Generator(n, _) => (1, *n as u64, String::new()),
+        _ => (2, 0, t.to_string()),
+    };
+    if all.contains(&t) { return; }
+    for x in all.iter_mut() {
+        let same = match (x.kind(), t.kind()) {
+            (Kind::Function(f), Kind::Function(g)) => f.func == g.func,
+            (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
+            _ => false,
+        };
+        if same && let Some(u) = unify_with(*x, t, child) { *x = u; return; }
+    }
+    let key = order(t);
+    let at = all.iter().position(|x| order(*x) > key).unwrap_or(all.len());
+    all.insert(at, t);
+}
+
+/// Takes optional types and variants apart.
+pub fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
+    match t.kind() {
+        Kind::None => *none = true,
+        Kind::Optional(t) => { *none = true; flatten(*t, out, none); }
+        Kind::Variant(m) => m.iter().for_each(|t| flatten(*t, out, none)),
+        _ => out.push(t),
+    }
+}
+
+/// Whether a value of type `t` is held by the alternative `x` of a variant.
+pub fn is_alternative_for(x: Type, t: Type) -> bool { x == t || unify(x, t) == Some(x) }
 
 fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect() }
 
@@ -172,6 +222,8 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         Kind::List(x) => Type::list(f(*x)),
         Kind::Slice(m) => Type::new(Kind::Slice([f(m[0]), f(m[1]), f(m[2])])),
         Kind::Method(p, x) => Type::new(Kind::Method(p, f(*x))),
+        // Their order says which is meant: it stays.
+        Kind::Variant(m) => Type::new(Kind::Variant(all(m, f))),
         Kind::Function(x) => {
             let (defaults, captures) = (all(&x.defaults, f), all(&x.captures, f));
             Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone() }))
@@ -196,7 +248,7 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
 /// Whether a step of an iterator of this type runs a generator, which may raise anything.
 pub fn runs_generator(t: Type) -> bool {
     if let Kind::Generator(..) = *t { return true; }
-    if !matches!(*t, Kind::Iter(_)) { return false; }
+    if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) { return false; }
     let mut found = false;
     map_children(t, &mut |c| {
         found |= runs_generator(c);

@@ -55,6 +55,7 @@ impl Display for Type {
             Kind::NamedTupleClass(c) => write!(f, "class({})", c.name),
             Kind::ExcClass(c) => write!(f, "class({})", c.name),
             Kind::Exception => write!(f, "exception"),
+            Kind::Variant(m) => write!(f, "variant({})", Join(m)),
             Kind::Conflict(a, b) => write!(f, "conflict({a}, {b})"),
             Kind::Generator(_, t) => write!(f, "generator({t})"),
         }

@@ -1,5 +1,6 @@
 //! Says in the code what a branch found out about None: behind `x is not None` the variable `x` is a value of its own that is not None,
-//! so its type there is that of the value. Behind `x is None` it is None. `if x:` and `isinstance(x, int)` tell the same.
+//! so its type there is that of the value. Behind `x is None` it is None. `if x:` tells the same, and `isinstance(x, int)` leaves of several types those
+//! that are instances.
 //!
 //! ```python
 //! if best is None or value < best:     # `best` is a number right of `or`
@@ -9,16 +10,17 @@
 //! Nothing is written where no later code reads the variable. Values are renamed along the dominator tree in one walk.
 
 use crate::ssa::analysis::{Cfg, Definitions, Dominators};
-use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Op, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Narrow, Op, Term, Value};
 use crate::types::Const;
 use std::collections::HashMap;
 
-/// `value` is None, or is not.
+/// What is known of a value; a class with it.
 #[derive(Clone, Copy, PartialEq)]
-struct Found { value: Value, is_none: bool }
+struct Found { value: Value, what: Narrow, class: Option<Value> }
 
-/// Classes of which None is no instance.
-const CLASSES: [&str; 10] = ["int", "float", "complex", "bool", "str", "tuple", "list", "range", "slice", "ndarray"];
+impl Found {
+    fn none(value: Value, is: bool) -> Found { Found { value, what: if is { Narrow::IsNone } else { Narrow::NotNone }, class: None } }
+}
 
 pub fn run(func: &mut Func) {
     // Found out on edges into blocks that have no other way in, by block.
@@ -68,22 +70,19 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
         (Op::Table("operator.truth"), [x]) => {
             decode(func, defs, *x, truth, depth + 1, out);
             // What is true is not None.
-            if truth && !is_test(func, defs, *x) { out.push(Found { value: *x, is_none: false }); }
+            if truth && !is_test(func, defs, *x) { out.push(Found::none(*x, false)); }
         }
         (Op::Table("operator.not_"), [x]) => {
             decode(func, defs, *x, !truth, depth + 1, out);
-            if !truth && !is_test(func, defs, *x) { out.push(Found { value: *x, is_none: false }); }
+            if !truth && !is_test(func, defs, *x) { out.push(Found::none(*x, false)); }
         }
         (Op::Table(path @ ("operator.is_" | "operator.is_not")), [a, b]) => {
             let value = if is_none(*b) { *a } else if is_none(*a) { *b } else { return };
-            out.push(Found { value, is_none: (*path == "operator.is_") == truth });
+            out.push(Found::none(value, (*path == "operator.is_") == truth));
         }
-        (Op::Call { keywords }, [callee, x, class]) if truth && keywords.is_empty() => {
-            let named = |v: Value, name: &str| defs.inst(v).is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) | Op::Attr(n) if &**n == name));
-            let known = |v: Value| CLASSES.iter().any(|c| named(v, c));
-            let members = defs.inst(*class).map(|i| func.inst(i)).filter(|n| n.op == Op::Table("tuple.build")).map(|n| &n.args[..]);
-            if named(*callee, "isinstance") && members.map_or_else(|| known(*class), |m| m.iter().all(|v| known(*v))) {
-                out.push(Found { value: *x, is_none: false });
+        (Op::Call { keywords }, [callee, x, class]) if keywords.is_empty() => {
+            if defs.inst(*callee).is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) if &**n == "isinstance")) {
+                out.push(Found { value: *x, what: if truth { Narrow::IsA } else { Narrow::NotA }, class: Some(*class) });
             }
         }
         _ => {}
@@ -101,30 +100,37 @@ fn is_test(func: &Func, defs: &Definitions, v: Value) -> bool {
 }
 
 /// The names of a value at one place of the walk.
-struct Name { block: Block, is_none: bool, value: Option<Value> }
+struct Name { block: Block, found: Found, value: Option<Value> }
 
 /// Replaces reads of the values below the blocks where something was found out.
 fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let mut names: HashMap<Value, Vec<Name>> = HashMap::new();
-    let mut made: Vec<(Block, Value, Value, bool)> = vec![];
+    let mut made: Vec<(Block, Value, Value, Found)> = vec![];
     for b in doms.preorder() {
+        // Names given in a part of the tree that the walk has left go first.
+        let left = |n: &Name| !doms.dominates(n.block, *b);
         for f in found.get(b).into_iter().flatten() {
-            names.entry(f.value).or_default().push(Name { block: *b, is_none: f.is_none, value: None });
+            let stack = names.entry(f.value).or_default();
+            while stack.last().is_some_and(left) { stack.pop(); }
+            stack.push(Name { block: *b, found: *f, value: None });
         }
         let mut values = func.values;
         let mut read = |v: &mut Value| {
             let Some(stack) = names.get_mut(v) else { return };
-            // Names given in a part of the tree that the walk has left.
-            while stack.last().is_some_and(|n| !doms.dominates(n.block, *b)) { stack.pop(); }
-            let Some(name) = stack.last_mut() else { return };
-            let (block, is_none, old) = (name.block, name.is_none, *v);
-            *v = *name.value.get_or_insert_with(|| {
-                made.push((block, old, Value(values), is_none));
+            while stack.last().is_some_and(left) { stack.pop(); }
+            // What was found out further up holds too: each name is made from the one before.
+            let mut at = stack.iter().rposition(|n| n.value.is_some()).map_or(0, |k| k + 1);
+            let mut old = if at == 0 { *v } else { stack[at - 1].value.unwrap_or(*v) };
+            while at < stack.len() {
+                let name = &mut stack[at];
+                made.push((name.block, old, Value(values), name.found));
+                (old, name.value) = (Value(values), Some(Value(values)));
                 values += 1;
-                Value(values - 1)
-            });
+                at += 1;
+            }
+            *v = old;
         };
         for i in func.blocks[b.index()].insts.clone() {
             let node = &mut func.insts[i.index()];
@@ -136,9 +142,10 @@ fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
         term.targets_mut().into_iter().flat_map(|t| &mut t.args).for_each(&mut read);
         func.values = values;
     }
-    for (block, value, name, is_none) in made {
+    // Each goes before what stands at the start of its block; later ones need earlier ones.
+    for (block, value, name, found) in made.into_iter().rev() {
         let loc = func.block(block).term_loc;
-        func.insts.push(InstNode { op: Op::Narrow { is_none }, args: vec![value], result: Some(name), loc, unwind: None });
+        func.insts.push(InstNode { op: Op::Narrow(found.what), args: [value].into_iter().chain(found.class).collect(), result: Some(name), loc, unwind: None });
         let inst = Inst::new(func.insts.len() - 1);
         func.blocks[block.index()].insts.insert(0, inst);
     }
