@@ -214,6 +214,11 @@ class World:
                 if args[0] is UNDEF:
                     raise UnboundLocalError(unquote(rest))
                 return args[0]
+            case "is_none" | "not_none" | "is_a" | "not_a":
+                holds = args[0] is None if word.endswith("none") else isinstance(args[0], args[1])
+                if holds != word.startswith("is"):
+                    raise SystemError(f"{args[0]!r} is narrowed by {word}")
+                return args[0]
             case "push_handled":
                 return handled.append(args[0])
             case "pop_handled":
