@@ -67,7 +67,7 @@ def numbers(dtype, shape, values):
             flat = flat * t.type(0.5)
         if t.kind == "c":
             flat = flat + t.type(1j) * ((np.arange(size) * 5) % 7 - 3)
-    return np.ascontiguousarray(flat.astype(t).reshape(shape))
+    return flat.astype(t).reshape(shape)
 
 
 def edge_values(t):

@@ -351,7 +351,17 @@ impl<'s, 'h> Solver<'s, 'h> {
         let Some(user) = users.get(&value).copied().flatten() else { return false };
         let by = self.func.inst(user);
         if by.op == Op::Table("list.build") { return self.serves_as_tuple(user); }
-        matches!(by.op, Op::Call { .. }) && by.args[0] != value && matches!(*self.ty(by.args[0]), Kind::Builtin(p) if p.starts_with("numpy."))
+        match by.op {
+            Op::Call { .. } => by.args[0] != value && match *self.ty(by.args[0]) {
+                Kind::Builtin(p) => p.starts_with("numpy."),
+                Kind::Method(p, _) => p.starts_with("array."),
+                _ => false,
+            },
+            // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
+            Op::Table(p) => (ops::lookup(ops::plain_operator(p).unwrap_or(p)).iter().any(|op| matches!(op.body, Body::Ufunc(..))) || p == "operator.setitem" && by.args[2] == value)
+                && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some()),
+            _ => false,
+        }
     }
 
     /// The type of a value that is known when the function is compiled.
@@ -372,7 +382,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     pub fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
         let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the plain operator.
-        if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some_and(|a| a.ndim > 0) {
+        if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some() {
             let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
             return self.rows(i, plain, args, vec![]);
         }
@@ -386,8 +396,13 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// The first row of a path that takes these arguments.
-    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, named: Vec<(std::sync::Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
+    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, mut named: Vec<(std::sync::Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
         let all = ops::lookup(path);
+        let mut options = vec![];
+        if all.iter().any(|op| matches!(op.body, Body::Ufunc(..))) {
+            options = self.ufunc_options(path, &positional, &mut named)?;
+            if options.is_empty() && let Some(typed) = self.of_sequences(i, path, &positional, &named)? { return Ok(typed); }
+        }
         let mut first = None;
         // Rows that know what to do with None come before any that takes an optional operand as its value.
         let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty && !is_variant(a.ty));
@@ -395,7 +410,10 @@ impl<'s, 'h> Solver<'s, 'h> {
         // Where none takes an operand that may be of several types, each is looked at by itself.
         let variant = positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| is_variant(a.ty)));
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
-            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|bound| self.apply(i, op, bound, unwrap));
+            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|mut bound| {
+                if matches!(op.body, Body::Ufunc(..)) { bound.extend(options.iter().cloned()); }
+                self.apply(i, op, bound, unwrap)
+            });
             match tried {
                 Err(e) if variant.is_some() || (all.len() > 1 || optional) && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
                     // A row with a reason of its own says more than "does not take these types".
@@ -410,13 +428,104 @@ impl<'s, 'h> Solver<'s, 'h> {
             return self.dispatch(i, &on, &mut |s, way| {
                 let mut each = positional.clone();
                 each[at] = way.clone();
-                s.rows(i, path, each, named.clone())
+                let mut named = named.clone();
+                named.extend(["where", "dtype"].into_iter().map(Into::into).zip(options.iter().cloned()));
+                s.rows(i, path, each, named)
             });
         }
+        if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? { return Ok(typed); }
+        if let Some(typed) = self.of_numbers(i, path, &positional, &named)? { return Ok(typed); }
         let e = first.unwrap_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{}` is not compiled", path.trim_start_matches("builtins."))));
         if !e.message.contains("does not take") { return Err(e); }
         let args = self.source_args(&positional)?;
         Err(super::cx::no_match(&spelling(path), &args))
+    }
+
+    /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in that order, if either is given, to go
+    /// behind the operands; `casting`, `order` and `subok` as far as they change nothing. `out` may be a tuple of one array.
+    fn ufunc_options(&mut self, path: &str, positional: &[call::Source], named: &mut Vec<(std::sync::Arc<str>, call::Source)>) -> Result<Vec<call::Source>> {
+        let (mut mask, mut dtype) = (None, None);
+        if named.is_empty() { return Ok(vec![]); }
+        let mut kept = vec![];
+        for (name, source) in std::mem::take(named) {
+            match &*name {
+                "where" => mask = Some(source),
+                "dtype" => dtype = Some(source),
+                "casting" | "order" | "subok" => {
+                    let arg = self.source_args(std::slice::from_ref(&source))?.remove(0);
+                    let usual = matches!(arg.text(), Some("same_kind" | "K" | "C" | "A")) || matches!(arg.konst, Some(Const::Bool(true)));
+                    if !usual { return Err(Diagnostic::new(Code::BadCall, format!("{}() is compiled for the default of '{name}' only", path.trim_start_matches("numpy.")))); }
+                }
+                "out" => {
+                    let source = match (&source, self.source_args(std::slice::from_ref(&source))?[0].ty.members()) {
+                        (call::Source::Value(v), Some([_])) => call::Source::Member(*v, 0),
+                        _ => source,
+                    };
+                    kept.push((name, source));
+                }
+                _ => kept.push((name, source)),
+            }
+        }
+        *named = kept;
+        if mask.is_none() && dtype.is_none() || positional.is_empty() { return Ok(vec![]); }
+        Ok(vec![mask.unwrap_or(call::Source::Const(Const::Bool(true))), dtype.unwrap_or(call::Source::Const(Const::None))])
+    }
+
+    /// A universal function of lists or tuples: they become arrays first, in a library function. An operator does so only beside an array.
+    fn of_sequences(
+        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        let args = self.source_args(positional)?;
+        if !args.iter().any(|a| is_sequence(a.ty)) { return Ok(None); }
+        if !path.starts_with("numpy.") && !args.iter().any(|a| a.ty.as_array().is_some()) { return Ok(None); }
+        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
+            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
+            let inputs = ops::ufunc::inputs(op);
+            let into = self.source_args(&bound)?.get(inputs).is_some_and(|out| !out.is_none());
+            bound.truncate(inputs + into as usize);
+            let library = match (inputs, into) {
+                (1, false) => "ufunc.of_sequence", (1, true) => "ufunc.of_sequence_into", (2, false) => "ufunc.of_sequences", (2, true) => "ufunc.of_sequences_into",
+                (3, false) => "ufunc.of_three_sequences", _ => continue,
+            };
+            return self.through_library(i, library, path, bound).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A NumPy function that takes arrays, called with a list or a tuple of numbers in front: that becomes an array first, in a library function.
+    fn of_first_sequence(
+        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
+    ) -> Result<Option<(Type, Option<Const>, bool)>> {
+        if !path.starts_with("numpy.") { return Ok(None); }
+        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
+            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
+            let args = self.source_args(&bound)?;
+            if args.first().is_none_or(|a| !is_sequence(a.ty)) { continue; }
+            // What can be given by name only must have its default.
+            let plain = op.spec().params.iter().zip(&args).skip(op.spec().positional).all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none());
+            if !plain { continue; }
+            bound.truncate(op.spec().positional);
+            let library = match bound.len() { 1 => "array.of_sequence_1", 2 => "array.of_sequence_2", 3 => "array.of_sequence_3", 4 => "array.of_sequence_4", 5 => "array.of_sequence_5", _ => continue };
+            return self.through_library(i, library, path, bound).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A function of numbers called with arrays that have no dimensions: `int(x)`, `math.sqrt(x)`, where `np.nditer` gave `x`.
+    fn of_numbers(&mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)]) -> Result<Option<(Type, Option<Const>, bool)>> {
+        if !named.is_empty() || !(path.starts_with("builtins.") || path.starts_with("math.")) { return Ok(None); }
+        let args = self.source_args(positional)?;
+        if !args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.ndim == 0)) || !args.iter().all(|a| a.ty.as_array().map_or(a.ty.is_number(), |t| t.ndim == 0)) { return Ok(None); }
+        let library = match args.len() { 1 => "array.of_number_1", 2 => "array.of_number_2", _ => return Ok(None) };
+        self.through_library(i, library, path, positional.to_vec()).map(Some)
+    }
+
+    /// Calls a library function with the operation itself and then its operands.
+    fn through_library(&mut self, i: Inst, library: &str, path: &str, operands: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
+        let function = ops::intern(path).ok_or_else(|| Diagnostic::internal(format!("{path} is not in the table")))?;
+        let sources = std::iter::once(call::Source::Global(GlobalValue::Builtin(function))).chain(operands).collect();
+        let func = self.session.host.library(library)?;
+        self.call_function(i, func, sources, true)
     }
 
     /// Types a row of the table for operands in parameter order.
@@ -489,6 +598,9 @@ fn narrowed(t: Type, n: Narrow, class: Option<Type>) -> Type {
         _ => if n == Narrow::IsNone { Type::never() } else { t },
     }
 }
+
+/// Whether a value may stand for an array of its members.
+fn is_sequence(t: Type) -> bool { matches!(*t, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_)) }
 
 /// The type of a value, or of a tuple's members, when none of them is None.
 fn without_none(t: Type) -> Type {

@@ -142,7 +142,7 @@ fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType)
     Ok(out)
 }
 
-/// Converts a number; narrowing wraps integers and saturates floats.
+/// Converts a number; narrowing wraps integers. Floats that an integer does not hold become what NumPy makes of them on x86.
 pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     Ok(match (from.kind(), to.kind()) {
         (_, Kind::Complex(f)) => {
@@ -190,21 +190,45 @@ pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
             cx.b.conv(if signed(from) { Op::SintToF } else { Op::UintToF }, float_ty(*f), wide)
         }
         (Kind::Float(_), Kind::Int(i)) => {
-            // Through 64 bits, so that a narrow result wraps as NumPy's does.
-            let signed = cx.b.conv(Op::FToSint, Ty::I64, v);
-            let wide = if i.signed() || i.bits() < 64 { signed } else {
-                // A negative number wraps too, where the unsigned conversion would give 0.
-                let unsigned = cx.b.conv(Op::FToUint, Ty::I64, v);
-                let t = cx.b.ty(v);
-                let zero = cx.zero(t);
-                let negative = cx.b.bin(Op::FcmpLt, v, zero);
-                cx.b.select(negative, signed, unsigned)
+            let wide = whole(cx, v);
+            let wide = match (i.signed(), i.bits()) {
+                (_, 8 | 16) | (true, 32) => {
+                    // Through 32 bits: the most negative number stands for what they do not hold.
+                    let low = cx.b.conv(Op::Itrunc, Ty::I32, wide);
+                    let again = cx.b.conv(Op::Sext, Ty::I64, low);
+                    let fits = cx.b.bin(Op::IcmpEq, again, wide);
+                    let least = cx.b.i64(i32::MIN as i64);
+                    cx.b.select(fits, wide, least)
+                }
+                (false, 64) => {
+                    // The upper half is reached from 2**63.
+                    let t = cx.b.ty(v);
+                    let half = if t == Ty::F32 { cx.b.f32(HALF as f32) } else { cx.b.f64(HALF) };
+                    let rest = cx.b.bin(Op::Fsub, v, half);
+                    let upper = whole(cx, rest);
+                    let bit = cx.b.i64(i64::MIN);
+                    let upper = cx.b.bin(Op::Bxor, upper, bit);
+                    let high = cx.b.bin(Op::FcmpGe, v, half);
+                    cx.b.select(high, upper, wide)
+                }
+                _ => wide,
             };
             resize(cx, wide, true, int_ty(*i))
         }
         (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(*b), v) },
         _ => v,
     }
+}
+
+const HALF: f64 = 9_223_372_036_854_775_808.0;
+
+/// A float cut to a whole number in 64 bits; what they do not hold, NaN too, is the most negative number, as the processor and NumPy have it.
+fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
+    let t = cx.b.ty(v);
+    let half = if t == Ty::F32 { cx.b.f32(HALF as f32) } else { cx.b.f64(HALF) };
+    let (near, least) = (cx.b.conv(Op::FToSint, Ty::I64, v), cx.b.i64(i64::MIN));
+    let below = cx.b.bin(Op::FcmpLt, v, half);
+    cx.b.select(below, near, least)
 }
 
 fn int_ty(i: Int) -> Ty { match i.bits() { 8 => Ty::I8, 16 => Ty::I16, 32 => Ty::I32, _ => Ty::I64 } }

@@ -11,7 +11,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{ArrayType, Kind, Layout, Type, promote};
+use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().doc("A new array, not initialised."),
@@ -40,21 +40,29 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).raises().reads().owned_by(kept).doc("The array itself where it fits, else a new one."),
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).doc("The array in Fortran order, copied where needed."),
-    OpDef::new(&["numpy.arange"], "start, stop=None, step=None, dtype=None", Body::Py("create.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
+    OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("create.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
     OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
     OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
     OpDef::new(&["numpy.geomspace"], "start, stop, num=50, endpoint=True", Body::Py("create.geomspace")).raises().reads().doc("Numbers with even ratios from `start` to `stop`."),
-    OpDef::new(&["numpy.eye"], "N, M=None, k=0, dtype=None", Body::Py("create.eye")).raises().reads().doc("Ones on a diagonal, zeros elsewhere."),
+    OpDef::new(&["numpy.eye"], "N, M=None, k=0, dtype=None, order='C'", Body::Py("create.eye")).raises().reads().doc("Ones on a diagonal, zeros elsewhere."),
     OpDef::new(&["numpy.identity"], "n, dtype=None", Body::Py("create.identity")).raises().reads().doc("The identity matrix."),
     OpDef::new(&["numpy.tri"], "N, M=None, k=0, dtype=None", Body::Py("create.tri")).raises().reads().doc("Ones at and below a diagonal."),
     OpDef::new(&["numpy.tril"], "m, k=0", Body::Py("create.tril")).raises().reads().doc("A copy with zeros above a diagonal."),
     OpDef::new(&["numpy.triu"], "m, k=0", Body::Py("create.triu")).raises().reads().doc("A copy with zeros below a diagonal."),
     OpDef::new(&["numpy.tril_indices"], "n, k=0, m=None", Body::Py("create.tril_indices")).raises().reads().doc("Indices of the lower triangle."),
     OpDef::new(&["numpy.triu_indices"], "n, k=0, m=None", Body::Py("create.triu_indices")).raises().reads().doc("Indices of the upper triangle."),
+    OpDef::new(&["numpy.tril_indices_from"], "arr, k=0", Body::Py("create.tril_indices_from")).raises().reads().doc("Indices of the lower triangle of a matrix."),
+    OpDef::new(&["numpy.triu_indices_from"], "arr, k=0", Body::Py("create.triu_indices_from")).raises().reads().doc("Indices of the upper triangle of a matrix."),
+    OpDef::new(&["numpy.bartlett"], "M", Body::Py("create.bartlett")).raises().reads().doc("A triangular window."),
+    OpDef::new(&["numpy.hanning"], "M", Body::Py("create.hanning")).raises().reads().doc("A window of one cosine."),
+    OpDef::new(&["numpy.hamming"], "M", Body::Py("create.hamming")).raises().reads().doc("A window of one cosine on a pedestal."),
+    OpDef::new(&["numpy.blackman"], "M", Body::Py("create.blackman")).raises().reads().doc("A window of two cosines."),
     OpDef::new(&["numpy.diag"], "v, k=0", Body::Py("create.diag")).raises().reads().doc("A diagonal as an array, or an array as a diagonal."),
     OpDef::new(&["numpy.diagflat"], "v, k=0", Body::Py("create.diagflat")).raises().reads().doc("A matrix with the elements of `v` on a diagonal."),
     OpDef::new(&["numpy.vander"], "x, N=None, increasing=False", Body::Py("create.vander")).raises().reads().doc("Powers of the elements of `x` in columns."),
     OpDef::new(&["numpy.meshgrid"], "*xi, indexing='xy'", Body::Lir(meshgrid_rule, emit_meshgrid)).raises().reads().doc("Coordinates of a grid, one array for each axis."),
+    OpDef::new(&["numpy.meshgrid"], "*xi, indexing='xy', sparse=False, copy=True", Body::Py("create.meshgrid")).raises().reads().doc("Coordinates of a grid of sequences, or of one that broadcasts."),
+    OpDef::new(&["numpy.indices"], "dimensions, dtype=None, sparse=False", Body::Py("create.indices")).only_if(|a| a[2].konst != Some(Const::Bool(false))).raises().reads().doc("Indices of a grid, one array for each axis."),
     OpDef::new(&["numpy.indices"], "dimensions, dtype=None", Body::Lir(indices_rule, emit_indices)).raises().reads().doc("Indices of a grid, stacked along a new first axis."),
     OpDef::new(&["numpy.fromiter"], "iter, dtype, count=-1", Body::Py("create.fromiter")).raises().reads().doc("A 1-d array of the values of an iterator."),
 ];

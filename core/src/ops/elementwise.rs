@@ -101,7 +101,14 @@ pub fn common(args: &[Arg]) -> Option<Type> {
 
 /// All operands and the result have the loop's type.
 pub fn same(args: &[Arg], of: Loop) -> Option<Answer> {
-    let t = of(common(args)?)?;
+    let all = common(args)?;
+    let mut t = of(all)?;
+    let boolean = args.iter().all(|a| a.ty.is_weak() || *a.ty == crate::types::Kind::Bool);
+    if args.len() > 1 && all.is_index() && t.is_float() && !(boolean && args.iter().any(|a| a.ty.is_weak())) {
+        // Each operand is converted on its own: int8 and uint16 meet in float32, although they would meet in int32 first.
+        let strong = args.iter().filter(|a| !a.ty.is_weak()).map(|a| of(a.ty)).collect::<Option<Vec<_>>>()?;
+        t = strong.into_iter().reduce(promote::result_type).unwrap_or(t);
+    }
     Some(Answer::coerced(t, vec![t; args.len()]))
 }
 

@@ -20,7 +20,7 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.matmul", "numpy.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
-    OpDef::new(&["numpy.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
+    OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b, out=None", Body::Py("linalg.dot")).raises().writes().doc("Product with numbers, or into an array."),
     OpDef::new(&["numpy.inner"], "a, b", Body::Lir(|_, a| rule(a, Product::Inner), |cx, c| emit(cx, c, Product::Inner))).raises().reads().doc("Product over the last dimensions."),
@@ -28,7 +28,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.vdot"], "a, b", Body::Py("linalg.vdot")).raises().reads().doc("Product of all elements, the first operand conjugated."),
     OpDef::new(&["numpy.outer"], "a, b, out=None", Body::Py("linalg.outer")).raises().reads().doc("Products of all pairs of elements."),
     OpDef::new(&["numpy.kron"], "a, b", Body::Py("linalg.kron")).raises().reads().doc("Kronecker product."),
-    OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
+    OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0, axis1=0, axis2=1, dtype=None, out=None", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
 ];
 
 #[derive(Clone, Copy, PartialEq)]

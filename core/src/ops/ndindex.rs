@@ -22,7 +22,15 @@ pub static OPS: &[OpDef] = &[
             _ => Err(Diagnostic::internal("flat")),
         },
     )).doc("`len(a.flat)`."),
-    OpDef::new(&["numpy.nditer"], "op", Body::Py("iterate.nditer")).raises().writes().doc("All elements as arrays without dimensions, in the order of memory; of a tuple of arrays their elements side by side."),
+    OpDef::new(&["numpy._flat_array"], "flat", Body::Lir(
+        |_, a| if let Kind::Iter(IterType::Flat(t)) = a[0].ty.kind() { Ok(Answer::of(*t)) } else { Err(no_match("a.flat", a)) },
+        |_, c| match c.types[0].kind() {
+            Kind::Iter(IterType::Flat(t)) => Ok(c.args[0][..t.leaf_count()].to_vec()),
+            _ => Err(Diagnostic::internal("flat")),
+        },
+    )).aliases().doc("The array behind `a.flat` (library use)."),
+    OpDef::new(&["flat.copy", "flat.__array__"], "flat", Body::Py("array.flat_copy")).raises().reads().doc("The elements in an array of their own."),
+    OpDef::new(&["numpy.nditer"], "op, flags=None, op_flags=None, *, order='K'", Body::Py("iterate.nditer")).raises().writes().doc("All elements as arrays without dimensions, in the order of memory; of a tuple of arrays their elements side by side."),
 ];
 
 fn dims(args: &[Arg]) -> Option<usize> {

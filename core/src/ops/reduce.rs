@@ -18,6 +18,11 @@ use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
 const PLAIN: &str = "a, axis=None, out=None, keepdims=False";
+const MASKED_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True";
+const MASKED: &str = "a, axis=None, out=None, keepdims=False, initial=None, where=True";
+const CHOSEN: &str = "a, axis=None, out=None, keepdims=False, *, where=True";
+const CHOSEN_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True";
+const CHOSEN_VAR: &str = "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None";
 
 /// Each line is two rows: on arrays directly; with `out=`, or on sequences, by a library function. Then rows of other kinds.
 macro_rules! reductions {
@@ -53,6 +58,8 @@ reductions! {
     OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, true))).only_if(is_direct).raises().reads().doc("Position of the largest element that is not NaN; ValueError."),
     OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element."),
     OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element."),
+    OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element that is not NaN."),
+    OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element that is not NaN."),
     // Running sums.
     OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 0))).only_if(is_direct).raises().reads().doc("Running sums."),
     OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().doc("Running products."),
@@ -75,6 +82,21 @@ reductions! {
     OpDef::new(&["numpy.nanpercentile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.nanpercentile")).raises().doc("Percentile of what is not NaN."),
     OpDef::new(&["numpy.nanquantile"], "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False", Body::Py("reduce.nanquantile")).raises().doc("Quantile of what is not NaN."),
     OpDef::new(&["numpy.average"], "a, axis=None, weights=None, returned=False, *, keepdims=False", Body::Py("reduce.average")).raises().doc("Weighted mean; ZeroDivisionError where the weights sum to 0."),
+    // With `where=`, `initial=`, `mean=`, which few calls have.
+    OpDef::new(&["numpy.sum", "array.sum"], MASKED_DTYPE, Body::Py("masked.sum_")).raises().doc("Sum of chosen elements."),
+    OpDef::new(&["numpy.prod", "array.prod"], MASKED_DTYPE, Body::Py("masked.prod")).raises().doc("Product of chosen elements."),
+    OpDef::new(&["numpy.nansum"], MASKED_DTYPE, Body::Py("masked.nansum")).raises().doc("Sum of what is chosen and not NaN."),
+    OpDef::new(&["numpy.nanprod"], MASKED_DTYPE, Body::Py("masked.nanprod")).raises().doc("Product of what is chosen and not NaN."),
+    OpDef::new(&["numpy.min", "numpy.amin", "array.min"], MASKED, Body::Py("masked.min_")).raises().doc("Smallest of chosen elements and `initial`."),
+    OpDef::new(&["numpy.max", "numpy.amax", "array.max"], MASKED, Body::Py("masked.max_")).raises().doc("Largest of chosen elements and `initial`."),
+    OpDef::new(&["numpy.nanmin"], MASKED, Body::Py("masked.nanmin")).raises().doc("Smallest of `initial` and what is chosen and not NaN."),
+    OpDef::new(&["numpy.nanmax"], MASKED, Body::Py("masked.nanmax")).raises().doc("Largest of `initial` and what is chosen and not NaN."),
+    OpDef::new(&["numpy.any", "array.any"], CHOSEN, Body::Py("masked.any_")).raises().doc("Whether any chosen element is true."),
+    OpDef::new(&["numpy.all", "array.all"], CHOSEN, Body::Py("masked.all_")).raises().doc("Whether all chosen elements are true."),
+    OpDef::new(&["numpy.mean", "array.mean"], CHOSEN_DTYPE, Body::Py("masked.mean")).raises().doc("Mean of chosen elements."),
+    OpDef::new(&["numpy.nanmean"], CHOSEN_DTYPE, Body::Py("masked.nanmean")).raises().doc("Mean of what is chosen and not NaN."),
+    OpDef::new(&["numpy.var", "array.var"], CHOSEN_VAR, Body::Py("masked.var")).raises().doc("Variance of chosen elements, about `mean` if it is given."),
+    OpDef::new(&["numpy.std", "array.std"], CHOSEN_VAR, Body::Py("masked.std")).raises().doc("Standard deviation of chosen elements, about `mean` if it is given."),
     // For the library.
     OpDef::new(&["numpy._reduced_size"], "a, axis", Body::Lir(size_rule, emit_size)).raises().doc("How many elements a reduction over these axes puts together."),
     OpDef::new(&["numpy._if_nan"], "x, value, out=None", Body::Ufunc(if_nan_rule, emit_if_nan)).doc("`x`, or `value` where it is NaN."),
@@ -132,10 +154,32 @@ impl Axes {
     fn count(&self, n: usize) -> usize { match self { Axes::All => n, Axes::Known(m) => m.len().min(n), Axes::Run => n.min(1) } }
 }
 
+/// What constant axes of `n` dimensions raise, if they do. A single axis of an array without dimensions passes, as in NumPy, where `lenient`.
+fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Option<(Class, String)> {
+    let Axes::Known(m) = axes else { return None };
+    let mut seen = vec![];
+    for x in m {
+        match normal_axis(*x, n) {
+            Some(k) if seen.contains(&k) => return Some((Class::ValueError, "duplicate value in 'axis'".into())),
+            Some(k) => seen.push(k),
+            None if n == 0 && (*x == 0 || *x == -1) && ty.members().is_none() && lenient => {}
+            None => return Some((Class::AxisError, axis_text(*x, n))),
+        }
+    }
+    None
+}
+
+/// Raises what constant axes raise; the rule has said that nothing comes of it.
+fn raise_axes(cx: &mut LowerCx<'_>, axes: &Axes, ty: Type, n: usize, lenient: bool) -> bool {
+    let Some((class, text)) = axes_error(axes, ty, n, lenient) else { return false };
+    cx.raise_and_continue(class, &text);
+    true
+}
+
 /// Which axes go, for code: a flag for each dimension of the source, and a mask of all.
 struct Chosen { reduced: Vec<Value>, known: Option<Vec<bool>>, axis: Option<Value>, mask: Value }
 
-/// Checks the axes; ValueError out of bounds or twice.
+/// The axes that go; those known at run time are checked here, constants by [`axes_error`].
 fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) -> Chosen {
     let known = |cx: &mut LowerCx<'_>, flags: Vec<bool>| {
         let mask = flags.iter().enumerate().fold(0i64, |m, (k, f)| m | (*f as i64) << k);
@@ -145,15 +189,7 @@ fn choose(cx: &mut LowerCx<'_>, axes: &Axes, arg: &[Value], ty: Type, n: usize) 
         Axes::All => known(cx, vec![true; n]),
         Axes::Known(m) => {
             let mut flags = vec![false; n];
-            for x in m {
-                match normal_axis(*x, n) {
-                    Some(k) if flags[k] => cx.raise_and_continue(Class::ValueError, "duplicate value in 'axis'"),
-                    Some(k) => flags[k] = true,
-                    // NumPy lets the axis of an array without dimensions pass.
-                    None if n == 0 && (*x == 0 || *x == -1) => {}
-                    None => cx.raise_and_continue(Class::AxisError, &axis_text(*x, n)),
-                }
-            }
+            for k in m.iter().filter_map(|x| normal_axis(*x, n)) { flags[k] = true; }
             known(cx, flags)
         }
         Axes::Run => {
@@ -240,7 +276,9 @@ fn rule(args: &[Arg], op: Reduce) -> Result<Answer> {
     let keep = args[args.len() - 1].flag("keepdims")?;
     let t = computed(op, a.dtype, dtype_of(args))?;
     if !t.is_number() { return Err(no_match("a reduction", args)); }
-    Ok(Answer::of(result_type(t, a.ndim(), &axes_of(&args[1], "axis")?, keep)))
+    let axes = axes_of(&args[1], "axis")?;
+    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
+    Ok(Answer::of(result_type(t, a.ndim(), &axes, keep)))
 }
 
 fn args_of(c: &OpCall<'_>) -> Vec<Arg> { c.types.iter().zip(c.consts).map(|(t, k)| Arg { ty: *t, konst: k.clone() }).collect() }
@@ -255,6 +293,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axes = axes_of(&args[1], "axis")?;
     let keep = args[args.len() - 1].flag("keepdims")?;
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
     let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
     if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !keep && acc == a.ty.dtype && acc.is_float()) {
         let single = acc.itemsize() == 4;
@@ -279,15 +318,16 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
 }
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    array(args)?;
-    axes_of(&args[1], "axis")?;
-    Ok(Answer::of(Type::int()))
+    let n = array(args)?.ndim();
+    let axes = axes_of(&args[1], "axis")?;
+    Ok(Answer::of(if axes_error(&axes, args[1].ty, n, false).is_some() { Type::never() } else { Type::int() }))
 }
 
 fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let args = args_of(c);
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axes = axes_of(&args[1], "axis")?;
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), false) { return Ok(vec![]); }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     Ok(vec![chosen.size(cx, &a.shape)])
 }
@@ -299,6 +339,7 @@ fn arg_rule(args: &[Arg]) -> Result<Answer> {
     let keep = args[3].flag("keepdims")?;
     let axes = axes_of(&args[1], "axis")?;
     if matches!(&axes, Axes::Known(m) if m.len() != 1) { return Err(no_match("axis", &args[1..2])); }
+    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
     Ok(Answer::of(result_type(Type::i64(), a.ndim(), &axes, keep)))
 }
 
@@ -307,6 +348,7 @@ fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Resul
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axes = axes_of(&args[1], "axis")?;
     let keep = args[3].flag("keepdims")?;
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     let axis = match (&axes, chosen.axis, &chosen.known) {
         (Axes::All, _, _) => cx.b.i64(-1),
@@ -338,7 +380,9 @@ fn running_dtype(a: ArrayType, given: &Arg) -> Result<Type> {
 
 fn running_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
-    let n = match axes_of(&args[1], "axis")? {
+    let axes = axes_of(&args[1], "axis")?;
+    if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
+    let n = match axes {
         Axes::All => 1,
         Axes::Known(m) if m.len() != 1 => return Err(no_match("axis", &args[1..2])),
         Axes::Known(_) | Axes::Run => a.ndim().max(1),
@@ -351,6 +395,7 @@ fn emit_running(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: i64) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let acc = running_dtype(a.ty, &args[2])?;
     let axes = axes_of(&args[1], "axis")?;
+    if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
     let axis = match &axes {
         Axes::All => None,
         Axes::Known(_) | Axes::Run => {

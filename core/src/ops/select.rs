@@ -3,6 +3,7 @@
 use super::array::array;
 use super::shape::{axis_text, normal_axis};
 use super::{Body, OpDef, kernel};
+use crate::exc::Class;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
@@ -20,7 +21,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.flatnonzero"], "a", Body::Py("select.flatnonzero")).raises().reads().doc("Positions in C order of the elements that are not zero."),
     OpDef::new(&["numpy.argwhere"], "a", Body::Py("select.argwhere")).raises().reads().doc("Indices of the elements that are not zero, as rows."),
     OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None", Body::Lir(take_rule, emit_take)).raises().reads().doc("Elements at indices, along a dimension or of all elements in C order."),
-    OpDef::new(&["numpy.take"], "a, indices, axis=None", Body::Py("select.take")).raises().reads().doc("Elements of a sequence at indices."),
+    OpDef::new(&["numpy.take", "array.take"], "a, indices, axis=None, out=None, mode='raise'", Body::Py("select.take")).raises().reads().doc("Elements of a sequence at indices."),
     OpDef::new(&["numpy.take_along_axis"], "arr, indices, axis", Body::Py("select.take_along_axis")).raises().reads().doc("For each place of `indices` the element there along a dimension."),
     OpDef::new(&["numpy.put_along_axis"], "arr, indices, values, axis", Body::Py("select.put_along_axis")).raises().writes().doc("Sets for each place of `indices` the element there along a dimension."),
     OpDef::new(&["numpy.put", "array.put"], "a, ind, v", Body::Py("select.put")).raises().writes().doc("Sets elements at positions in C order."),
@@ -28,9 +29,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.compress"], "condition, a, axis=None", Body::Py("select.compress")).raises().reads().doc("The slices along a dimension where a condition holds."),
     OpDef::new(&["numpy.place"], "arr, mask, vals", Body::Py("select.place")).raises().writes().doc("Sets the elements where a mask holds, repeating the values."),
     OpDef::new(&["numpy.putmask"], "a, mask, values", Body::Py("select.putmask")).raises().writes().doc("Sets the elements where a mask holds to the values at the same places."),
-    OpDef::new(&["numpy.copyto"], "dst, src", Body::Py("select.copyto")).raises().writes().doc("`dst[...] = src`."),
+    OpDef::new(&["numpy.copyto"], "dst, src, casting='same_kind', where=True", Body::Py("select.copyto")).raises().writes().doc("`dst[...] = src`."),
     OpDef::new(&["numpy.select"], "condlist, choicelist, default=0", Body::Py("select.select")).raises().reads().doc("For each place the choice of the first condition that holds."),
-    OpDef::new(&["numpy.diff"], "a, n=1, axis=-1", Body::Py("select.diff")).raises().reads().doc("Differences of neighbours along a dimension."),
+    OpDef::new(&["numpy.diff"], "a, n=1, axis=-1, prepend=None, append=None", Body::Py("select.diff")).raises().reads().doc("Differences of neighbours along a dimension."),
     OpDef::new(&["numpy.ediff1d"], "ary", Body::Py("select.ediff1d")).raises().reads().doc("Differences of neighbours of all elements."),
     OpDef::new(&["numpy.repeat", "array.repeat"], "a, repeats, axis=None", Body::Py("select.repeat")).raises().reads().doc("Each element several times."),
     OpDef::new(&["numpy.tile"], "A, reps", Body::Py("select.tile")).raises().reads().doc("The array several times."),
@@ -119,12 +120,18 @@ fn magnitude(cx: &mut LowerCx<'_>, v: &[Value]) -> Result<Value> {
 // ---- nonzero
 
 fn nonzero_rule(args: &[Arg]) -> Result<Answer> {
+    if args[0].ty.is_number() { return Ok(Answer::of(Type::never())); }
     let a = array(args)?;
-    if a.ndim == 0 { return Err(Diagnostic::new(Code::NoMatchingOperation, "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead.")); }
+    if a.ndim == 0 { return Ok(Answer::of(Type::never())); }
     Ok(Answer::of(Type::tuple(vec![Type::array(Type::i64(), 1, Layout::C); a.ndim()])))
 }
 
 fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].as_array().is_none_or(|t| t.ndim == 0) {
+        cx.raise_and_continue(Class::ValueError, "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. \
+            If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`.");
+        return Ok(vec![]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.shape.len();
     let elem = element_code(cx, a.ty.dtype)?;

@@ -8,7 +8,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, broadcast_strides, contiguous_strides, product, shape_text};
+use crate::lower::arrays::{ArrayVal, load_element, broadcast_strides, contiguous_strides, product, shape_text};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Kind, Layout, Type};
@@ -659,7 +659,8 @@ fn flip_rule(args: &[Arg], least: usize) -> Result<Answer> {
         let ok = args[1].is_none() || args[1].ty.is_index() || args[1].ty.members().is_some_and(|m| m.iter().all(|t| t.is_index()));
         if !ok { return Err(no_match("flip()", args)); }
     }
-    Ok(Answer::of(if a.ndim == 0 { args[0].ty } else { Type::new(Kind::Array(ArrayType { layout: Layout::A, ..a })) }))
+    // Of an array without dimensions the number in it, as NumPy has it.
+    Ok(Answer::of(if a.ndim == 0 { a.dtype.strong() } else { Type::new(Kind::Array(ArrayType { layout: Layout::A, ..a })) }))
 }
 
 fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result<Val> {
@@ -678,7 +679,7 @@ fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result
             }
         }
     }
-    if n == 0 { return Ok(c.args[0].clone()); }
+    if n == 0 { return Ok(load_element(cx, a.data, a.ty.dtype)); }
     let (mut data, mut strides) = (a.data, vec![]);
     let zero = cx.b.i64(0);
     for ((n, s), f) in a.shape.iter().zip(&a.strides).zip(&flags) {

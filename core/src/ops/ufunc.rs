@@ -3,7 +3,7 @@
 use super::{OpDef, UfuncRule};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
-use crate::infer::cx::{Answer, Arg, no_match};
+use crate::infer::cx::{Answer, Arg, dtype_arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, shape_text, store_element};
 use crate::lower::cast;
@@ -11,22 +11,56 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
-fn inputs(op_params: usize, has_out: bool) -> usize { op_params - has_out as usize }
+pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
 
 fn has_out(op: &OpDef) -> bool { op.spec().params.last().is_some_and(|p| p.name == "out") }
 
+/// What stands behind the parameters of the row where a call has `where=` or `dtype=`: both, in this order.
+#[derive(Clone, Copy, Default)]
+struct Options<'a> { mask: Option<&'a Arg>, dtype: Option<Type> }
+
+impl<'a> Options<'a> {
+    fn of(op: &'static OpDef, args: &'a [Arg]) -> Result<Options<'a>> {
+        let [mask, dtype] = &args[op.spec().params.len().min(args.len())..] else { return Ok(Options::default()) };
+        let known = matches!(mask.konst, Some(crate::types::Const::Bool(true)));
+        let element = mask.ty.as_array().map_or(mask.ty, |a| a.dtype);
+        if *element != Kind::Bool { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("where of {} must be bool, not {element}", op.name()))); }
+        let dtype = if dtype.is_none() { None } else { Some(dtype_arg(dtype).ok_or_else(|| no_match("dtype", std::slice::from_ref(dtype)))?) };
+        Ok(Options { mask: (!known).then_some(mask), dtype })
+    }
+    fn mask_array(&self) -> Option<ArrayType> { self.mask.and_then(|m| m.ty.as_array()) }
+}
+
+/// The scalar loop for operands, chosen by `dtype` where it is given.
+fn chosen_loop(op: &'static OpDef, rule: UfuncRule, operands: &[Arg], elementwise: bool, dtype: Option<Type>) -> Result<Answer> {
+    let usual = rule(operands, elementwise).ok_or_else(|| no_match(op.name(), operands));
+    let Some(d) = dtype else { return usual };
+    if let Ok(a) = &usual && a.ret == d { return usual; }
+    let asked: Vec<Arg> = operands.iter().map(|_| Arg::of(d)).collect();
+    let answer = rule(&asked, true).filter(|a| a.ret == d && !a.args.is_empty() && operands.iter().zip(&a.args).all(|(o, t)| same_kind(o.ty, *t)));
+    answer.ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("{} has no loop for these operands that gives {d}", op.name())))
+}
+
 /// Types a call on scalars and arrays.
 pub fn type_call(op: &'static OpDef, rule: UfuncRule, args: &[Arg]) -> Result<Answer> {
-    let n = inputs(op.spec().params.len(), has_out(op));
+    let options = Options::of(op, args)?;
+    let mut answer = type_operands(op, rule, &args[..op.spec().params.len().min(args.len())], options)?;
+    // Where operands are converted, the options stay as they are.
+    if !answer.args.is_empty() { for a in &args[answer.args.len()..] { answer.args.push(a.ty); } }
+    Ok(answer)
+}
+
+fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Options<'_>) -> Result<Answer> {
+    let n = inputs(op);
     let out = args.get(n).filter(|a| !a.is_none());
     let operands = &args[..n];
-    let arrays: Vec<ArrayType> = operands.iter().filter_map(|a| a.ty.as_array()).collect();
+    let arrays: Vec<ArrayType> = operands.iter().filter_map(|a| a.ty.as_array()).chain(options.mask_array()).collect();
     if arrays.is_empty() && out.is_none() {
-        let mut answer = rule(operands, false).ok_or_else(|| no_match(op.name(), operands))?;
+        let mut answer = chosen_loop(op, rule, operands, false, options.dtype)?;
         if !answer.args.is_empty() { answer.args.extend(args[n..].iter().map(|a| a.ty)); }
         return Ok(answer);
     }
-    let answer = rule(&element_args(operands), true).ok_or_else(|| no_match(op.name(), operands))?;
+    let answer = chosen_loop(op, rule, &element_args(operands), true, options.dtype)?;
     // Scalars are converted once, in front of the loop.
     let mut coerce: Vec<Type> = operands.iter().enumerate().map(|(i, a)| match a.ty.as_array() {
         Some(_) => a.ty,
@@ -65,10 +99,29 @@ fn element_args(operands: &[Arg]) -> Vec<Arg> {
 enum Operand { Scalar(Val), Array(ArrayVal) }
 
 /// The scalar loop of a call: its operands, their types inside the loop, and what it gives.
-struct Loop<'a> { operands: Vec<Operand>, types: Vec<Type>, ret: Type, emit: super::Emit, consts: Vec<Option<crate::types::Const>>, call: &'a OpCall<'a> }
+struct Loop<'a> {
+    operands: Vec<Operand>, types: Vec<Type>, ret: Type, emit: super::Emit, consts: Vec<Option<crate::types::Const>>, call: &'a OpCall<'a>,
+    /// Which elements are computed; none for all.
+    mask: Option<Operand>,
+}
 
 impl Loop<'_> {
-    fn arrays(&self) -> Vec<ArrayVal> { self.operands.iter().filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect() }
+    /// The arrays that the loop passes: operands, and last the mask.
+    fn arrays(&self) -> Vec<ArrayVal> {
+        self.operands.iter().chain(&self.mask).filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect()
+    }
+
+    /// Runs `body` where the mask is true; `at` are the addresses of the elements of [`Loop::arrays`].
+    fn where_chosen(&self, cx: &mut LowerCx<'_>, at: &[Value], body: &mut dyn FnMut(&mut LowerCx<'_>) -> Result<()>) -> Result<()> {
+        match &self.mask {
+            None => body(cx),
+            Some(Operand::Scalar(m)) => cx.if_then(m[0], body),
+            Some(Operand::Array(a)) => {
+                let m = load_element(cx, at[self.arrays().len() - 1], a.ty.dtype);
+                cx.if_then(m[0], body)
+            }
+        }
+    }
 
     /// One element, from the addresses of the arrays' elements.
     fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
@@ -89,14 +142,15 @@ impl Loop<'_> {
 
 /// Emits a call on scalars and arrays.
 pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, rule: UfuncRule, emit: super::Emit) -> Result<Val> {
-    let n = inputs(op.spec().params.len(), has_out(op));
-    let out = (n < call.args.len() && *call.types[n] != Kind::None).then(|| call.args[n].clone());
-    let any_array = call.types[..n].iter().any(|t| t.as_array().is_some());
+    let n = inputs(op);
+    let all: Vec<Arg> = call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
+    let options = Options::of(op, &all)?;
+    let out = (n < op.spec().params.len().min(call.args.len()) && *call.types[n] != Kind::None).then(|| call.args[n].clone());
+    let any_array = call.types[..n].iter().any(|t| t.as_array().is_some()) || options.mask_array().is_some();
     if !any_array && out.is_none() {
         return emit(cx, &OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ret: call.ret, elementwise: false });
     }
-    let args: Vec<Arg> = call.types[..n].iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
-    let typed = rule(&element_args(&args), true).ok_or_else(|| no_match(op.name(), &args))?;
+    let typed = chosen_loop(op, rule, &element_args(&all[..n]), true, options.dtype)?;
     let (mut operands, mut types) = (vec![], vec![]);
     for (i, (v, t)) in call.args[..n].iter().zip(call.types).enumerate() {
         let array = t.as_array();
@@ -104,7 +158,14 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
         operands.push(if array.is_some() { Operand::Array(ArrayVal::new(cx, v, *t)?) } else { Operand::Scalar(cast::cast(cx, v, *t, want)?) });
         types.push(want);
     }
-    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call };
+    let mask = match options.mask {
+        None => None,
+        Some(m) => {
+            let v = &call.args[op.spec().params.len()];
+            Some(if m.ty.as_array().is_some() { Operand::Array(ArrayVal::new(cx, v, m.ty)?) } else { Operand::Scalar(v.clone()) })
+        }
+    };
+    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call, mask };
     match out {
         Some(v) => into(cx, &body, &v),
         None => fresh(cx, &body),
@@ -125,12 +186,12 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     let mut made: Vec<ArrayVal> = vec![];
     for t in &elements {
         let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
-        made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, *t, &shape, first.layout, false))?);
+        made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, *t, &shape, first.layout, body.mask.is_some()))?);
     }
     let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
     // Further results are written at the places that the loop over the first one passes.
     let others: Vec<ArrayVal> = arrays.iter().chain(&made[1..]).cloned().collect();
-    cx.guarded(&owners, |cx| elementwise(cx, &made[0], &others, &mut |cx, p, at| {
+    cx.guarded(&owners, |cx| elementwise(cx, &made[0], &others, &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
         let v = body.element(cx, at)?;
         let places = std::iter::once(&p).chain(&at[arrays.len()..]);
         for (((v, t), m), p) in split_leaves(&v, &elements).iter().zip(&elements).zip(&made).zip(places) {
@@ -138,7 +199,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
             store_element(cx, *p, m.ty.dtype, &v);
         }
         Ok(())
-    }))?;
+    })))?;
     Ok(made.iter().flat_map(ArrayVal::pack).collect())
 }
 
@@ -159,18 +220,20 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
         let meet = super::index::overlaps(cx, &target, a);
         shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
     }
-    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| elementwise(cx, to, &arrays, &mut |cx, p, at| {
+    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| elementwise(cx, to, &arrays, &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
         let v = body.element(cx, at)?;
         let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
         store_element(cx, p, to.ty.dtype, &v);
         Ok(())
-    });
+    }));
     match shared {
         None => run(cx, &target)?,
         Some(shared) => {
             // One loop serves both: it writes to the temporary or to the output.
             let chosen = cx.if_else(shared, |cx| {
                 let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, target.ty.layout, false)?;
+                // What the mask leaves out is to stay.
+                if body.mask.is_some() { cx.guarded(&[t.owner], |cx| copy_elements(cx, &t, &target))?; }
                 Ok([vec![t.owner, t.data], t.strides].concat())
             }, |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()))?;
             let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
@@ -195,7 +258,7 @@ fn too_few_dimensions(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayV
 
 /// ValueError unless the operands broadcast to exactly the shape of the output.
 fn check_output(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) {
-    let shapes: Vec<Vec<Value>> = body.operands.iter().map(|o| match o { Operand::Array(a) => a.shape.clone(), Operand::Scalar(_) => vec![] }).chain([target.shape.clone()]).collect();
+    let shapes: Vec<Vec<Value>> = body.operands.iter().chain(&body.mask).map(|o| match o { Operand::Array(a) => a.shape.clone(), Operand::Scalar(_) => vec![] }).chain([target.shape.clone()]).collect();
     let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
     for a in body.arrays() {
         let Some(fits) = broadcasts_to(cx, &a.shape, &target.shape) else { continue };

@@ -13,7 +13,7 @@ use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::RtFn;
-use crate::types::{Int, Kind, Type};
+use crate::types::{Float, Int, Kind, Type};
 
 const UN: &str = "x, out=None";
 const BIN: &str = "x1, x2, out=None";
@@ -95,9 +95,11 @@ pub static OPS: &[OpDef] = &[
 ];
 
 /// The type of the first operand alone counts.
-fn ldexp_rule(args: &[Arg], _: bool) -> Option<Answer> {
+fn ldexp_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let of: Loop = real_float;
-    let t = of(common(&args[..1])?)?;
+    // A Python int takes the narrowest type beside an array.
+    let weak = elementwise && args[0].ty.is_weak() && args[0].ty.is_index() && *args[1].ty != Kind::Bool;
+    let t = if weak { Type::float_of(Float::F32) } else { of(common(&args[..1])?)? };
     // The exponents of an unsigned 64-bit array fit no signed type.
     if !args[1].ty.is_index() || *args[1].ty == Kind::Int(Int::U64) { return None; }
     Some(Answer::coerced(t, vec![t, Type::i64()]))

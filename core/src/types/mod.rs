@@ -225,6 +225,8 @@ impl Type {
     pub fn is_float(self) -> bool { matches!(*self, Kind::Float(_)) }
     pub fn is_complex(self) -> bool { matches!(*self, Kind::Complex(_)) }
     /// int or bool: what may stand as an index.
+    /// `a.flat`.
+    pub fn is_flat(self) -> bool { matches!(self.kind(), Kind::Iter(IterType::Flat(_))) }
     pub fn is_index(self) -> bool { matches!(*self, Kind::Int(_) | Kind::Bool) }
     /// bool, int, float or complex.
     pub fn is_number(self) -> bool { matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) }

@@ -127,12 +127,21 @@ macro_rules! with_item {
 }
 pub(crate) use with_item;
 
-/// Conversion as `astype` does it: through 64 bits from float to int (saturating, then cut; below zero to uint64 too), the real part from complex.
+/// Conversion as `astype` does it; the real part of complex numbers. What an integer does not hold becomes what the processor makes of it, as in
+/// compiled code (`core/src/lower/cast.rs`).
 pub trait To<D> { fn to(self) -> D; }
 
+/// Cut to a whole number in 32 bits; the most negative one for what they do not hold.
+#[inline(always)] fn narrow(x: f64) -> i32 { if x > i32::MIN as f64 - 1.0 && x < -(i32::MIN as f64) { x as i32 } else { i32::MIN } }
+/// In 64 bits.
+#[inline(always)] fn whole(x: f64) -> i64 { if x < HALF { x as i64 } else { i64::MIN } }
+#[inline(always)] fn unsigned(x: f64) -> u64 { if x >= HALF { whole(x - HALF) as u64 ^ 1 << 63 } else { whole(x) as u64 } }
+const HALF: f64 = 9_223_372_036_854_775_808.0;
+
 macro_rules! to_numbers {
-    ($S:ty, |$s:ident| int: $i:expr, uint: $u:expr, float: $f:expr, im: $im:expr, truth: $t:expr) => {
-        to_numbers!(@ $S, $s, $i; i8 i16 i32 i64 u8 u16 u32);
+    ($S:ty, |$s:ident| int: $i:expr, wide: $w:expr, uint: $u:expr, float: $f:expr, im: $im:expr, truth: $t:expr) => {
+        to_numbers!(@ $S, $s, $i; i8 i16 i32 u8 u16);
+        to_numbers!(@ $S, $s, $w; i64 u32);
         to_numbers!(@ $S, $s, $u; u64);
         to_numbers!(@ $S, $s, $f; f32 f64);
         impl To<Bool> for $S { #[inline(always)] fn to(self) -> Bool { let $s = self; Bool($t as u8) } }
@@ -141,11 +150,11 @@ macro_rules! to_numbers {
     };
     (@ $S:ty, $s:ident, $e:expr; $($D:ty)*) => { $(impl To<$D> for $S { #[inline(always)] fn to(self) -> $D { let $s = self; $e as $D } })* };
 }
-macro_rules! from_ints { ($($S:ty)*) => { $(to_numbers!($S, |s| int: s, uint: s, float: s, im: 0.0, truth: s != 0);)* }; }
+macro_rules! from_ints { ($($S:ty)*) => { $(to_numbers!($S, |s| int: s, wide: s, uint: s, float: s, im: 0.0, truth: s != 0);)* }; }
 from_ints!(i8 i16 i32 i64 u8 u16 u32 u64);
 macro_rules! from_floats { ($($S:ty)*) => { $(
-    to_numbers!($S, |s| int: s as i64, uint: (if s < 0.0 { s as i64 as u64 } else { s as u64 }), float: s, im: 0.0, truth: s != 0.0);
-    to_numbers!(Complex<$S>, |s| int: s.re as i64, uint: (if s.re < 0.0 { s.re as i64 as u64 } else { s.re as u64 }), float: s.re, im: s.im, truth: s.re != 0.0 || s.im != 0.0);
+    to_numbers!($S, |s| int: narrow(s as f64), wide: whole(s as f64), uint: unsigned(s as f64), float: s, im: 0.0, truth: s != 0.0);
+    to_numbers!(Complex<$S>, |s| int: narrow(s.re as f64), wide: whole(s.re as f64), uint: unsigned(s.re as f64), float: s.re, im: s.im, truth: s.re != 0.0 || s.im != 0.0);
 )* }; }
 from_floats!(f32 f64);
-to_numbers!(Bool, |s| int: s.truth() as u8, uint: s.truth() as u8, float: s.truth() as u8, im: 0.0, truth: s.truth());
+to_numbers!(Bool, |s| int: s.truth() as u8, wide: s.truth() as u8, uint: s.truth() as u8, float: s.truth() as u8, im: 0.0, truth: s.truth());

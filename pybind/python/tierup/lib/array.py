@@ -21,9 +21,67 @@ def set_flat(a, value):
     if isinstance(value, (bool, int, float, complex)):
         a[...] = value
     else:
-        source = np.ravel(value)
+        source = np.ravel(np.asarray(value))
         n = len(source)
         i = 0
         for at in np.ndindex(a.shape):
             a[at] = source[i % n]
             i += 1
+
+
+def flat_copy(flat):
+    return np._flat_array(flat).flatten()
+
+
+def flat_get(flat, i):
+    return np._flat_array(flat).flatten()[i]
+
+
+def flat_set(flat, i, value):
+    a = np._flat_array(flat)
+    given = np.ravel(np.asarray(value))
+    places = np.arange(a.size)[i]
+    if len(places) > 0 and len(given) == 0:
+        raise ValueError("Error setting single item of array.")
+    for k in range(len(places)):
+        a.flat[places[k]] = given[k % len(given)]
+
+
+# -- numbers in arrays without dimensions --------------------------------------------------------------------------------------------------------
+
+
+def _number(x):
+    if isinstance(x, np.ndarray):
+        return x[()]
+    return x
+
+
+def of_number_1(f, x):
+    return f(_number(x))
+
+
+def of_number_2(f, x, y):
+    return f(_number(x), _number(y))
+
+
+# -- functions of arrays called with a list or a tuple in front ----------------------------------------------------------------------------------
+
+
+def of_sequence_1(f, a):
+    return f(np.asarray(a))
+
+
+def of_sequence_2(f, a, b):
+    return f(np.asarray(a), b)
+
+
+def of_sequence_3(f, a, b, c):
+    return f(np.asarray(a), b, c)
+
+
+def of_sequence_4(f, a, b, c, d):
+    return f(np.asarray(a), b, c, d)
+
+
+def of_sequence_5(f, a, b, c, d, e):
+    return f(np.asarray(a), b, c, d, e)

@@ -6,6 +6,8 @@ import numpy as np
 
 
 def arange(start, stop, step, dtype):
+    if start is None:
+        return arange(0, stop, step, dtype)
     if stop is None:
         return arange(0, start, step, dtype)
     if step is None:
@@ -49,6 +51,8 @@ def _fill_range(out, start, step):
 
 
 def linspace(start, stop, num, endpoint, retstep, dtype):
+    if not np.isscalar(start) or not np.isscalar(stop):
+        return _linspace_of_arrays(np.asarray(start), np.asarray(stop), num, endpoint, retstep, dtype)
     if isinstance(num, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
     if num < 0:
@@ -87,11 +91,41 @@ def _point_type(start, stop):
     return np.result_type(start, stop, np.float64) if not isinstance(start, np.float32) or not isinstance(stop, np.float32) else np.dtype(np.float64)
 
 
+def _linspace_of_arrays(start, stop, num, endpoint, retstep, dtype):
+    """Points between the elements of arrays, along a new first axis."""
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    div = num - 1 if endpoint else num
+    first = np.multiply(start, 1.0)
+    delta = np.multiply(stop, 1.0) - first
+    step = np.multiply(delta, math.nan)
+    if div > 0:
+        step = np.true_divide(delta, div)
+    out = np.empty((num,) + delta.shape, delta.dtype)
+    for i in range(num):
+        if div > 0 and np.any(np.equal(step, 0)):
+            out[i] = first + i / div * delta
+        elif div > 0:
+            out[i] = first + i * step
+        else:
+            out[i] = first + i * delta
+    if endpoint and num > 1:
+        out[num - 1] = stop
+    if dtype is None:
+        result = out
+    else:
+        result = _points_as(out, dtype)
+    if retstep:
+        return result, step
+    else:
+        return result
+
+
 def _points_as(out, dtype):
-    if dtype.kind == "i" or dtype.kind == "u":
-        for i in range(len(out)):
-            out[i] = math.floor(out[i])
-    return out.astype(dtype)
+    to = np.dtype(dtype)
+    if to.kind == "i" or to.kind == "u":
+        return np.floor(out).astype(to)
+    return out.astype(to)
 
 
 def logspace(start, stop, num, endpoint, base, dtype):
@@ -115,17 +149,17 @@ def geomspace(start, stop, num, endpoint):
     return out
 
 
-def eye(N, M, k, dtype):
+def eye(N, M, k, dtype, order):
     if M is None:
-        return eye(N, N, k, dtype)
-    out = np.zeros((N, M), dtype)
+        return eye(N, N, k, dtype, order)
+    out = np.zeros((N, M), dtype, order)
     for i in range(max(0, -k), min(N, M - k)):
         out[i, i + k] = 1
     return out
 
 
 def identity(n, dtype):
-    return eye(n, n, 0, dtype)
+    return eye(n, n, 0, dtype, "C")
 
 
 def tri(N, M, k, dtype):
@@ -139,6 +173,8 @@ def tri(N, M, k, dtype):
 
 
 def tril(m, k):
+    if isinstance(m, (list, tuple)):
+        return tril(np.asarray(m), k)
     if m.ndim == 1:
         return tril(np.broadcast_to(m, (len(m), len(m))), k)
     out = np.zeros(m.shape, m.dtype)
@@ -150,6 +186,8 @@ def tril(m, k):
 
 
 def triu(m, k):
+    if isinstance(m, (list, tuple)):
+        return triu(np.asarray(m), k)
     if m.ndim == 1:
         return triu(np.broadcast_to(m, (len(m), len(m))), k)
     out = np.zeros(m.shape, m.dtype)
@@ -172,7 +210,17 @@ def triu_indices(n, k, m):
     return np.nonzero(~tri(n, m, k - 1, np.bool_))
 
 
+def tril_indices_from(arr, k):
+    return tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+def triu_indices_from(arr, k):
+    return triu_indices(arr.shape[0], k, arr.shape[1])
+
+
 def diag(v, k):
+    if isinstance(v, (list, tuple)):
+        return diag(np.asarray(v), k)
     if v.ndim == 2:
         return np.diagonal(v, k)
     if v.ndim != 1:
@@ -186,10 +234,12 @@ def diag(v, k):
 
 
 def diagflat(v, k):
-    return diag(np.ravel(v), k)
+    return diag(np.ravel(np.asarray(v)), k)
 
 
 def vander(x, N, increasing):
+    if isinstance(x, (list, tuple)):
+        return vander(np.asarray(x), N, increasing)
     if N is None:
         return vander(x, len(x), increasing)
     out = np.empty((len(x), N), np.result_type(x, np.int64))
@@ -217,3 +267,98 @@ def fromiter(iter, dtype, count):
     if n < count:
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {n} items.")
     return out[:n].copy()
+
+
+def meshgrid(indexing, sparse, copy, xi):
+    """Grids of numbers, lists and arrays, each along an axis of its own."""
+    if indexing != "xy" and indexing != "ij":
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    if len(xi) == 1:
+        return (np.ravel(np.asarray(xi[0])),)
+    return _grids(xi, (), len(xi), indexing, sparse, _grid_shape(xi, indexing))
+
+
+def _grid_shape(xi, indexing):
+    lengths = _lengths(xi)
+    if indexing == "xy" and len(lengths) > 1:
+        return (lengths[1], lengths[0]) + lengths[2:]
+    return lengths
+
+
+def _lengths(xi):
+    if len(xi) == 0:
+        return ()
+    return (np.asarray(xi[0]).size,) + _lengths(xi[1:])
+
+
+def _grids(xi, done, n, indexing, sparse, shape):
+    if len(xi) == 0:
+        return done
+    k = len(done)
+    if indexing == "xy" and k < 2:
+        axis = 1 - k
+    else:
+        axis = k
+    flat = np.ravel(np.asarray(xi[0]))
+    lone = flat.reshape((1,) * axis + (-1,) + (1,) * (n - 1 - axis))
+    grid = lone.copy() if sparse else np.broadcast_to(lone, shape).copy()
+    return _grids(xi[1:], done + (grid,), n, indexing, sparse, shape)
+
+
+def indices(dimensions, dtype, sparse):
+    if not sparse:
+        return np.indices(dimensions, dtype)
+    return _sparse_indices(dimensions, dtype, (), len(dimensions))
+
+
+def _sparse_indices(left, dtype, done, n):
+    if len(left) == 0:
+        return done
+    k = len(done)
+    if dtype is None:
+        along = np.arange(left[0])
+    else:
+        along = np.arange(left[0]).astype(dtype)
+    return _sparse_indices(left[1:], dtype, done + (along.reshape((1,) * k + (-1,) + (1,) * (n - 1 - k)),), n)
+
+
+# -- windows -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def _offsets(M):
+    """`1 - M, 3 - M, ..., M - 1`."""
+    return np.arange(1 - M, M, 2)
+
+
+def bartlett(M):
+    if M < 1:
+        return np.zeros(0)
+    if M == 1:
+        return np.ones(1)
+    n = _offsets(M)
+    return np.where(n <= 0, 1 + n / (M - 1), 1 - n / (M - 1))
+
+
+def hanning(M):
+    if M < 1:
+        return np.zeros(0)
+    if M == 1:
+        return np.ones(1)
+    return 0.5 + 0.5 * np.cos(math.pi * _offsets(M) / (M - 1))
+
+
+def hamming(M):
+    if M < 1:
+        return np.zeros(0)
+    if M == 1:
+        return np.ones(1)
+    return 0.54 + 0.46 * np.cos(math.pi * _offsets(M) / (M - 1))
+
+
+def blackman(M):
+    if M < 1:
+        return np.zeros(0)
+    if M == 1:
+        return np.ones(1)
+    n = _offsets(M)
+    return 0.42 + 0.5 * np.cos(math.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * math.pi * n / (M - 1))

@@ -3,15 +3,82 @@
 import numpy as np
 
 
-def nditer(op):
+def nditer(op, flags, op_flags, order):
     if isinstance(op, tuple):
-        first, second = np.broadcast_arrays(op[0], op[1])
-        for index in np.ndindex(first.shape):
-            yield first[index + (...,)], second[index + (...,)]
-    elif op.flags.f_contiguous and not op.flags.c_contiguous:
-        turned = op.T
-        for index in np.ndindex(turned.shape):
-            yield turned[index + (...,)]
+        arrays = np.broadcast_arrays(*op)
+        shape = arrays[0].shape
+        if (order == "K" or order == "A") and _columns_first(arrays):
+            for index in np.ndindex(shape[::-1]):
+                yield _elements(arrays, index[::-1] + (...,))
+        else:
+            for index in np.ndindex(shape):
+                yield _elements(arrays, index + (...,))
     else:
-        for index in np.ndindex(op.shape):
-            yield op[index + (...,)]
+        x = np.asarray(op)
+        if order == "K":
+            laid = _in_memory_order(x)
+        elif order == "F":
+            laid = np.transpose(x)
+        elif order == "A" and x.flags.f_contiguous and not x.flags.c_contiguous:
+            laid = np.transpose(x, _numbers_down(x.ndim))
+        else:
+            laid = x
+        for index in np.ndindex(laid.shape):
+            yield laid[index + (...,)]
+
+
+def _numbers_down(n):
+    """`n - 1, ..., 0`."""
+    if n == 0:
+        return ()
+    return (n - 1,) + _numbers_down(n - 1)
+
+
+def _elements(arrays, index):
+    if len(arrays) == 1:
+        return (arrays[0][index],)
+    return (arrays[0][index],) + _elements(arrays[1:], index)
+
+
+def _columns_first(arrays):
+    """Whether some array lies column by column and none row by row; stretched arrays do not count."""
+    columns, rows = False, False
+    for a in arrays:
+        if a.flags.c_contiguous and not a.flags.f_contiguous:
+            rows = True
+        if a.flags.f_contiguous and not a.flags.c_contiguous:
+            columns = True
+    return columns and not rows
+
+
+def _in_memory_order(a):
+    """The array with negative strides turned round and the longest stride first."""
+    if a.ndim == 0:
+        return a
+    return _sorted_axes(_forward(a, 0))
+
+
+def _forward(a, axis):
+    if axis == a.ndim:
+        return a
+    if a.strides[axis] < 0:
+        return _forward(np.flip(a, axis), axis + 1)
+    return _forward(a[..., :], axis + 1)
+
+
+def _sorted_axes(a):
+    if a.ndim == 1:
+        return a
+    order = np.arange(a.ndim)
+    for i in range(1, a.ndim):
+        k = i
+        while k > 0 and a.strides[order[k]] > a.strides[order[k - 1]]:
+            order[k], order[k - 1] = order[k - 1], order[k]
+            k -= 1
+    return np.transpose(a, _as_tuple(order, a.ndim))
+
+
+def _as_tuple(v, n):
+    if n == 1:
+        return (int(v[0]),)
+    return _as_tuple(v, n - 1) + (int(v[n - 1]),)

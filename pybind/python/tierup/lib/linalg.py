@@ -5,7 +5,8 @@ import numpy as np
 
 def dot(a, b, out):
     if out is None:
-        return np.multiply(a, b)
+        # A number counts as an array without dimensions, of its own type.
+        return np.multiply(np.asarray(a), np.asarray(b))
     result = np.dot(a, b)
     if out.shape != result.shape or out.dtype != result.dtype:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
@@ -14,8 +15,11 @@ def dot(a, b, out):
 
 
 def matmul_out(a, b, out):
-    out[...] = np.matmul(a, b)
-    return out
+    # Through a function that refuses what NumPy does not cast.
+    product = np.matmul(a, b)
+    if product.ndim < out.ndim:
+        raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.")
+    return np.multiply(product, True, out)
 
 
 def inner(a, b):
@@ -36,28 +40,41 @@ def outer(a, b, out):
 
 
 def kron(a, b):
+    return _kron(np.asarray(a), np.asarray(b))
+
+
+def _kron(a, b):
     if a.ndim == 0 or b.ndim == 0:
         return np.multiply(a, b)
     if a.ndim < b.ndim:
-        return kron(np.expand_dims(a, 0), b)
+        return _kron(np.expand_dims(a, 0), b)
     if b.ndim < a.ndim:
-        return kron(a, np.expand_dims(b, 0))
-    if a.ndim == 1:
-        return np.ravel(np.multiply(np.expand_dims(a, 1), np.expand_dims(b, 0)))
-    if a.ndim == 2:
-        pairs = np.multiply(np.expand_dims(a, (1, 3)), np.expand_dims(b, (0, 2)))
-        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1])
-    if a.ndim == 3:
-        pairs = np.multiply(np.expand_dims(a, (1, 3, 5)), np.expand_dims(b, (0, 2, 4)))
-        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1], a.shape[2] * b.shape[2])
-    if a.ndim == 4:
-        pairs = np.multiply(np.expand_dims(a, (1, 3, 5, 7)), np.expand_dims(b, (0, 2, 4, 6)))
-        return pairs.reshape(a.shape[0] * b.shape[0], a.shape[1] * b.shape[1], a.shape[2] * b.shape[2], a.shape[3] * b.shape[3])
-    raise ValueError("kron() of arrays with more than four dimensions is not compiled")
+        return _kron(a, np.expand_dims(b, 0))
+    pairs = np.multiply(a.reshape(_before_ones(a.shape)), b.reshape(_after_ones(b.shape)))
+    return pairs.reshape(_products(a.shape, b.shape))
 
 
-def trace(a, offset):
-    diagonal = np.diagonal(a, offset)
-    if diagonal.ndim == 1:
-        return np.sum(diagonal)
-    return np.sum(diagonal, -1)
+def _before_ones(shape):
+    if len(shape) == 1:
+        return shape[0], 1
+    return (shape[0], 1) + _before_ones(shape[1:])
+
+
+def _after_ones(shape):
+    if len(shape) == 1:
+        return 1, shape[0]
+    return (1, shape[0]) + _after_ones(shape[1:])
+
+
+def _products(m, n):
+    if len(m) == 1:
+        return (m[0] * n[0],)
+    return (m[0] * n[0],) + _products(m[1:], n[1:])
+
+
+def trace(a, offset, axis1, axis2, dtype, out):
+    r = np.sum(np.diagonal(np.asarray(a), offset, axis1, axis2), -1, dtype)
+    if out is None:
+        return r
+    out[...] = r
+    return out

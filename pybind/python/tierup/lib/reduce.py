@@ -81,6 +81,16 @@ def argmax(a, axis, out, keepdims):
     return r if out is None else _store(out, r)
 
 
+def nanargmin(a, axis, out, keepdims):
+    r = np.nanargmin(np.asarray(a), axis, keepdims=keepdims)
+    return r if out is None else _store(out, r)
+
+
+def nanargmax(a, axis, out, keepdims):
+    r = np.nanargmax(np.asarray(a), axis, keepdims=keepdims)
+    return r if out is None else _store(out, r)
+
+
 def cumsum(a, axis, dtype, out):
     r = np.cumsum(np.asarray(a), axis, dtype)
     return r if out is None else _store(out, r)
@@ -125,7 +135,7 @@ def var(a, axis, dtype, out, ddof, keepdims, correction):
     if dtype is None:
         r = _var(x, axis, np._float_dtype(x), ddof, keepdims)
     else:
-        r = _var(x, axis, dtype, ddof, keepdims)
+        r = np._cast_like(_var(x, axis, dtype, ddof, keepdims), np.dtype(dtype).type(0))
     return r if out is None else _store(out, r)
 
 
@@ -164,7 +174,9 @@ def nanvar(a, axis, dtype, out, ddof, keepdims):
 def _nanvar(x, axis, dtype, ddof, keepdims):
     total = np.nansum(x, axis, dtype, None, True)
     centre = np._cast_like(np.true_divide(total, np._count_not_nan(x, axis, None, True)), total)
-    squares = np.nansum(_squares(np.subtract(x, centre)), axis, dtype, None, keepdims)
+    # An infinite element is NaN away from the mean, which counts, unlike a NaN element.
+    distance = np.where(np.isnan(x), np._cast_like(0, x), np.subtract(x, centre))
+    squares = np.sum(_squares(distance), axis, dtype, None, keepdims)
     freedom = np._count_not_nan(x, axis, None, keepdims) - ddof
     return np._cast_like(np._quotient_or_nan(squares, freedom), squares)
 
@@ -269,7 +281,7 @@ def _along(f, x, axis, keepdims, dtype, q, method, skip_nan):
 def median(a, axis, out, overwrite_input, keepdims):
     x = np.asarray(a)
     if isinstance(axis, tuple):
-        r = _along(_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims, np._float_dtype(x), None, None, False)
+        r = _along_several(_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     else:
         r = _along(_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     return r if out is None else _store(out, r)
@@ -278,10 +290,18 @@ def median(a, axis, out, overwrite_input, keepdims):
 def nanmedian(a, axis, out, overwrite_input, keepdims):
     x = np.asarray(a)
     if isinstance(axis, tuple):
-        r = _along(_nan_middle, _together(x, axis), None if len(axis) == x.ndim else -1, keepdims, np._float_dtype(x), None, None, False)
+        r = _along_several(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     else:
         r = _along(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     return r if out is None else _store(out, r)
+
+
+def _along_several(f, x, axes, keepdims, dtype, q, method, skip_nan):
+    """``_along`` of all axes of a tuple at once."""
+    if len(axes) == x.ndim:
+        return _along(f, x, None, keepdims, dtype, q, method, skip_nan)
+    r = _along(f, _together(x, axes), -1, False, dtype, q, method, skip_nan)
+    return np.expand_dims(r, axes) if keepdims else r
 
 
 def _together(x, axes):
@@ -291,10 +311,15 @@ def _together(x, axes):
     if len(axes) == 2:
         pair = np.moveaxis(x, axes, (-2, -1))
         return pair.reshape(pair.shape[:-2] + (-1,))
+    if len(axes) == x.ndim:
+        return x
     if len(axes) == 3:
         three = np.moveaxis(x, axes, (-3, -2, -1))
         return three.reshape(three.shape[:-3] + (-1,))
-    raise ValueError("a median over more than three axes is not compiled")
+    if len(axes) == 4:
+        four = np.moveaxis(x, axes, (-4, -3, -2, -1))
+        return four.reshape(four.shape[:-4] + (-1,))
+    raise ValueError("a median over five axes and more, but not all, is not compiled")
 
 
 def percentile(a, q, axis, out, overwrite_input, method, keepdims):
@@ -345,12 +370,16 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
         raise TypeError("a must be an array of real numbers")
     if not (np.all(np.greater_equal(q, 0)) and np.all(np.less_equal(q, 1))):
         raise ValueError(message)
-    if method == "lower" or method == "higher" or method == "nearest":
+    if method == "lower" or method == "higher" or method == "nearest" or method == "inverted_cdf" or method == "closest_observation":
         dtype = x.dtype
     elif isinstance(q, np.ndarray):
         dtype = np.float64
     else:
         dtype = np._float_dtype(x)
+    if isinstance(axis, tuple):
+        if keepdims:
+            raise ValueError("quantiles over several axes are not compiled with keepdims=True")
+        return _quantile(_together(x, axis), q, None if len(axis) == x.ndim else -1, method, keepdims, skip_nan, message)
     if not isinstance(q, np.ndarray):
         return _along(_one_quantile, x, axis, keepdims, dtype, q, method, skip_nan)
     if axis is None and not keepdims:
@@ -398,7 +427,47 @@ def _of_sorted(row, q, method):
         return _between(row[i], row[min(i + 1, n - 1)], part * 0 + 0.5 if part > 0 else part)
     if method == "linear":
         return _between(row[i], row[min(i + 1, n - 1)], part)
-    raise ValueError("this method of quantiles is not compiled: use linear, lower, higher, nearest or midpoint")
+    if method == "inverted_cdf" or method == "closest_observation":
+        return row[_whole_place(n * q - 1, method)]
+    if method == "averaged_inverted_cdf":
+        place = n * q - 1
+        half = place * 0 + (0.5 if place == np.floor(place) else 1.0)
+        return _at_place(row, place, half)
+    if method == "interpolated_inverted_cdf":
+        place = _place(n, q, 0.0, 1.0)
+    elif method == "hazen":
+        place = _place(n, q, 0.5, 0.5)
+    elif method == "weibull":
+        place = _place(n, q, 0.0, 0.0)
+    elif method == "median_unbiased":
+        place = _place(n, q, 1 / 3.0, 1 / 3.0)
+    elif method == "normal_unbiased":
+        place = _place(n, q, 3 / 8.0, 3 / 8.0)
+    else:
+        raise ValueError("'" + method + "' is not a valid method of quantiles")
+    return _at_place(row, place, place - np.floor(place))
+
+
+def _place(n, q, alpha, beta):
+    """Where the quantile lies between elements counted from 0, after Hyndman and Fan."""
+    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _at_place(row, place, part):
+    n = len(row)
+    if place >= n - 1:
+        return _between(row[n - 1], row[n - 1], part)
+    if place < 0:
+        return _between(row[0], row[0], part)
+    i = int(place)
+    return _between(row[i], row[i + 1], part)
+
+
+def _whole_place(place, method):
+    shifted = place - 0.5 if method == "closest_observation" else place
+    low = int(np.floor(shifted))
+    stays = shifted == np.floor(shifted) and (method == "inverted_cdf" or low % 2 == 1)
+    return max(low if stays else low + 1, 0)
 
 
 def _of_nothing(row):

@@ -4,15 +4,32 @@ import numpy as np
 
 
 def flatnonzero(a):
-    return np.nonzero(np.ravel(a))[0]
+    return np.nonzero(np.ravel(np.asarray(a)))[0]
 
 
 def argwhere(a):
-    return np.stack(np.nonzero(a), 1)
+    x = np.asarray(a)
+    if x.ndim == 0:
+        return np.empty((1 if x[()] else 0, 0), np.int64)
+    return np.stack(np.nonzero(x), 1)
 
 
-def take(a, indices, axis):
-    return np.take(np.asarray(a), indices, axis)
+def take(a, indices, axis, out, mode):
+    x = np.asarray(a)
+    if mode == "wrap" or mode == "clip":
+        n = x.size if axis is None else x.shape[axis]
+        where = np.asarray(indices).astype(np.int64)
+        if n == 0 and where.size > 0:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+        r = np.take(x, where % n if mode == "wrap" else np.clip(where, 0, n - 1), axis)
+    elif mode == "raise":
+        r = np.take(x, indices, axis)
+    else:
+        raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+    if out is None:
+        return r
+    out[...] = r
+    return out
 
 
 def take_along_axis(arr, indices, axis):
@@ -76,8 +93,15 @@ def putmask(a, mask, values):
         k += 1
 
 
-def copyto(dst, src):
-    dst[...] = src
+def copyto(dst, src, casting, where):
+    if isinstance(where, bool) and where:
+        dst[...] = src
+    else:
+        chosen = np.broadcast_to(np.asarray(where), dst.shape)
+        given = np.broadcast_to(np.asarray(src), dst.shape)
+        for at in np.ndindex(dst.shape):
+            if chosen[at]:
+                dst[at] = given[at]
 
 
 def select(condlist, choicelist, default):
@@ -91,14 +115,29 @@ def select(condlist, choicelist, default):
     return out
 
 
-def diff(a, n, axis):
+def diff(a, n, axis, prepend, append):
+    x = np.asarray(a)
+    if prepend is not None:
+        return diff(np.concatenate((_edge(x, prepend, axis), x), axis), n, axis, None, append)
+    if append is not None:
+        return diff(np.concatenate((x, _edge(x, append, axis)), axis), n, axis, None, None)
+    if x.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
     if n == 0:
-        return a
+        return x
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if n == 1:
-        return _differences(a, axis)
-    return diff(_differences(a, axis), n - 1, axis)
+        return _differences(x, axis)
+    return diff(_differences(x, axis), n - 1, axis, None, None)
+
+
+def _edge(x, values, axis):
+    """What is put in front or behind along an axis: a number stands for a slice of it."""
+    given = np.asarray(values)
+    if given.ndim == 0:
+        return np.full(np.sum(x, axis, None, None, True).shape, given[()])
+    return given
 
 
 def _differences(a, axis):
@@ -115,7 +154,7 @@ def _subtract(x, y):
 
 
 def ediff1d(ary):
-    flat = np.ravel(ary)
+    flat = np.ravel(np.asarray(ary))
     return flat[1:] - flat[:-1]
 
 
@@ -181,6 +220,8 @@ def _tile(a, reps, axis):
 
 
 def roll(a, shift, axis):
+    if isinstance(a, (list, tuple)):
+        return roll(np.asarray(a), shift, axis)
     if axis is None:
         return _roll_rows(np.ravel(a), shift).reshape(a.shape)
     if isinstance(axis, tuple):

@@ -230,10 +230,10 @@ def _run_starts(ordered):
     return starts[:count]
 
 
-def unique(ar, return_index, return_inverse, return_counts, axis):
-    if axis is not None:
-        raise NotImplementedError("unique() along an axis is not compiled")
+def unique(ar, return_index, return_inverse, return_counts, axis, equal_nan, sorted):
     x = np.asarray(ar)
+    if axis is not None and x.ndim > 1:
+        return _unique_rows(np.moveaxis(x, axis, 0), return_index, return_inverse, return_counts, axis)
     flat = x.flatten()
     if return_index or return_inverse:
         order = np._argsort(flat, 0)
@@ -242,7 +242,7 @@ def unique(ar, return_index, return_inverse, return_counts, axis):
         order = np.empty(0, np.int64)
         flat.sort()
         ordered = flat
-    starts = _run_starts(ordered)
+    starts = _run_starts(ordered) if equal_nan else _run_starts_nan_apart(ordered)
     values = ordered[starts]
     if not return_index and not return_inverse and not return_counts:
         return values
@@ -253,6 +253,48 @@ def unique(ar, return_index, return_inverse, return_counts, axis):
         r += (_inverse(order, starts).reshape(x.shape),)
     if return_counts:
         r += (_run_lengths(starts, len(ordered)),)
+    return r
+
+
+def _run_starts_nan_apart(ordered):
+    """Every NaN counts as a value of its own."""
+    n = len(ordered)
+    starts = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if i == 0 or ordered[i] != ordered[i - 1]:
+            starts[count] = i
+            count += 1
+    return starts[:count]
+
+
+def _unique_rows(moved, return_index, return_inverse, return_counts, axis):
+    """The different slices along the first axis, in lexical order."""
+    n = len(moved)
+    width = 1
+    for m in moved.shape[1:]:
+        width *= m
+    rows = np.ascontiguousarray(moved).reshape(n, width)
+    order = np.arange(n)
+    for k in range(width - 1, -1, -1):
+        order = order[np._argsort(rows[:, k][order], 0)]
+    starts = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if i == 0 or np.any(rows[order[i]] != rows[order[i - 1]]):
+            starts[count] = i
+            count += 1
+    starts = starts[:count]
+    values = np.ascontiguousarray(np.moveaxis(moved[order[starts]], 0, axis))
+    if not return_index and not return_inverse and not return_counts:
+        return values
+    r = (values,)
+    if return_index:
+        r += (order[starts],)
+    if return_inverse:
+        r += (_inverse(order, starts),)
+    if return_counts:
+        r += (_run_lengths(starts, n),)
     return r
 
 

@@ -55,7 +55,7 @@ def angle(z, deg):
 
 
 def nan_to_num(x, copy, nan, posinf, neginf):
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) and x.ndim > 0:
         return _nan_to_num(x, nan, posinf, neginf)
     return _nan_to_num(np.asarray(x), nan, posinf, neginf)[()]
 
@@ -86,3 +86,32 @@ def _number(v, nan, high, low):
     if v == -math.inf:
         return low
     return v
+
+
+# -- lists and tuples as operands ----------------------------------------------------------------------------------------------------------------
+
+
+def _operand(x):
+    if isinstance(x, (list, tuple)):
+        return np.asarray(x)
+    return x
+
+
+def of_sequence(f, x):
+    return f(np.asarray(x))
+
+
+def of_sequence_into(f, x, out):
+    return f(np.asarray(x), out)
+
+
+def of_sequences(f, x, y):
+    return f(_operand(x), _operand(y))
+
+
+def of_sequences_into(f, x, y, out):
+    return f(_operand(x), _operand(y), out)
+
+
+def of_three_sequences(f, x, y, z):
+    return f(_operand(x), _operand(y), _operand(z))
