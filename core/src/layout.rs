@@ -3,20 +3,37 @@
 //! Every heap object starts with an [`Obj`] header. Reference counts are changed through helpers only. Structs are `repr(C)`;
 //! compiled code takes offsets with `std::mem::offset_of!` through the constants generated here.
 
-use std::sync::atomic::{AtomicI64, AtomicU32};
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
 /// Per-thread state; parameter 0 of every compiled function.
 #[repr(C)]
 pub struct ThreadCtx {
     /// Exception left by a helper: an owned `*mut Exc`, or null.
     pub pending: *mut Obj,
-    /// Frames below this address raise RecursionError.
-    pub stack_limit: usize,
+    /// Frames of recursive functions below this address call `stack_check`: `stack_floor`, or the highest address when somebody wants a poll.
+    pub stack_limit: AtomicUsize,
+    /// Frames below this address raise RecursionError. Written by its own thread alone.
+    pub stack_floor: usize,
     /// Non-zero when somebody wants a poll (Ctrl-C, cancellation). Written by other threads, so compiled code reads it as `Alias::Volatile`.
     pub interrupt: AtomicU32,
     pub reserved: u32,
     /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).
     pub handled: *mut Obj,
+}
+
+impl ThreadCtx {
+    /// The context of a thread whose stack has no limit.
+    pub const fn new() -> ThreadCtx {
+        ThreadCtx { pending: std::ptr::null_mut(), stack_limit: AtomicUsize::new(0), stack_floor: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut() }
+    }
+    /// Asks the thread to call `poll_interrupt` soon; from any thread.
+    pub fn ask_for_poll(&self) {
+        self.interrupt.store(1, Ordering::Relaxed);
+        self.stack_limit.store(usize::MAX, Ordering::Relaxed);
+    }
+}
+impl Default for ThreadCtx {
+    fn default() -> ThreadCtx { ThreadCtx::new() }
 }
 
 /// Header of every heap object.

@@ -7,6 +7,7 @@
 //! It lies in thread-local storage. Reading that from a shared library costs a function call, so the call path first asks whether it runs on the
 //! stack of the thread that asked last, which two comparisons tell.
 
+use pyo3::prelude::*;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -49,9 +50,7 @@ impl Drop for Slot {
 thread_local! {
     static SLOT: Slot = const {
         Slot {
-            ctx: UnsafeCell::new(ThreadCtx {
-                pending: std::ptr::null_mut(), stack_limit: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut(),
-            }),
+            ctx: UnsafeCell::new(ThreadCtx::new()),
             top: std::cell::Cell::new(0),
         }
     };
@@ -79,15 +78,16 @@ pub fn current() -> *mut ThreadCtx {
 fn look_up() -> *mut ThreadCtx {
     SLOT.with(|s| {
         let ctx = s.ctx.get();
-        // SAFETY: the context belongs to this thread, and nobody else writes `stack_limit`.
+        // SAFETY: the context belongs to this thread, and nobody else writes `stack_floor`.
         unsafe {
-            if (*ctx).stack_limit == 0 {
+            if (*ctx).stack_floor == 0 {
                 let (limit, top) = stack();
-                (*ctx).stack_limit = limit;
+                (*ctx).stack_floor = limit;
+                (*ctx).stack_limit.store(limit, Ordering::Relaxed);
                 s.top.set(top);
                 all().push(ctx as usize);
             }
-            LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_limit }, Ordering::Relaxed);
+            LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_floor }, Ordering::Relaxed);
             LAST.high.store(s.top.get(), Ordering::Relaxed);
         }
         LAST.ctx.store(ctx, Ordering::Relaxed);
@@ -129,6 +129,34 @@ fn stack() -> (usize, usize) {
     (1, 0)
 }
 
+// ---------------------------------------------------------------- room to compile
+
+/// Stack that a compilation may take, the import of a library module included. Frames of debug builds are several times as large.
+const COMPILER_STACK: usize = if cfg!(debug_assertions) { 6 << 20 } else { 2 << 20 };
+
+/// Runs the compiler: here where the stack has room for it, else in a thread with a stack of its own (`threading.stack_size` may say 32 KiB).
+/// None where there is no such thread to be had.
+pub fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R) -> Option<R> {
+    let here = 0u8;
+    // SAFETY: the context belongs to this thread.
+    let limit = unsafe { (*current()).stack_floor };
+    if (&raw const here as usize).saturating_sub(limit) >= COMPILER_STACK { return Some(body(py)); }
+    struct Lent<T>(T);
+    // SAFETY: what is lent is used by the new thread alone, which has the GIL, while this one waits for its end without it.
+    unsafe impl<T> Send for Lent<T> {}
+    let body = Lent(body);
+    let answer = py.detach(|| {
+        std::thread::scope(|scope| {
+            let run = move || {
+                let body = { body }.0;
+                Lent(Python::try_attach(body))
+            };
+            std::thread::Builder::new().name("tierup-compiler".into()).stack_size(2 * COMPILER_STACK).spawn_scoped(scope, run).ok()?.join().ok()
+        })
+    });
+    answer?.0
+}
+
 // ---------------------------------------------------------------- calls in progress
 
 /// Calls of compiled code in progress, in all threads.
@@ -165,7 +193,7 @@ pub fn start_ticker() {
         let running = ACTIVE.load(Ordering::Relaxed) != 0;
         if running {
             // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).interrupt.store(1, Ordering::Relaxed) } }
+            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).ask_for_poll() } }
         }
         std::thread::sleep(if running { TICK } else { IDLE_TICK });
     });
@@ -177,7 +205,7 @@ pub fn start_ticker() {
 pub fn after_fork() {
     let me = SLOT.with(|s| s.ctx.get());
     // SAFETY: the context belongs to this thread.
-    let used = unsafe { (*me).stack_limit != 0 };
+    let used = unsafe { (*me).stack_floor != 0 };
     ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![me as usize] } else { vec![] }))), Ordering::Release);
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ACTIVE.store(0, Ordering::Relaxed);

@@ -266,6 +266,10 @@ impl Core {
 
     /// Compiles for argument types; `ret` is the declared result type.
     pub fn compile(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
+        on_compiler_stack(py, |py| self.compile_here(py, types, ret, declared, note))
+    }
+
+    fn compile_here(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
         if self.options.force_python {
             let run = Run::Python("object mode was asked for".into());
             return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared, None)));
@@ -312,6 +316,10 @@ impl Core {
 
     /// The text of one level of the overload for these types, compiled anew with texts kept.
     pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
+        on_compiler_stack(py, |py| self.text_here(py, types, level))
+    }
+
+    fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
         guard(&format!("printing {}", self.params.name), || {
             let id = functions::func_id(self.function(py))?;
             if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
@@ -365,6 +373,12 @@ impl Core {
         discard(dropped);
         chosen
     }
+}
+
+/// Runs the compiler where it has stack enough. What it says is made an exception there: that reads source lines, which takes stack as well.
+fn on_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> Result<R, Failure>) -> Result<R, Failure> {
+    let answer = ctx::with_compiler_stack(py, |py| body(py).map_err(|e| Failure::Raised(e.into_python(py))));
+    answer.unwrap_or_else(|| Err(pyo3::exceptions::PyMemoryError::new_err("no thread can be started to compile in").into()))
 }
 
 /// Overloads that were given up while code of some overload was running.

@@ -55,6 +55,23 @@ pub struct Overload {
     pub declared: bool,
 }
 
+/// Runs `body` without the GIL. PyO3 must know, for callbacks take it again when they need it.
+///
+/// # Safety
+/// The thread is attached.
+unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
+    struct Here<T>(T);
+    // SAFETY: body and answer stay on this thread.
+    unsafe impl<T> Send for Here<T> {}
+    let body = Here(body);
+    // SAFETY: as required of the caller.
+    let py = unsafe { Python::assume_attached() };
+    py.detach(move || {
+        let body = { body }.0;
+        Here(body())
+    }).0
+}
+
 /// Results that are boxed in line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quick { Int, Float, None, No }
@@ -224,9 +241,7 @@ impl Overload {
         unsafe {
             let Run::Compiled(code) = &self.run else { return core.call_python(args, self.plans.len()) };
             let ctx = ctx::current();
-            let thread = if self.nogil { ffi::PyEval_SaveThread() } else { std::ptr::null_mut() };
-            let status = code.call(ctx, slots, results);
-            if self.nogil { ffi::PyEval_RestoreThread(thread); }
+            let status = if self.nogil { without_gil(|| code.call(ctx, slots, results)) } else { code.call(ctx, slots, results) };
             self.leave(core, status, results, frame)
         }
     }

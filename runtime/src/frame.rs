@@ -10,10 +10,34 @@ use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
 use tierup_core::ops::{exception, generator, real};
 use tierup_core::rt::Ctx;
 
+/// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that drops it may have little stack.
+const NESTED_DROPS: u32 = 64;
+
+thread_local! {
+    /// How many frames are being dropped inside one another, and those that wait until the outermost is done.
+    static DROPS: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+    static WAITING: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
+}
+
 unsafe extern "C" fn drop_frame(o: *mut Obj) {
+    let depth = DROPS.get();
+    if depth >= NESTED_DROPS { return WAITING.with(|w| w.borrow_mut().push(o)); }
+    DROPS.set(depth + 1);
+    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more; so are those that waited.
+    unsafe {
+        release_contents(o);
+        if depth == 0 {
+            while let Some(next) = WAITING.with(|w| w.borrow_mut().pop()) { release_contents(next); }
+        }
+    }
+    DROPS.set(depth);
+}
+
+/// # Safety
+/// `o` is a frame that nobody refers to.
+unsafe fn release_contents(o: *mut Obj) {
     count(-1);
-    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more. Bit `k` of the mask says that word `k`
-    // is an owned object or null.
+    // SAFETY: as required of the caller. Bit `k` of the mask says that word `k` is an owned object or null.
     unsafe {
         let f = o.cast::<Frame>();
         let words = f.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
@@ -72,6 +96,28 @@ impl real::Helpers for Native {
 mod tests {
     use super::*;
     use tierup_core::ops::generator::Helpers;
+
+    #[test]
+    fn a_long_chain_of_frames_needs_little_stack() {
+        let chain = || {
+            let before = crate::object::live();
+            crate::testing::with_ctx(|ctx| {
+                // SAFETY: frames made here are used as the helper documents.
+                unsafe {
+                    let mut last = Native::frame_new(ctx, 1, 1);
+                    for _ in 0..100_000 {
+                        let outer = Native::frame_new(ctx, 1, 1);
+                        *outer.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>() = last.cast();
+                        last = outer;
+                    }
+                    release(last.cast());
+                }
+            });
+            assert_eq!(crate::object::live(), before);
+        };
+        let thread = std::thread::Builder::new().stack_size(128 << 10).spawn(chain).expect("a thread");
+        assert!(thread.join().is_ok());
+    }
 
     #[test]
     fn a_frame_releases_what_its_mask_says() {

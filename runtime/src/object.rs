@@ -157,6 +157,18 @@ fn fill(template: &str, values: &[i64]) -> String {
     out
 }
 
+/// Polls; whether the helper that asks is to return at once, with an exception pending.
+///
+/// # Safety
+/// `ctx` is the live context of this thread.
+pub unsafe fn wants_to_stop(ctx: Ctx) -> bool {
+    // SAFETY: as required of the caller.
+    unsafe {
+        Native::poll_interrupt(ctx);
+        !(*ctx).pending.is_null()
+    }
+}
+
 impl Helpers for Native {
     unsafe fn obj_retain(o: *mut Obj) { unsafe { retain(o) } }
     unsafe fn obj_release(o: *mut Obj) { unsafe { release(o) } }
@@ -250,6 +262,14 @@ impl Helpers for Native {
             if handled.is_null() { return Error::new(Class::RuntimeError, "No active exception to reraise").into_raw().cast(); }
             retain(handled);
             handled
+        }
+    }
+    unsafe fn stack_check(ctx: Ctx, here: P) {
+        // SAFETY: `ctx` is the live context of this thread.
+        unsafe {
+            if (here as usize) < (*ctx).stack_floor { return Error::new(Class::RecursionError, "maximum recursion depth exceeded").raise(ctx); }
+            (*ctx).stack_limit.store((*ctx).stack_floor, Ordering::Relaxed);
+            Native::poll_interrupt(ctx);
         }
     }
     unsafe fn poll_interrupt(ctx: Ctx) {

@@ -1,13 +1,12 @@
 //! What the unit tests of the run-time share.
 
 use crate::exc::{ExcClass, take_pending};
-use std::sync::atomic::AtomicU32;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::rt::Ctx;
 
 /// Runs `f` with a fresh context and checks that it leaves nothing pending.
 pub fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
-    let mut ctx = ThreadCtx { pending: std::ptr::null_mut(), stack_limit: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut() };
+    let mut ctx = ThreadCtx::new();
     let result = f(&mut ctx);
     // SAFETY: the context is live.
     if let Some(e) = unsafe { take_pending(&mut ctx) } { panic!("left pending: {e:?}"); }

@@ -48,7 +48,7 @@ pub struct Memory { pub buf: Box<[u8; MEMORY]>, pub data: Box<[u8; MEMORY]>, pub
 
 impl Memory {
     pub fn new() -> Memory {
-        let ctx = ThreadCtx { pending: std::ptr::null_mut(), stack_limit: 0, interrupt: Default::default(), reserved: 0, handled: std::ptr::null_mut() };
+        let ctx = ThreadCtx::new();
         let mut m = Memory { buf: Box::new([0; MEMORY]), data: Box::new([0; MEMORY]), ctx: Box::new(ctx) };
         m.reset();
         m

@@ -117,6 +117,31 @@ pub fn walk(
     Ok(())
 }
 
+/// [`walk`] that polls after each run of the innermost loop, or in the middle of the only one.
+pub fn walk_polling(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let at: Vec<Value> = streams.iter().map(|s| s.data).collect();
+    let advance = |cx: &mut LowerCx<'_>, here: &[Value], d: usize| -> Vec<Value> { here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect() };
+    let Some(innermost) = shape.len().checked_sub(1) else { return body(cx, &at) };
+    if innermost == 0 {
+        cx.for_range_polling(shape[0], &at, |cx, _, here| {
+            body(cx, here)?;
+            Ok(advance(cx, here, 0))
+        })?;
+        return Ok(());
+    }
+    let outer: Vec<Stream> = streams.iter().map(|s| Stream { data: s.data, strides: s.strides[..innermost].to_vec() }).collect();
+    walk(cx, &shape[..innermost], &outer, &mut |cx, at| {
+        cx.for_range(shape[innermost], at, |cx, _, here| {
+            body(cx, here)?;
+            Ok(advance(cx, here, innermost))
+        })?;
+        cx.poll();
+        Ok(())
+    })
+}
+
 /// [`walk`] with values that are carried from element to element; gives their last state.
 pub fn fold(
     cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], start: &[Value],
@@ -178,7 +203,7 @@ fn flat(
     cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let total = to.size(cx);
-    cx.for_range(total, &[], |cx, i, _| {
+    cx.for_range_polling(total, &[], |cx, i, _| {
         let mut at = vec![];
         for a in std::iter::once(to).chain(from) {
             let off = cx.b.bin_imm(Op::Imul, i, a.ty.itemsize());
@@ -202,7 +227,7 @@ fn nested(
         shape.reverse();
         for s in &mut streams { s.strides.reverse(); }
     }
-    walk(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..]))
+    walk_polling(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..]))
 }
 
 /// Strides for reading `a` broadcast to a shape: 0 where it is stretched.

@@ -207,6 +207,19 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(ok);
     }
 
+    /// Looks whether somebody wants this thread to stop (Ctrl-C).
+    pub fn poll(&mut self) {
+        // Volatile: other threads write it, so no two looks at it are the same look.
+        let flag = self.b.load(Ty::I32, self.ctx, offset!(ThreadCtx.interrupt), Alias::Volatile);
+        let wanted = self.b.bin_imm(Op::IcmpNe, flag, 0);
+        let (cold, on) = (self.b.new_cold_block(&[]), self.b.new_block(&[]));
+        self.b.brif(wanted, cold, &[], on, &[]);
+        self.b.switch_to(cold);
+        self.helper(&object::poll_interrupt, &[]);
+        self.b.jump(on, &[]);
+        self.b.switch_to(on);
+    }
+
     // ---- helpers
 
     /// Calls a helper; one that may raise gets the context as its first argument and is checked.
@@ -285,9 +298,29 @@ impl<'a> LowerCx<'a> {
     /// `for i in 0..n`, with values carried from round to round; gives their last state. `n` is i64; a negative one runs no round.
     pub fn for_range(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
         let zero = self.b.i64(0);
+        self.for_range_from(zero, n, carried, body)
+    }
+
+    /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that the inner loop stays as it is.
+    pub fn for_range_polling(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+        const CHUNK: i64 = 1 << 16;
+        let start: Vec<Value> = std::iter::once(self.b.i64(0)).chain(carried.iter().copied()).collect();
+        let last = self.while_loop(&start, |cx, state| Ok(cx.b.bin(Op::IcmpSlt, state[0], n)), |cx, state| {
+            let end = cx.b.bin_imm(Op::Iadd, state[0], CHUNK);
+            let end = cx.b.bin(Op::Smin, end, n);
+            let next = cx.for_range_from(state[0], end, &state[1..], body)?;
+            cx.poll();
+            Ok(std::iter::once(end).chain(next).collect())
+        })?;
+        Ok(last[1..].to_vec())
+    }
+
+    fn for_range_from(
+        &mut self, from: Value, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
         let tys: Vec<Ty> = std::iter::once(Ty::I64).chain(carried.iter().map(|v| self.b.ty(*v))).collect();
         let (head, inside, exit) = (self.b.new_block(&tys), self.b.new_block(&[]), self.b.new_block(&[]));
-        let start: Vec<Value> = std::iter::once(zero).chain(carried.iter().copied()).collect();
+        let start: Vec<Value> = std::iter::once(from).chain(carried.iter().copied()).collect();
         self.b.jump(head, &start);
         self.b.switch_to(head);
         let params = self.b.params(head);

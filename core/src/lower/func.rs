@@ -99,13 +99,19 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         Ok(())
     }
 
-    /// RecursionError when the stack has no room left.
-    fn check_stack(&mut self) {
+    /// RecursionError when the stack has no room left; also where recursion without loops polls.
+    pub fn check_stack(&mut self) {
         let here = self.cx.b.slot_addr(8);
-        let limit = self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Ctx);
+        // Volatile: other threads raise the limit to have a word with this one.
+        let limit = self.cx.b.load(Ty::Ptr, self.cx.ctx, crate::offset!(ThreadCtx.stack_limit), Alias::Volatile);
         let ok = self.cx.b.bin(lir::Op::IcmpUle, limit, here);
         self.cx.begin(OnError { handler: None, frames: self.func.frames(Loc { line: self.func.first_line, ..Loc::default() }, 0) });
-        self.cx.check(ok, Class::RecursionError, "maximum recursion depth exceeded");
+        let (cold, on) = (self.cx.b.new_cold_block(&[]), self.cx.b.new_block(&[]));
+        self.cx.b.brif(ok, on, &[], cold, &[]);
+        self.cx.b.switch_to(cold);
+        self.cx.helper(&crate::ops::object::stack_check, &[here]);
+        self.cx.b.jump(on, &[]);
+        self.cx.b.switch_to(on);
     }
 
     fn block(&mut self, b: Block) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::lir::{self, Alias, Signature, Ty};
 use crate::offset;
 use crate::ops::generator::frame_new;
 use crate::ssa::{Func, InstanceId, Op, Value};
-use crate::types::Type;
+use crate::types::{Kind, Type};
 use std::collections::{HashMap, HashSet};
 
 /// Where values live in a frame, and the resume points made so far.
@@ -117,7 +117,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options, generators);
-    let entry = cx.b.block;
+    let mut entry = cx.b.block;
     let start = cx.b.new_block(&[]);
     let index = cx.b.load(Ty::I64, params[1], offset!(Frame.resume), Alias::Frame);
     // An exception leaves the frame finished: it is marked so on entry, and a yield sets the next place.
@@ -126,6 +126,13 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     cx.b.switch_to(start);
     let mut f = FuncLower::new(cx, session, func, globals, Type::none());
     f.frame = Some(FrameMap { ptr: params[1], slots: l.slots, resume_blocks: vec![start], yields });
+    // Resuming is a call too, and the generators that a body drives are not among its callees.
+    if may_recurse(func) {
+        f.cx.b.switch_to(entry);
+        f.check_stack();
+        entry = f.cx.b.block;
+        f.cx.b.switch_to(start);
+    }
     f.run(&[])?;
     let cases = f.frame.as_ref().map(|m| m.resume_blocks.clone()).unwrap_or_default();
     let finished = f.cx.b.new_block(&[]);
@@ -135,6 +142,9 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     f.cx.b.switch(index, cases, finished);
     Ok(vec![maker, out])
 }
+
+/// Whether resuming may lead back to the same code: the body calls something, or drives another generator.
+fn may_recurse(func: &Func) -> bool { !super::callees(func).is_empty() || func.types.iter().any(|t| matches!(t.kind(), Kind::Generator(..))) }
 
 /// The generator function itself: a new frame that holds the arguments.
 fn lower_maker(session: &Session<'_>, id: InstanceId, func: &Func, l: &Layout, options: Options, generators: &Generators) -> lir::Func {

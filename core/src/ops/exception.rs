@@ -50,15 +50,7 @@ const POLL: OpDef = OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answ
 pub fn poll() -> &'static OpDef { &OPS[0] }
 
 fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
-    // Volatile: other threads write it, so no two looks at it are the same look.
-    let flag = cx.b.load(Ty::I32, cx.ctx, crate::offset!(ThreadCtx.interrupt), crate::lir::Alias::Volatile);
-    let wanted = cx.b.bin_imm(Op::IcmpNe, flag, 0);
-    let (cold, on) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[]));
-    cx.b.brif(wanted, cold, &[], on, &[]);
-    cx.b.switch_to(cold);
-    cx.helper(&object::poll_interrupt, &[]);
-    cx.b.jump(on, &[]);
-    cx.b.switch_to(on);
+    cx.poll();
     Ok(vec![])
 }
 

@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, fold, load_element, shape_text, store_element, walk};
+use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, fold, load_element, shape_text, store_element, walk, walk_polling};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type};
@@ -374,7 +374,7 @@ fn gather(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, dtype: Type) -> Result<
     let (to_advanced, to_rest) = split_strides(&out.strides, p);
     let mut streams = vec![Stream { data: out.data, strides: to_advanced }];
     for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk(cx, &advanced, &streams, &mut |cx, at| {
+    cx.guarded(&[out.owner], |cx| walk_polling(cx, &advanced, &streams, &mut |cx, at| {
         let from = element_address(cx, parts, &at[1..]);
         copy_rest(cx, &parts.rest.shape, from, &parts.rest.strides, at[0], &to_rest, dtype)
     }))?;
@@ -446,7 +446,7 @@ fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<A
     let out = ArrayVal::alloc(cx, Type::i64(), advanced, Layout::C, false)?;
     let mut streams = vec![out.stream()];
     for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk(cx, advanced, &streams, &mut |cx, at| {
+    cx.guarded(&[out.owner], |cx| walk_polling(cx, advanced, &streams, &mut |cx, at| {
         let mut total = cx.b.i64(0);
         for (c, q) in parts.chosen.iter().zip(&at[1..]) {
             let off = c.offset(cx, *q);

@@ -74,7 +74,7 @@ crate::runtime_fns! {
     /// The order that `array_partition` would give, into `out`: int64 of the same shape in C order.
     fn array_argpartition(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, kth: i64, out: *mut i64) [Writes, Pending];
     /// Where each of `n` keys belongs in `len` sorted elements, before equal ones (`right` 0) or after them (1), into `out`.
-    fn array_searchsorted(elem: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) [Writes, Never];
+    fn array_searchsorted(ctx: Ctx, elem: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) [Writes, Pending];
     /// Reverses `n` elements in place.
     fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) [Writes, Never];
     /// Sum of products of `n` elements into `out`; the first is conjugated where `conj` is 1.

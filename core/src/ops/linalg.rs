@@ -7,7 +7,7 @@ use crate::infer::cx::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, Stream, element_code, load_element, shape_text, walk};
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::rt::P;
+use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, Type, promote};
 
 crate::runtime_fns! {
@@ -15,7 +15,7 @@ crate::runtime_fns! {
     trait Helpers;
     /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`). `dims` holds m, k, n, then the row and column strides of `a`, `b`
     /// and `c` in bytes. `c` overlaps neither operand.
-    fn linalg_matmul(elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Never];
+    fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Pending];
 }
 
 pub static OPS: &[OpDef] = &[
@@ -135,9 +135,9 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
         let first = m + !one_a as usize;
         streams.push(Stream { data: out.data, strides: [&out.strides[..m], &out.strides[first..first + n]].concat() });
     }
-    walk(cx, &batch, &streams, &mut |cx, at| {
+    cx.guarded(&[out.owner], |cx| walk(cx, &batch, &streams, &mut |cx, at| {
         matrix_product(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride))
-    })?;
+    }))?;
     Ok(out.pack())
 }
 
@@ -155,7 +155,7 @@ fn stretched(cx: &mut LowerCx<'_>, m: &Matrix, batch: &[Value]) -> Vec<Value> {
 fn matrix_product(cx: &mut LowerCx<'_>, dtype: Type, (a, a_data): (&Matrix, Value), (b, b_data): (&Matrix, Value), (c, row_stride, column_stride): (Value, Value, Value)) -> Result<()> {
     let dims = cx.spill(&[a.rows, a.columns, b.columns, a.row_stride, a.column_stride, b.row_stride, b.column_stride, row_stride, column_stride]);
     let elem = element_code(cx, dtype)?;
-    cx.b.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
+    cx.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
     Ok(())
 }
 

@@ -47,6 +47,9 @@ crate::runtime_fns! {
     /// Polls for Ctrl-C and cancellation; leaves KeyboardInterrupt pending. "Reads", because what a signal handler does to arrays meanwhile
     /// is like what another thread does: a loop need not read everything again for it.
     fn poll_interrupt(ctx: Ctx) [Reads, Pending];
+    /// Called by a recursive function whose frame, at `here`, lies below `ctx.stack_limit`: leaves RecursionError pending where the stack is used up,
+    /// and polls where the limit only said that somebody wants a poll.
+    fn stack_check(ctx: Ctx, here: P) [Reads, Pending];
 }
 
 pub static OPS: &[OpDef] = &[];

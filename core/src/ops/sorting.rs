@@ -99,6 +99,9 @@ fn emit_search(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let elem = element_code(cx, a.ty.dtype)?;
     let out = ArrayVal::alloc(cx, Type::i64(), &v.shape, Layout::C, false)?;
     let right = cx.b.bin_imm(Op::IcmpNe, c.args[2][0], 0);
-    cx.helper(&k::array_searchsorted, &[elem, a.data, a.shape[0], a.strides[0], v.data, v.shape[0], v.strides[0], right, out.data]);
+    cx.guarded(&[out.owner], |cx| {
+        cx.helper(&k::array_searchsorted, &[elem, a.data, a.shape[0], a.strides[0], v.data, v.shape[0], v.strides[0], right, out.data]);
+        Ok(())
+    })?;
     Ok(out.pack())
 }

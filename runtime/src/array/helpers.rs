@@ -69,9 +69,17 @@ impl Helpers for Native {
         let view = unsafe { View::new(ndim, shape, data, strides) };
         unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::argpartition(elem(elem_code), view, a, kth, out))) }
     }
-    unsafe fn array_searchsorted(elem_code: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) {
-        let (sorted, keys) = (Lane { data, n: len, stride }, Lane { data: keys, n, stride: key_stride });
-        unsafe { sort::search(elem(elem_code), sorted, keys, right != 0, out) }
+    unsafe fn array_searchsorted(ctx: Ctx, elem_code: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) {
+        // A key costs up to a microsecond where the array is large: Ctrl-C is looked for now and then.
+        const CHUNK: i64 = 1 << 16;
+        let sorted = Lane { data, n: len, stride };
+        let mut from = 0;
+        while from < n {
+            let chunk = Lane { data: keys.wrapping_offset((from * key_stride) as isize), n: CHUNK.min(n - from), stride: key_stride };
+            // SAFETY: as described; `from` is less than `n`.
+            if unsafe { sort::search(elem(elem_code), sorted, chunk, right != 0, out.add(from as usize)); crate::object::wants_to_stop(ctx) } { return; }
+            from += CHUNK;
+        }
     }
     unsafe fn array_reverse(itemsize: i64, data: P, n: i64, stride: i64) { unsafe { copy::reverse(itemsize as usize, data, n, stride) } }
     unsafe fn array_dot(elem_code: i64, n: i64, a: P, a_stride: i64, b: P, b_stride: i64, conj: i8, out: P) {

@@ -216,9 +216,9 @@ fn selecting_and_searching() {
         Native::array_partition(ctx, I64, 1, [5i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0, -7);
         assert_eq!(Raised::take(ctx), Raised::new("ValueError", "kth(=-2) out of bounds (5)"));
         let (sorted, keys, mut at) = ([1.0, 2.0, 2.0, 3.0, f64::NAN], [2.0, 0.0, f64::NAN, 2.0, 9.0], [0i64; 5]);
-        Native::array_searchsorted(F64, p(&sorted), 5, 8, p(&keys), 5, 8, 0, at.as_mut_ptr());
+        Native::array_searchsorted(ctx, F64, p(&sorted), 5, 8, p(&keys), 5, 8, 0, at.as_mut_ptr());
         assert_eq!(at, [1, 0, 4, 1, 4]);
-        Native::array_searchsorted(F64, p(&sorted), 5, 8, p(&keys), 5, 8, 1, at.as_mut_ptr());
+        Native::array_searchsorted(ctx, F64, p(&sorted), 5, 8, p(&keys), 5, 8, 1, at.as_mut_ptr());
         assert_eq!(at, [3, 0, 5, 3, 4]);
     });
 }

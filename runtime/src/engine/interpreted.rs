@@ -1,6 +1,7 @@
 //! The LIR interpreter as a back end: slow, and by definition right. `TIERUP_TIER=interp` runs everything on it.
 
 use crate::exc::Error;
+use std::sync::atomic::Ordering;
 use tierup_core::backend::{Backend, Code, HelperAddress};
 use tierup_core::diag::Diagnostic;
 use tierup_core::exc::Class;
@@ -39,10 +40,16 @@ impl Backend for Interpreted {
 pub(super) unsafe fn call(interp: Option<&Interp<'static>>, address: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
     let Some(interp) = interp else { return Error::new(Class::SystemError, "no interpreter").into_raw() as u64 };
     // SAFETY: `ctx` is this thread's. Frames are on the heap, so compiled checks of the stack must not compare their addresses with its end.
-    let limit = unsafe { std::mem::replace(&mut (*ctx).stack_limit, 0) };
+    let floor = unsafe {
+        (*ctx).stack_limit.store(0, Ordering::Relaxed);
+        std::mem::replace(&mut (*ctx).stack_floor, 0)
+    };
     let answer = interp.call_address(address as u64, &[ctx as u64, args as u64, results as u64]);
     // SAFETY: as above.
-    unsafe { (*ctx).stack_limit = limit };
+    unsafe {
+        (*ctx).stack_floor = floor;
+        (*ctx).stack_limit.store(floor, Ordering::Relaxed);
+    }
     match answer {
         Ok(values) => values.first().copied().unwrap_or(0),
         Err(Stop::TooDeep) => Error::new(Class::RecursionError, "maximum recursion depth exceeded").into_raw() as u64,

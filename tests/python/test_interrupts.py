@@ -1,0 +1,176 @@
+"""Ctrl-C stops what runs within a second, wherever it is: loops, recursion, generators, array kernels, the run-time's own functions, other threads."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("tierup")
+
+LOOPS = {
+    "a loop": "def f(n):\n    while n == 1:\n        pass",
+    "a counted loop": "def f(n):\n    s = 0.0\n    for i in range(10**15):\n        s += i\n    return s",
+    "a short loop in a loop": "def f(n):\n    s = 0.0\n    while n == 1:\n        for i in range(4):\n            s += i\n    return s",
+    "a handler that takes Exception": "def f(n):\n    i = 0\n    while n == 1:\n        try:\n            for k in range(100):\n                i += k\n        except Exception:\n            i = 0",
+    "finally": "def f(n):\n    i = 0\n    while n == 1:\n        try:\n            i += 1\n        finally:\n            i += 2",
+    "recursion without loops": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n@njit\ndef f(n):\n    return fib(n + 90)",
+    "mutual recursion": "def a(n):\n    return n if n < 2 else b(n - 1) + b(n - 2)\ndef b(n):\n    return n if n < 2 else a(n - 1) + a(n - 2)\n@njit\ndef f(n):\n    return a(n + 90)",
+    "a generator": "def g():\n    i = 0\n    while True:\n        i += 1\n        if i < 0:\n            yield i\n@njit\ndef f(n):\n    for x in g():\n        return x\n    return 0",
+    "a generator that Python drives": "def g():\n    i = 0\n    while True:\n        i += 1\n        if i < 0:\n            yield i\ndef f(n):\n    return next(g())",
+    "a generator expression": "def f(n):\n    return sum(i for i in range(10**15))",
+    "a comprehension": "def f(n):\n    return len([i for i in range(10**15) if i < n])",
+    "map": "def f(n):\n    return any(map(lambda x: x < 0, range(10**15)))",
+    "small array operations": "def f(n):\n    a = np.ones(3)\n    while n == 1:\n        a = a * 1.0\n    return a",
+    "printing": "def f(n):\n    while n == 1:\n        print(end='')",
+    "sleeping": "def f(n):\n    time.sleep(1000)",
+}
+# One call of these runs for many seconds.
+KERNELS = {
+    "an array expression": "def f(n):\n    a = np.full(20_000_000, 1.5)\n    return np.arctan(np.sin(np.tan(np.exp(np.log(np.sin(np.arctan(np.sin(np.tan(np.exp(a)))))))))).sum()",
+    "a broadcast one": "def f(n):\n    a = np.full((5000, 1), 1.5)\n    b = np.full((1, 5000), 1.5)\n    return np.arctan(np.sin(np.tan(np.exp(np.log(np.sin(np.arctan(np.sin(np.tan(np.exp(a + b)))))))))).sum()",
+    "a product of matrices": "def f(n):\n    a = np.ones((5000, 5000))\n    return (a @ a @ a)[0, 0]",
+    "a gather": "def f(n):\n    i = np.arange(20_000_000) * 48271 % 20_000_000\n    return i[i][i][i][i][i][i][i][i][i][i].sum()",
+    "a search": "def f(n):\n    a = np.arange(10_000_000.0)\n    return np.searchsorted(a, np.searchsorted(a, a * 48271 % 10_000_000) * 48271 % 10_000_000).sum()",
+    "a full correlation": "def f(n):\n    a = np.ones(1_000_000)\n    return np.convolve(a, a)[0]",
+}
+OPTIONS = {"nogil": "(nogil=True)", "no bounds checks": "(boundscheck=False)", "overflow checks": "(overflow='raise')"}
+
+HEAD = "import sys, threading, time\nimport numpy as np\nfrom tierup import njit\n"
+CALL = """
+print("ready", flush=True)
+try:
+    f(1)
+    print("finished")
+except KeyboardInterrupt:
+    print("stopped")
+"""
+
+
+def interrupted(program, within, wait=0.5):
+    """Output after "ready" and the seconds from the signal to the end."""
+    # The frames of a traceback and the interpreter's end belong to the second.
+    child = subprocess.Popen([sys.executable, "-c", HEAD + program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        ready = child.stdout.readline()
+        assert ready == "ready\n", ready + child.stderr.read()
+        time.sleep(wait)
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=within + 20)
+        return out.strip(), time.monotonic() - start, err
+    finally:
+        child.kill()
+
+
+def check(program, within=1.0):
+    out, seconds, err = interrupted(program, within)
+    assert out == "stopped", out + err
+    assert seconds < within, f"it took {seconds:.2f} s"
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_ctrl_c_stops(name):
+    check("@njit\n" + LOOPS[name] + CALL)
+
+
+# Touching fresh memory is up to the machine, so there is more time here.
+@pytest.mark.parametrize("name", KERNELS)
+def test_ctrl_c_stops_long_kernels(name):
+    out, seconds, err = interrupted("@njit\n" + KERNELS[name] + CALL, 3.0)
+    assert out in ("stopped", "finished"), out + err
+    assert seconds < 3.0, f"it took {seconds:.2f} s"
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_ctrl_c_stops_code_with_options(option):
+    check(f"@njit{OPTIONS[option]}\n" + LOOPS["a loop"] + CALL)
+
+
+def test_ctrl_c_reaches_the_main_thread_while_another_computes():
+    check("@njit\ndef g(n):\n    i = 0\n    while True:\n        i = (i + n) % 7\nthreading.Thread(target=g, args=(1,), daemon=True).start()\ndef f(n):\n    while True:\n        time.sleep(0.01)" + CALL)
+
+
+def test_ctrl_c_stops_the_main_thread_while_others_compute():
+    check("@njit\ndef f(n):\n    i = 0\n    while True:\n        i = (i + n) % 7\nfor _ in range(3):\n    threading.Thread(target=f, args=(1,), daemon=True).start()" + CALL)
+
+
+def test_other_threads_run_while_compiled_code_runs():
+    program = ("@njit\ndef f(n):\n    i = 0\n    while n == 1:\n        i = (i + n) % 7\n"
+               "def late():\n    time.sleep(0.2)\n    print('ran', flush=True)\n    import os, signal\n    os.kill(os.getpid(), signal.SIGINT)\nthreading.Thread(target=late).start()\n"
+               "try:\n    f(1)\nexcept KeyboardInterrupt:\n    print('stopped')\n")
+    done = subprocess.run([sys.executable, "-c", HEAD + program], capture_output=True, text=True, timeout=20)
+    assert done.stdout.split() == ["ran", "stopped"], done.stdout + done.stderr
+
+
+def test_a_signal_handler_runs_and_the_loop_goes_on():
+    program = """
+import signal
+seen = []
+signal.signal(signal.SIGALRM, lambda *a: seen.append(1))
+signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+@njit
+def f(n):
+    i = 0
+    for k in range(n):
+        i = (i + k) % 7
+    return i
+start = time.monotonic()
+while time.monotonic() < start + 0.6:
+    f(20_000_000)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(len(seen) >= 3, f(3))
+"""
+    done = subprocess.run([sys.executable, "-c", HEAD + program], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "True 3", done.stdout + done.stderr
+
+
+def test_a_handler_of_the_users_decides_what_is_raised():
+    program = """
+import signal
+class Stop(Exception):
+    pass
+def handler(*a):
+    raise Stop("enough")
+signal.signal(signal.SIGINT, handler)
+@njit
+def f(n):
+    while n == 1:
+        pass
+print("ready", flush=True)
+try:
+    f(1)
+except Stop as e:
+    import traceback
+    print("stopped", e, [t.name for t in traceback.extract_tb(e.__traceback__)][:2])
+"""
+    out, seconds, err = interrupted(program, 1.0)
+    assert out == "stopped enough ['<module>', 'f']", out + err
+    assert seconds < 1.0
+
+
+def test_nothing_is_lost_by_an_interrupt():
+    # What was alive is released, and everything works afterwards.
+    program = """
+@njit
+def f(a, xs, n):
+    b = a + 1
+    ys = [a, b]
+    while n == 1:
+        b = b + ys[0]
+        xs[0] += 1
+    return b.sum() + len(ys)
+a, xs = np.ones(100), [1, 2]
+f(a, xs, 0)
+before = sys.getrefcount(a), sys.getrefcount(xs)
+print("ready", flush=True)
+try:
+    f(a, xs, 1)
+except KeyboardInterrupt:
+    pass
+print("stopped", (sys.getrefcount(a), sys.getrefcount(xs)) == before, xs[0] > 1, f(a, [1], 0))
+"""
+    out, seconds, err = interrupted(program, 1.0)
+    assert out == "stopped True True 202.0", out + err
+    assert seconds < 1.0
