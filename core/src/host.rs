@@ -19,6 +19,8 @@ pub enum GlobalValue {
     DType(Type),
     NamedTupleClass(&'static ClassInfo),
     ExcClass(&'static ClassInfo),
+    /// A class of the user's whose attributes can be read.
+    Class(&'static ClassInfo),
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
@@ -27,6 +29,19 @@ pub enum GlobalValue {
     Foreign(String),
     /// Something compiled code cannot hold; the text says what, for the error.
     Unsupported(String),
+}
+
+/// What a class has under a name.
+#[derive(Clone, Debug)]
+pub enum ClassAttr {
+    /// A constant, a static method, a nested class.
+    Value(GlobalValue),
+    /// A function that takes an instance first.
+    Method(FuncId),
+    /// A function that takes the class first.
+    ClassMethod(FuncId),
+    /// What a function of the instance gives.
+    Property(FuncId),
 }
 
 pub trait Host {
@@ -38,6 +53,8 @@ pub trait Host {
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
     /// The default of a field of a named tuple class.
     fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> { None }
+    /// What a class of the host has under that name, its bases included.
+    fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> { None }
     /// An attribute of a module that is not in the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// A library function written in Python, by `module.name` below `tierup.lib`.

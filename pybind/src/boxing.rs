@@ -35,7 +35,7 @@ pub unsafe fn new_ref(o: Obj) -> Obj {
 pub fn cannot_box(t: Type) -> Option<String> {
     match t.kind() {
         Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Array(_) | Kind::Range(_) | Kind::Slice(_)
-        | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Exception => None,
+        | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception => None,
         // A function that never returns has nothing to box.
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
@@ -44,6 +44,7 @@ pub fn cannot_box(t: Type) -> Option<String> {
         Kind::Function(_) => Some("a function that was made in compiled code cannot be returned to Python".into()),
         Kind::Generator(_, yields) => cannot_box(*yields),
         Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
+        Kind::Method("exception.args" | "exception.__class__", _) => None,
         Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
         Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
         Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => Some(format!("a value of type {t} cannot be returned to Python")),
@@ -131,6 +132,11 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                 let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
                 result(|py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any()))
             }
+            Kind::Method(what @ ("exception.args" | "exception.__class__"), _) => {
+                let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
+                let name = what.trim_start_matches("exception.");
+                result(|py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any())?.getattr(name))
+            }
             Kind::Generator(..) if cx.code.is_some() => {
                 let frame = next() as *mut Native;
                 match &cx.code {
@@ -140,7 +146,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                     None => std::ptr::null_mut(),
                 }
             }
-            Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Function(_) => {
+            Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Function(_) => {
                 result(|py| unit_object(py, t))
             }
             Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Generator(..) | Kind::Conflict(..) => {
@@ -256,7 +262,7 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
             // SAFETY: a new reference, or null with an exception.
             unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
         }
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) => known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name)),
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name)),
         Kind::Function(f) => functions::function_of_id(py, f.func).map(|f| f.into_any()).ok_or_else(|| gone("function")),
         _ => Err(bug(&format!("{t} has values"))),
     }

@@ -78,6 +78,7 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
             }
         },
         Arg::Tuple(m) => tuple_of(py, m)?.into_any(),
+        Arg::List(m) => pyo3::types::PyList::new(py, m.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)?.into_any(),
         // SAFETY: the argument owns a live Python object.
         Arg::Py(p) => unsafe { Bound::from_borrowed_ptr(py, p.cast()) },
     })
@@ -231,6 +232,26 @@ fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
     })
 }
 
+fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
+    with_python(std::ptr::null_mut(), |py| {
+        let copy = || -> PyResult<*mut u8> {
+            let n = crate::npy::require(py)?;
+            let num = crate::npy::type_of_elem(a.elem as u8).and_then(crate::npy::type_num).ok_or_else(|| crate::errors::bug("an array of strings is raised"))?;
+            // SAFETY: the view describes live memory, which outlives the array object made here; None may stand as a base.
+            let array = unsafe {
+                let none = py.None().into_ptr();
+                Bound::from_owned_ptr_or_err(py, n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none))?
+            };
+            Ok(array.call_method0("copy")?.into_ptr().cast())
+        };
+        copy().unwrap_or(std::ptr::null_mut())
+    })
+}
+
+fn class_name(handle: i64) -> String {
+    with_python("Exception".into(), |py| class_of_handle(py, handle).and_then(|c| c.name().ok().map(|n| n.to_string())).unwrap_or_else(|| "Exception".into()))
+}
+
 /// Drops a reference to a Python object, from whatever thread.
 fn release(p: *mut u8) {
     // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
@@ -240,7 +261,7 @@ fn release(p: *mut u8) {
 /// Tells the run-time how to reach Python.
 pub fn install() {
     set_callbacks(Callbacks {
-        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, release,
+        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, release,
     });
 }
 

@@ -6,10 +6,10 @@ use crate::value::{self, Record};
 use crate::{functions, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFunction, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::RefCell;
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::host::{GlobalValue, Host};
+use tierup_core::host::{ClassAttr, GlobalValue, Host};
 use tierup_core::ssa::FuncId;
 use tierup_core::types::ClassInfo;
 
@@ -76,6 +76,44 @@ impl<'py> PyHost<'py> {
     }
 }
 
+impl<'py> PyHost<'py> {
+    /// What lies under a name in the dictionaries of a class and its bases; each that was looked into is guarded.
+    fn lookup_in_class(&self, class: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        for base in class.mro().iter() {
+            let at = base.as_ptr().cast::<ffi::PyTypeObject>();
+            // SAFETY: the members of an `mro` are live classes; only classes made in Python, which can change, keep their dictionary here.
+            let dict = unsafe {
+                if ffi::PyType_GetFlags(at) & ffi::Py_TPFLAGS_HEAPTYPE == 0 { continue; }
+                Bound::from_borrowed_ptr_or_opt(self.py, (*at).tp_dict)
+            };
+            let Some(dict) = dict.and_then(|d| d.cast_into::<PyDict>().ok()) else { continue };
+            let found = dict.get_item(name)?;
+            self.guards.borrow_mut().name(dict.as_any(), name.as_any(), found.as_ref());
+            if found.is_some() { return Ok(found); }
+        }
+        Ok(None)
+    }
+
+    fn class_member(&self, class: &Bound<'py, PyType>, name: &str, raw: &Bound<'py, PyAny>) -> std::result::Result<Option<ClassAttr>, Failure> {
+        let kind = raw.get_type().name()?.to_string();
+        let function = |f: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
+            let Some(f) = functions::python_function(f) else { return Ok(None) };
+            self.depends_on(f.as_any());
+            functions::func_id(&f).map(Some)
+        };
+        Ok(match kind.as_str() {
+            "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),
+            "classmethod" => function(&raw.getattr("__func__")?)?.map(ClassAttr::ClassMethod),
+            "property" => function(&raw.getattr("fget")?)?.map(ClassAttr::Property),
+            _ => match function(raw)? {
+                Some(f) => Some(ClassAttr::Method(f)),
+                // Members of an enumeration, and whatever else gives its value through a descriptor.
+                None => self.classify(&class.getattr(name)?, true).map(ClassAttr::Value),
+            },
+        })
+    }
+}
+
 impl Host for PyHost<'_> {
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue> {
         let (f, library) = functions::function_of(self.py, host)?;
@@ -111,6 +149,15 @@ impl Host for PyHost<'_> {
     fn field_default(&self, class: &ClassInfo, field: &str) -> Option<GlobalValue> {
         let defaults = known::class_object(self.py, class.handle)?.into_bound(self.py).getattr("_field_defaults").ok()?;
         self.classify(&defaults.get_item(field).ok()?, true)
+    }
+
+    fn class_attr(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
+        let class = known::class_object(self.py, class.handle)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+        let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
+        match found {
+            Ok(raw) => raw.and_then(|raw| self.class_member(&class, name, &raw).unwrap_or_else(|e| Some(ClassAttr::Value(self.unsupported(e))))),
+            Err(e) => Some(ClassAttr::Value(self.unsupported(e.into()))),
+        }
     }
 
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue> {

@@ -132,6 +132,9 @@ pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static Cl
     host_class(class.as_any(), vec![]).map(Some)
 }
 
+/// A class that is neither of these: compiled code reads its attributes.
+pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> { host_class(class.as_any(), vec![]) }
+
 // ---------------------------------------------------------------- modules
 
 static MODULES: LazyLock<Mutex<HashMap<Id, (&'static str, Py<PyAny>)>>> = LazyLock::new(Default::default);

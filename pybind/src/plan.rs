@@ -94,7 +94,7 @@ impl Plan {
             Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, purpose)))),
             Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count()),
             Kind::Variant(m) => Plan::Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()),
-            Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => {
+            Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
                 Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(std::ptr::null_mut()) })
             }
             Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => Plan::Impossible,

@@ -74,7 +74,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
     if let Ok(c) = obj.cast::<PyType>() {
         if let Some(c) = known::exception_class(c)? { return Ok(GlobalValue::ExcClass(c)); }
         if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
-        return Ok(GlobalValue::Unsupported(format!("the class {}", c.qualname()?)));
+        return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
     }
     if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id(&f).map(GlobalValue::Function); }

@@ -28,6 +28,7 @@ pub enum Arg {
     /// An owned reference to a string object.
     Str(*mut Str),
     Tuple(Vec<Arg>),
+    List(Vec<Arg>),
     /// An owned reference to a Python object.
     Py(*mut u8),
 }
@@ -38,7 +39,7 @@ impl Drop for Arg {
             // SAFETY: the reference is owned and dropped once.
             Arg::Str(s) => unsafe { release(s.cast()) },
             Arg::Py(p) => (callbacks().release)(*p),
-            Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::UInt(_) | Arg::Float(_) | Arg::Complex(..) | Arg::Text(_) | Arg::Tuple(_) => {}
+            Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::UInt(_) | Arg::Float(_) | Arg::Complex(..) | Arg::Text(_) | Arg::Tuple(_) | Arg::List(_) => {}
         }
     }
 }
@@ -123,12 +124,16 @@ impl Exc {
     pub fn push_arg(&mut self, arg: Arg) {
         let mut to = &mut self.args;
         for _ in 0..self.open {
-            match to.last_mut() { Some(Arg::Tuple(inner)) => to = inner, Some(_) | None => return }
+            match to.last_mut() { Some(Arg::Tuple(inner) | Arg::List(inner)) => to = inner, Some(_) | None => return }
         }
         to.push(arg);
     }
     pub fn open_tuple(&mut self) {
         self.push_arg(Arg::Tuple(vec![]));
+        self.open += 1;
+    }
+    pub fn open_list(&mut self) {
+        self.push_arg(Arg::List(vec![]));
         self.open += 1;
     }
     pub fn close_tuple(&mut self) { self.open = self.open.saturating_sub(1); }

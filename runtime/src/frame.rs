@@ -1,14 +1,16 @@
 //! Frames of generators, the exception being handled, and remainders: small helpers of the families `generator`, `exception` and `real`.
 
 use crate::Native;
-use crate::exc::Error;
+use crate::exc::{Arg, Error, Exc, ExcClass, Res, or_raise};
+use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
 use std::cell::RefCell;
 use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
-use tierup_core::layout::{FRAME_HEADER, Frame, Obj};
+use tierup_core::elem::Elem;
+use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
 use tierup_core::ops::{exception, generator, real};
-use tierup_core::rt::Ctx;
+use tierup_core::rt::{Ctx, P};
 
 /// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that drops it may have little stack.
 const NESTED_DROPS: u32 = 64;
@@ -85,6 +87,61 @@ impl exception::Helpers for Native {
             release(old);
         }
     }
+    unsafe fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) {
+        // SAFETY: the caller describes a live array; shape and strides have `ndim` members.
+        unsafe {
+            let n = ndim as usize;
+            let (shape, strides) = (std::slice::from_raw_parts(shape, n), std::slice::from_raw_parts(strides, n));
+            let Some(elem) = Elem::from_number(elem) else { return };
+            let copy = (callbacks().copy_array)(&ArrayView { elem, shape, strides, data });
+            (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
+        }
+    }
+    unsafe fn exc_arg_count(exc: *mut Obj) -> i64 { unsafe { (*exc.cast::<Exc>()).args.len() as i64 } }
+    unsafe fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 {
+        // SAFETY: the exception is live; `out` has room for two words.
+        unsafe { or_raise(ctx, argument(&*exc.cast::<Exc>(), index, &mut *(out.cast::<[u64; 2]>()))) }
+    }
+    unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
+        // SAFETY: the exception is live.
+        let class = unsafe { (*exc.cast::<Exc>()).class };
+        (match class { ExcClass::Builtin(c) => c as i64 == handle, ExcClass::Host(h) => h == handle }) as i8
+    }
+    unsafe fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str {
+        // SAFETY: the exception is live.
+        let name = match unsafe { (*exc.cast::<Exc>()).class } {
+            ExcClass::Builtin(c) => c.name().to_owned(),
+            ExcClass::Host(h) => (callbacks().class_name)(h),
+        };
+        unsafe { or_raise(ctx, crate::string::from_text(&name)) }
+    }
+}
+
+/// An argument of an exception for compiled code: what it is, and its bits.
+fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
+    let n = exc.args.len() as i64;
+    let at = if index < 0 { index + n } else { index };
+    let arg = usize::try_from(at).ok().and_then(|k| exc.args.get(k)).ok_or_else(|| Error::index("tuple index out of range"))?;
+    let other = |what: &str| Err(Error::type_error(format!("compiled code cannot take {what} out of an exception's arguments")));
+    *out = [0; 2];
+    Ok(match arg {
+        Arg::None => 0,
+        Arg::Bool(b) => { out[0] = *b as u64; 1 }
+        Arg::Complex(re, im) => { *out = [re.to_bits(), im.to_bits()]; 2 }
+        Arg::Float(x) => { out[0] = x.to_bits(); 3 }
+        Arg::Int(i) => { out[0] = *i as u64; 4 }
+        Arg::Text(t) => { out[0] = crate::string::from_text(t)? as u64; 5 }
+        Arg::Str(s) => {
+            // SAFETY: the argument owns a live string.
+            unsafe { retain((*s).cast()) };
+            out[0] = *s as u64;
+            5
+        }
+        Arg::UInt(_) => return other("an int past 63 bits"),
+        Arg::Tuple(_) => return other("a tuple"),
+        Arg::List(_) => return other("a list"),
+        Arg::Py(_) => return other("an array"),
+    })
 }
 
 impl real::Helpers for Native {

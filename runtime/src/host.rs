@@ -27,6 +27,10 @@ pub struct Callbacks {
     pub flush: fn() -> Res<()>,
     /// `str(array)`, or `repr(array)` where asked for.
     pub show_array: fn(&ArrayView<'_>, repr: bool) -> Res<String>,
+    /// The name of the host's class `handle`.
+    pub class_name: fn(handle: i64) -> String,
+    /// A copy of an array as a Python object (owned), or null.
+    pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// Drops a reference to a Python object.
     pub release: fn(*mut u8),
 }
@@ -50,6 +54,8 @@ const NATIVE: Callbacks = Callbacks {
     write: native_write,
     flush: native_flush,
     show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
+    class_name: |handle| format!("class {handle}"),
+    copy_array: |_| std::ptr::null_mut(),
     release: |_| {},
 };
 

@@ -230,6 +230,7 @@ impl Helpers for Native {
                 let [re, im] = unsafe { (bits as usize as *const [f64; 2]).read_unaligned() };
                 Arg::Complex(re, im)
             }
+            10 => return exc.open_list(),
             9 => Arg::Py(bits as usize as *mut u8),
             unknown => Arg::Text(format!("<argument of unknown kind {unknown}>").into()),
         };

@@ -47,6 +47,12 @@ pub enum Resolved {
     After(Source, Box<Resolved>),
     /// By which of several types `on` has when the program runs: how each is carried out, its result's type, the result if it is known.
     Dispatch { on: Source, ways: Vec<(Resolved, Type, Option<Const>)> },
+    /// Nothing that can be done: TypeError or AttributeError with that text.
+    Impossible(Code, Arc<str>),
+    /// The source itself.
+    Same(Source),
+    /// A value that the host knows.
+    Known(GlobalValue),
     /// Nothing happens at run time.
     Nothing,
 }
@@ -66,10 +72,11 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
         GlobalValue::Const(c) => (c.ty(), Some(c.clone())),
         GlobalValue::Builtin(p) => (Type::new(Kind::Builtin(p)), None),
         GlobalValue::Module(m) => (Type::new(Kind::Module(m)), None),
-        GlobalValue::Function(f) => (Type::new(Kind::Function(FuncType { func: *f, defaults: vec![], captures: vec![], kwdefaults: vec![] })), None),
+        GlobalValue::Function(f) => (Type::new(Kind::Function(FuncType { func: *f, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false })), None),
         GlobalValue::DType(t) => (Type::new(Kind::DType(*t)), None),
         GlobalValue::NamedTupleClass(c) => (Type::new(Kind::NamedTupleClass(c)), None),
         GlobalValue::ExcClass(c) => (Type::new(Kind::ExcClass(c)), None),
+        GlobalValue::Class(c) => (Type::new(Kind::Class(c)), None),
         GlobalValue::Tuple(t, members) => {
             for m in members { type_of_global(m)?; }
             (*t, None)
@@ -107,7 +114,7 @@ pub fn class_of(t: Type) -> &'static str {
         // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
         Kind::Builtin(p) | Kind::Method(p, _) => p,
         Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::None | Kind::Ellipsis | Kind::Iter(_) | Kind::Function(_)
-        | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Variant(_) | Kind::Conflict(..) => "object",
+        | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Variant(_) | Kind::Conflict(..) => "object",
     }
 }
 
@@ -190,6 +197,12 @@ impl Solver<'_, '_> {
             Kind::Function(f) => {
                 let f = f.clone();
                 let func = registry::get(f.func).ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
+                if f.bound {
+                    let positional = std::iter::once(callee.part(0)).chain(positional).collect();
+                    let plain = FuncType { captures: vec![], bound: false, ..f.clone() };
+                    let sources = self.bind_function(&func, &plain, callee, positional, named)?;
+                    return self.call_function(i, f.func, sources, false);
+                }
                 let mut sources = self.bind_function(&func, &f, callee, positional, named)?;
                 let first_capture = f.defaults.len();
                 sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
@@ -198,7 +211,10 @@ impl Solver<'_, '_> {
             Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() => self.operation(i, path, positional),
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
+            Kind::Builtin("builtins.getattr" | "builtins.hasattr") => self.get_attribute(i, callee, &positional),
             Kind::Builtin(path) => self.rows(i, path, positional, named),
+            Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
+            Kind::Method("namedtuple._make", t) => self.make_from(i, *t, positional),
             Kind::Method(path, _) => {
                 let sources = std::iter::once(callee.part(0)).chain(positional).collect();
                 self.rows(i, path, sources, named)
@@ -214,6 +230,8 @@ impl Solver<'_, '_> {
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
             }
+            Kind::Class(c) => Err(Diagnostic::new(Code::BadCall, format!("objects of the class {} cannot be made in compiled code", c.name))
+                .help("use a named tuple, or functions that take what the object holds")),
             _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
         }
     }
@@ -227,7 +245,11 @@ impl Solver<'_, '_> {
             Kind::Optional(t) => vec![(Source::Const(Const::None), Type::none()), (Source::NotNone(Box::new(on.clone())), *t)],
             _ => return Err(Diagnostic::internal("a dispatch on one type")),
         };
-        let (mut raises, mut ways) = (false, vec![]);
+        let noted = |s: &Self, mut e: Diagnostic, t: Type| {
+            e.notes.push((format!("where the value is {}", s.session.resolve(t)), None));
+            e
+        };
+        let (mut raises, mut ways, mut failed) = (false, vec![], None);
         for (source, t) in each {
             // None, where nothing can be done with it, is a TypeError when it comes.
             if let (Source::Const(Const::None), Kind::Optional(_)) = (&source, ty.kind()) && one(self, &source).is_err() {
@@ -235,13 +257,21 @@ impl Solver<'_, '_> {
                 return Ok((ty, konst, true));
             }
             self.out.resolved.remove(&i);
-            let (way, konst, may_raise) = one(self, &source).map_err(|mut e| {
-                e.notes.push((format!("where the value is {}", self.session.resolve(t)), None));
-                e
-            })?;
-            raises |= may_raise;
-            ways.push((self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing), way, konst));
+            match one(self, &source) {
+                Ok((way, konst, may_raise)) => {
+                    raises |= may_raise;
+                    ways.push((self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing), way, konst));
+                }
+                // As in Python: what cannot be done with this value is an error when it comes.
+                Err(e) if matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute) && e.notes.is_empty() => {
+                    raises = true;
+                    ways.push((Resolved::Impossible(e.code, e.message.as_str().into()), Type::never(), None));
+                    failed.get_or_insert((e, t));
+                }
+                Err(e) => return Err(noted(self, e, t)),
+            }
         }
+        if let Some((e, t)) = failed && ways.iter().all(|w| matches!(w.0, Resolved::Impossible(..))) { return Err(noted(self, e, t)); }
         let types: Vec<Type> = ways.iter().map(|w| w.1).collect();
         let ret = self.join(&types).ok_or_else(|| {
             let (a, b) = (self.session.resolve(types[0]), self.session.resolve(types[types.len() - 1]));
@@ -345,6 +375,8 @@ impl Solver<'_, '_> {
             let konst = match self.source_arg(v)?.konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
             return Ok((m[k], konst, false));
         }
+        if name == "__class__" { return self.rows(i, "builtins.type", vec![v.clone()], vec![]); }
+        if let Some(found) = self.attribute_of_class(i, v, ty, name) { return found; }
         let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
         if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
         let Some(path) = path else {

@@ -330,6 +330,13 @@ impl Finisher<'_, '_> {
                 self.write_resolved(i, *how, ty, result)?
             }
             Resolved::Dispatch { on, ways } => self.dispatch(i, &on, ways, ty, result)?,
+            Resolved::Impossible(code, text) => {
+                let attribute = self.constant(Const::Bool(code == crate::diag::Code::UnknownAttribute), Type::bool());
+                let text = self.constant(Const::Str(text), Type::str());
+                self.push(Op::Apply(crate::ops::variant::impossible()), vec![attribute, text], Type::never())
+            }
+            Resolved::Same(s) => self.source(&s)?,
+            Resolved::Known(g) => self.global(g)?,
             Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
                 Some(g) => self.global(g)?,
                 None => self.push(Op::Undef, vec![], ty),

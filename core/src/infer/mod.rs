@@ -4,6 +4,7 @@
 //! [`call`] resolves what is called and binds arguments, [`finish`] writes the typed function down.
 
 pub mod call;
+pub mod classes;
 pub mod cx;
 pub mod finish;
 pub mod session;

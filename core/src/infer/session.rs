@@ -202,7 +202,7 @@ impl<'h> Session<'h> {
             return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("for inner functions that call each other: move them out"));
         }
         let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
-        if new == old { return Ok(()); }
+        if new == old || self.resolve(new) == self.resolve(old) { return Ok(()); }
         if !self.resolve(new).fits_list() {
             return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
         }

@@ -305,7 +305,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::MakeFunction { func, defaults, kwdefaults } => {
                 let split = *defaults as usize + kwdefaults.len();
                 let tys: Vec<Type> = node.args.iter().map(|v| self.ty(*v)).collect();
-                let f = crate::types::FuncType { func: *func, defaults: tys[..split].to_vec(), captures: tys[split..].to_vec(), kwdefaults: kwdefaults.iter().map(|n| n.to_string()).collect() };
+                let f = crate::types::FuncType { func: *func, defaults: tys[..split].to_vec(), captures: tys[split..].to_vec(), kwdefaults: kwdefaults.iter().map(|n| n.to_string()).collect(), bound: false };
                 plain(Type::new(Kind::Function(f)))
             }
             Op::Member(k) => self.member(node.args[0], *k),

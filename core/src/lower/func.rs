@@ -324,6 +324,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     fn suspend(&mut self, node: &InstNode) -> Result<()> {
         let val = self.val(node.args[0])?;
         super::generator::emit_yield(self, val);
+        // What `send` would give: None.
+        if let Some(r) = node.result { self.define(r, vec![]); }
         Ok(())
     }
 
@@ -382,7 +384,7 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
     Ok(match g {
         GlobalValue::Const(c) => constants::scalar(&mut cx.b, c, c.ty()).ok_or_else(|| Diagnostic::internal("constant"))?,
         GlobalValue::Builtin(_) | GlobalValue::Module(_) | GlobalValue::Function(_) | GlobalValue::DType(_) | GlobalValue::NamedTupleClass(_)
-        | GlobalValue::ExcClass(_) => vec![],
+        | GlobalValue::ExcClass(_) | GlobalValue::Class(_) => vec![],
         GlobalValue::Tuple(_, members) => {
             let mut out = vec![];
             for m in members { out.extend(global(cx, m)?); }

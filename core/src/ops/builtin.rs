@@ -38,6 +38,12 @@ pub static OPS: &[OpDef] = &[
         Kind::Optional(_) => c.args[0][0],
         _ => cx.b.bool(false),
     }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
+    OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)), |_, _| Ok(vec![]))).doc("The class of a value."),
+    OpDef::new(&["builtins.callable"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(matches!(a[0].ty.kind(),
+        Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_))))), |cx, _| Ok(vec![cx.b.bool(false)])))
+        .doc("Whether a value can be called."),
+    OpDef::new(&["builtins.getattr"], "x, name, default=...", Body::Lir(|_, a| Err(no_match("getattr()", a)), |_, _| Ok(vec![]))).doc("An attribute whose name is a constant."),
+    OpDef::new(&["builtins.hasattr"], "x, name", Body::Lir(|_, a| Err(no_match("hasattr()", a)), |_, _| Ok(vec![]))).doc("Whether a value has an attribute."),
     OpDef::new(&["match.class"], "x, cls, names, count", Body::Lir(match_class_rule, emit_match_class)).aliases()
         .doc("`case int(i)`, `case Point(x, y=0)`: a tuple of what the patterns inside look at, or None."),
     OpDef::new(&["match.mapping"], "x", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |cx, _| Ok(vec![cx.b.bool(false)])))
@@ -70,12 +76,14 @@ pub static OPS: &[OpDef] = &[
     })).doc("One bits of the magnitude."),
     OpDef::new(&["int.numerator", "bool.numerator"], "n", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).property().doc("The integer itself."),
     OpDef::new(&["int.denominator", "bool.denominator"], "n", Body::Lir(|_, _| Ok(Answer::constant(Const::Int(1))), |cx, _| Ok(vec![cx.b.i64(1)]))).property().doc("1."),
+    OpDef::new(&["_functools.reduce", "functools.reduce"], "f, values, start=...", Body::Py("builtin.reduce")).raises().doc("`f` of the values so far and the next; TypeError of an empty iterable."),
+    OpDef::new(&["operator.itemgetter"], "item, *items", Body::Py("builtin.itemgetter")).raises().doc("A function that takes items out of its argument."),
     // operator's functions that no syntax has.
     OpDef::new(&["operator.concat"], "a, b", Body::Py("builtin.concat")).raises().doc("`a + b` of sequences."),
     OpDef::new(&["operator.countOf"], "a, b", Body::Py("builtin.count_of")).raises().doc("How many values equal `b`."),
     OpDef::new(&["operator.indexOf"], "a, b", Body::Py("builtin.index_of")).raises().doc("Position of the first value that equals `b`; ValueError."),
     // Classes that are only asked about.
-    OpDef::new(&["builtins.object", "numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.signedinteger", "numpy.unsignedinteger", "numpy.inexact", "numpy.floating", "numpy.complexfloating"],
+    OpDef::new(&["builtins.object", "numpy.ndarray", "numpy.generic", "numpy.number", "numpy.integer", "numpy.signedinteger", "numpy.unsignedinteger", "numpy.inexact", "numpy.floating", "numpy.complexfloating", "types.NoneType"],
         "*args", Body::Lir(|_, _| Err(Diagnostic::new(Code::NoMatchingOperation, "objects of this class cannot be made in compiled code")), |_, _| Ok(vec![])))
         .doc("A class for `isinstance`."),
 ];
@@ -132,6 +140,27 @@ fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
 }
 
+/// The class of a type's values.
+fn class_of(t: Type) -> Option<Type> {
+    let builtin = |path: &str| super::intern(path).map(|p| Type::new(Kind::Builtin(p)));
+    match t.kind() {
+        Kind::None => builtin("types.NoneType"),
+        Kind::Bool => builtin("builtins.bool"),
+        Kind::Int(Int::Py) => builtin("builtins.int"),
+        Kind::Float(Float::Py) => builtin("builtins.float"),
+        Kind::Complex(Float::Py) => builtin("builtins.complex"),
+        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Some(Type::new(Kind::DType(t))),
+        Kind::Str => builtin("builtins.str"),
+        Kind::Tuple(_) => builtin("builtins.tuple"),
+        Kind::List(_) | Kind::ListVar(_) => builtin("builtins.list"),
+        Kind::Range(_) => builtin("builtins.range"),
+        Kind::Slice(_) => builtin("builtins.slice"),
+        Kind::Array(_) => builtin("numpy.ndarray"),
+        Kind::NamedTuple(c, _) => Some(Type::new(Kind::NamedTupleClass(c))),
+        _ => None,
+    }
+}
+
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no class.
 pub fn is_instance(t: Type, classes: Type) -> Option<bool> {
     match classes.members() {
@@ -182,8 +211,10 @@ fn is_a(t: Type, class: Type) -> Option<bool> {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
         Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if c == d),
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
+        Kind::Class(_) => false,
         Kind::Builtin(path) => match *path {
             "builtins.object" => true,
+            "types.NoneType" => *t == Kind::None,
             "builtins.bool" => *t == Kind::Bool,
             "builtins.int" => t.is_index(),
             "builtins.float" => matches!(*t, Kind::Float(Float::Py | Float::F64)),

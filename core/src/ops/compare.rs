@@ -33,6 +33,8 @@ pub static OPS: &[OpDef] = &[
         let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;
         Ok(vec![cx.not(v)])
     })).doc("`a != b` of tuples, None, optionals and types."),
+    OpDef::new(&["operator.eq"], "a, b", Body::Py("builtin.range_equal")).only_if(both_ranges).doc("Whether two ranges give the same numbers."),
+    OpDef::new(&["operator.ne"], "a, b", Body::Py("builtin.range_unequal")).only_if(both_ranges).doc("Whether two ranges give different numbers."),
     OpDef::new(&["operator.lt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, false))).raises().doc("`a < b` of tuples."),
     OpDef::new(&["operator.le"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, LT, true))).raises().doc("`a <= b` of tuples."),
     OpDef::new(&["operator.gt"], "a, b", Body::Lir(tuple_order_rule, |cx, c| tuple_order(cx, c, GT, false))).raises().doc("`a > b` of tuples."),
@@ -49,6 +51,8 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.not(v)])
     })).raises().doc("`not x`."),
 ];
+
+fn both_ranges(a: &[Arg]) -> bool { a.iter().all(|a| matches!(*a.ty, Kind::Range(_))) }
 
 fn negated(mut a: Answer) -> Answer {
     a.konst = a.konst.map(|c| Const::Bool(!c.truth()));
@@ -163,29 +167,37 @@ fn comparable(a: Type, b: Type) -> bool {
         (Kind::Optional(x), _) => comparable(*x, b),
         (_, Kind::Optional(y)) => comparable(a, *y),
         (Kind::Str, Kind::Str) => true,
-        (Kind::DType(_) | Kind::Builtin(_), Kind::DType(_) | Kind::Builtin(_)) => true,
+        _ if is_unit(a) && is_unit(b) => true,
         (Kind::None, _) | (_, Kind::None) => true,
+        _ if never_equal(a, b) => true,
         _ => match (a.members(), b.members()) { (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).all(|(p, q)| comparable(*p, *q)), _ => false },
     }
+}
+
+/// Values of unrelated classes are never equal in Python.
+fn never_equal(a: Type, b: Type) -> bool {
+    let class = |t: Type| match t.kind() {
+        Kind::Str => 1, Kind::Tuple(_) | Kind::NamedTuple(..) => 2, _ if t.is_number() => 3, Kind::List(_) | Kind::ListVar(_) => 4, Kind::Range(_) => 5, _ => 0,
+    };
+    class(a) != class(b) && class(a) * class(b) > 0
 }
 
 fn structural_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (a, b) = (cx.session.resolve(args[0].ty), cx.session.resolve(args[1].ty));
     // Lists have rows of their own; those in tuples are compared here.
     if let (Kind::List(_), Kind::List(_)) = (a.kind(), b.kind()) { return Err(no_match("==", args)); }
-    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) {
-        // Values of unrelated classes are never equal in Python.
-        let class = |t: Type| match t.kind() {
-            Kind::Str => 1, Kind::Tuple(_) | Kind::NamedTuple(..) => 2, _ if t.is_number() => 3, Kind::List(_) | Kind::ListVar(_) => 4, _ => 0,
-        };
-        if class(a) != class(b) && class(a) * class(b) > 0 { return Ok(Answer::constant(Const::Bool(false))); }
-        return Err(no_match("==", args));
-    }
+    if never_equal(a, b) { return Ok(Answer::constant(Const::Bool(false))); }
+    if a.as_array().is_some() || b.as_array().is_some() || !comparable(a, b) { return Err(no_match("==", args)); }
     let konst = match (&args[0].konst, &args[1].konst) {
         (Some(Const::Str(x)), Some(Const::Str(y))) => Some(Const::Bool(x == y)),
-        _ => dtype_equal(a, b).map(Const::Bool),
+        _ => dtype_equal(a, b).or_else(|| (is_unit(a) && is_unit(b)).then(|| a == b)).map(Const::Bool),
     };
     Ok(Answer::of(Type::bool()).known(konst))
+}
+
+/// Functions, classes and modules: known by their type alone.
+fn is_unit(t: Type) -> bool {
+    matches!(t.kind(), Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_))
 }
 
 /// `a.dtype == np.float64` and the like.
@@ -214,6 +226,7 @@ pub fn equal(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
         (_, Kind::Optional(_)) => equal(cx, b, bt, a, at),
         (Kind::Str, Kind::Str) => super::string::emit_equal(cx, a[0], b[0]),
         (Kind::List(_), Kind::List(_)) => super::list::equal(cx, a[0], b[0], at),
+        _ if is_unit(at) && is_unit(bt) => Ok(cx.b.bool(dtype_equal(at, bt).unwrap_or(at == bt))),
         _ => match (at.members(), bt.members()) {
             (Some(x), Some(y)) if x.len() == y.len() => {
                 let mut all = cx.b.bool(true);
@@ -293,7 +306,8 @@ fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
         (Kind::Variant(_), _) | (_, Kind::Variant(_)) => return Err(no_match("is", args)),
-        (Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_), Kind::Builtin(_) | Kind::DType(_) | Kind::Function(_) | Kind::Module(_)) => Some(a == b),
+        (Kind::Method("exception.__class__", _), _) | (_, Kind::Method("exception.__class__", _)) => return Err(no_match("is", args)),
+        _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
         (Kind::Array(_), Kind::Array(_)) => None,

@@ -4,11 +4,12 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::layout::Obj;
-use crate::lir::{Op, Ty, Value};
+use crate::layout::{Obj, Str};
+use crate::elem::Elem;
+use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object;
-use crate::rt::Ctx;
+use crate::rt::{Ctx, P};
 use crate::types::{ClassInfo, Float, Kind, Type};
 
 crate::runtime_fns! {
@@ -18,6 +19,17 @@ crate::runtime_fns! {
     fn exc_push_handled(ctx: Ctx, exc: *mut Obj) [Writes, Never];
     /// The exception that was being handled before becomes it again.
     fn exc_pop_handled(ctx: Ctx) [Writes, Never];
+    /// Appends a copy of an array to the exception's arguments; `elem` is an `Elem` code, strides are in bytes.
+    fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) [Writes, Never];
+    /// Number of the exception's arguments.
+    fn exc_arg_count(exc: *mut Obj) -> i64 [Reads, Never];
+    /// Argument `index` of the exception: what it is (0 None, 1 bool, 2 complex, 3 float, 4 int, 5 str) and, in `out`, its bits: one word, two for a
+    /// complex number, an owned reference for a string. IndexError; TypeError of tuples and other objects.
+    fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 [Writes, Pending];
+    /// Whether the exception's class is the one with that handle, no other.
+    fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
+    /// The name of the exception's class.
+    fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
 }
 
 pub static OPS: &[OpDef] = &[
@@ -37,6 +49,22 @@ pub static OPS: &[OpDef] = &[
         cx.check(some, Class::RuntimeError, "No active exception to reraise");
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
     })).raises().writes().doc("What a bare `raise` raises."),
+    OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
+    OpDef::new(&["exception.__class__.__name__", "exception.__class__.__qualname__"], "cls", Body::Lir(|_, _| Ok(Answer::of(Type::str())), |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])])))
+        .property().raises().reads().doc("The name of an exception's class."),
+    OpDef::new(&["operator.is_", "operator.eq"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| same_class(cx, c))).reads().doc("Whether an exception is of that very class."),
+    OpDef::new(&["operator.is_not", "operator.ne"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| {
+        let v = same_class(cx, c)?;
+        Ok(vec![cx.not(v[0])])
+    })).reads().doc("Whether an exception is of another class."),
+    OpDef::new(&["exception.args"], "exc", Body::Lir(|_, a| part_of(a, Kind::Exception, ARGS), |_, c| Ok(c.args[0].clone()))).property().aliases().doc("The arguments of an exception, one by one."),
+    OpDef::new(&["builtins.len"], "args", Body::Lir(|_, a| args_rule(a, "len()", Type::int()), |cx, c| Ok(vec![cx.helper_value(&exc_arg_count, &[c.args[0][0]])]))).reads().doc("How many arguments an exception has."),
+    OpDef::new(&["operator.getitem"], "args, index", Body::Lir(|_, a| if a[1].ty.is_index() { args_rule(a, "[]", any_argument()) } else { Err(no_match("[]", a)) }, emit_argument)).raises().writes()
+        .doc("An argument of an exception: a number, a string or None; IndexError."),
+    OpDef::new(&["builtins.iter"], "args", Body::Py("builtin.exception_args")).only_if(is_args).raises().doc("The arguments of an exception."),
+    OpDef::new(&["operator.eq"], "args, other", Body::Py("builtin.same_args")).only_if(is_args).raises().doc("Whether an exception has these arguments."),
+    OpDef::new(&["operator.ne"], "args, other", Body::Py("builtin.other_args")).only_if(is_args).raises().doc("Whether an exception has other arguments."),
+    OpDef::new(&["unpack.sequence"], "args, count", Body::Py("builtin.unpack_args")).only_if(is_args).raises().doc("`a, b = e.args`."),
     OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
     OpDef::new(&["exc.assertion"], "", Body::Lir(
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),
@@ -64,7 +92,7 @@ pub fn builtin_class(c: Class) -> &'static ClassInfo {
 fn new_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     for a in &args[1..] {
         if !argument_ok(a.ty) {
-            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {}", a.ty)).help("pass numbers, strings or tuples of them"));
+            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("an exception cannot carry a value of type {}", a.ty)).help("pass numbers, strings, arrays, and tuples and lists of them"));
         }
     }
     Ok(Answer::of(Type::new(Kind::Exception)))
@@ -74,6 +102,9 @@ fn argument_ok(t: Type) -> bool {
     match t.kind() {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::None => true,
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| argument_ok(*t)),
+        Kind::Optional(t) | Kind::List(t) => argument_ok(*t),
+        Kind::ListVar(_) | Kind::Never => true,
+        Kind::Array(a) => Elem::of(a.dtype).is_some(),
         _ => false,
     }
 }
@@ -94,12 +125,12 @@ fn class_value(cx: &mut LowerCx<'_>, ty: Type) -> Result<Value> {
 
 fn emit_new(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     let exc = class_value(cx, call.types[0])?;
-    for (v, t) in call.args.iter().zip(call.types).skip(1) { add_argument(cx, exc, v, *t); }
+    for (v, t) in call.args.iter().zip(call.types).skip(1) { add_argument(cx, exc, v, *t)?; }
     Ok(vec![exc])
 }
 
 /// Appends a value to the exception's arguments.
-fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) {
+fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Result<()> {
     let zero = cx.b.i64(0);
     let (kind, bits) = match t.kind() {
         Kind::None => (0, zero),
@@ -116,17 +147,88 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) {
             let at = cx.spill(&parts);
             (8, cx.b.conv(Op::Bitcast, Ty::I64, at))
         }
+        Kind::Optional(inner) => {
+            cx.if_else(v[0], |cx| add_argument(cx, exc, &v[1..], *inner).map(|()| vec![]), |cx| add_argument(cx, exc, &[], Type::none()).map(|()| vec![]))?;
+            return Ok(());
+        }
+        Kind::List(e) => {
+            let (open, close) = (cx.b.i64(10), cx.b.i64(7));
+            cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
+            if **e != Kind::Never {
+                let n = super::list::len(cx, v[0]);
+                cx.for_range(n, &[], |cx, i, _| {
+                    let x = super::list::element(cx, v[0], *e, i);
+                    add_argument(cx, exc, &x, *e)?;
+                    cx.release(&x, *e);
+                    Ok(vec![])
+                })?;
+            }
+            cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
+            return Ok(());
+        }
+        Kind::Array(_) => {
+            let args = super::print::array_args(cx, v, t, false)?;
+            cx.b.helper(&exc_add_array, &[&[exc], &args[..5]].concat());
+            return Ok(());
+        }
         _ => {
             let members = t.members().unwrap_or_default();
             let (open, close) = (cx.b.i64(6), cx.b.i64(7));
             cx.b.helper(&object::exc_add_arg, &[exc, open, zero]);
-            for (v, t) in split_leaves(v, members).iter().zip(members) { add_argument(cx, exc, v, *t); }
+            for (v, t) in split_leaves(v, members).iter().zip(members) { add_argument(cx, exc, v, *t)?; }
             cx.b.helper(&object::exc_add_arg, &[exc, close, zero]);
-            return;
+            return Ok(());
         }
     };
     let kind = cx.b.i64(kind);
     cx.b.helper(&object::exc_add_arg, &[exc, kind, bits]);
+    Ok(())
+}
+
+// ---- what an exception is made of
+
+const CLASS: &str = "exception.__class__";
+const ARGS: &str = "exception.args";
+
+/// The exception under another type, by which its class or its arguments are meant.
+fn part_of(args: &[Arg], of: Kind, what: &'static str) -> Result<Answer> {
+    if *args[0].ty == of { Ok(Answer::of(Type::new(Kind::Method(what, args[0].ty)))) } else { Err(no_match(what, args)) }
+}
+
+fn is_args(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == ARGS) }
+fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> { if is_args(args) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) } }
+
+/// What an argument may be, in the order of the numbers that `exc_arg` gives, from 1 on.
+fn any_argument() -> Type { Type::one_of(&[Type::none(), Type::bool(), Type::complex(), Type::float(), Type::int(), Type::str()]) }
+
+fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let index = crate::lower::cast::to_i64(cx, c.args[1][0], c.types[1]);
+    let out = cx.b.slot_addr(16);
+    let what = cx.helper_value(&exc_arg, &[c.args[0][0], index, out]);
+    let (bits, more) = (cx.b.load(Ty::I64, out, 0, Alias::Stack), cx.b.load(Ty::I64, out, 8, Alias::Stack));
+    let present = cx.b.bin_imm(Op::IcmpNe, what, 0);
+    let tag = cx.b.bin_imm(Op::Isub, what, 1);
+    let is_text = cx.b.bin_imm(Op::IcmpEq, what, 5);
+    let (text, null) = (cx.b.conv(Op::Bitcast, Ty::Ptr, bits), cx.b.null());
+    let text = cx.b.select(is_text, text, null);
+    let (real, imaginary) = (cx.b.conv(Op::Bitcast, Ty::F64, bits), cx.b.conv(Op::Bitcast, Ty::F64, more));
+    let truth = cx.b.conv(Op::Itrunc, Ty::I8, bits);
+    Ok(vec![present, tag, truth, real, imaginary, real, bits, text])
+}
+
+fn same_class_rule(args: &[Arg]) -> Result<Answer> {
+    let class = |t: Type| matches!(t.kind(), Kind::Method(p, _) if *p == CLASS);
+    let (a, b) = (args[0].ty, args[1].ty);
+    let ok = class(a) && matches!(*b, Kind::ExcClass(_)) || class(b) && matches!(*a, Kind::ExcClass(_));
+    if ok { Ok(Answer::of(Type::bool())) } else { Err(no_match("is", args)) }
+}
+
+fn same_class(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (exc, class) = if let Kind::ExcClass(class) = c.types[1].kind() { (c.args[0][0], class) } else if let Kind::ExcClass(class) = c.types[0].kind() { (c.args[1][0], class) } else {
+        return Err(Diagnostic::internal("no exception class"));
+    };
+    let handle = cx.b.i64(class.handle as i64);
+    Ok(vec![cx.helper_value(&exc_is_exactly, &[exc, handle])])
 }
 
 fn make_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

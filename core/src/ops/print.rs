@@ -42,7 +42,7 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False", Body::Lir(print_rule, emit_print)).raises().writes()
+    OpDef::new(&["builtins.print"], "*values, sep=' ', end='\n', flush=False, file=None", Body::Lir(print_rule, emit_print)).raises().writes()
         .doc("Writes values to `sys.stdout`, in one go."),
     OpDef::new(&["builtins.str"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, false))).raises().reads().doc("The text of an array as NumPy prints it."),
     OpDef::new(&["builtins.repr"], "a", Body::Lir(|_, a| array_rule(a), |cx, c| array_string(cx, c, true))).raises().reads().doc("`repr` of an array."),
@@ -54,14 +54,18 @@ fn printable(t: Type) -> bool {
         Kind::Array(a) => Elem::of(a.dtype).is_some(),
         Kind::Optional(t) | Kind::List(t) => printable(*t),
         Kind::ListVar(_) | Kind::Range(_) | Kind::DType(_) => true,
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| printable(*t)),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().all(|t| printable(*t)),
+        Kind::Never => true,
         _ => false,
     }
 }
 
 fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     // Keyword parameters come first: the values are the rest.
-    for a in &args[3..] {
+    if !args[3].is_none() {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, "print(file=…) is not compiled: everything goes to sys.stdout").help("leave `file` out, or print outside the function"));
+    }
+    for a in &args[4..] {
         if !printable(a.ty) { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("print() cannot print a value of type {}", a.ty))); }
     }
     for (a, name) in args[..2].iter().zip(["sep", "end"]) {
@@ -71,7 +75,7 @@ fn print_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn emit_print(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    for (k, (v, t)) in c.args[3..].iter().zip(&c.types[3..]).enumerate() {
+    for (k, (v, t)) in c.args[4..].iter().zip(&c.types[4..]).enumerate() {
         if k > 0 { send_text(cx, c, 0, " "); }
         send(cx, v, *t, false)?;
     }
@@ -123,6 +127,8 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
             let args = array_args(cx, v, t, repr)?;
             cx.helper(&print_array, &args);
         }
+        Kind::Variant(m) => send_variant(cx, v, m, 0, repr)?,
+        Kind::List(e) if **e == Kind::Never => constant(cx, "[]"),
         Kind::List(e) => send_list(cx, v[0], *e)?,
         Kind::Range(step) => {
             let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
@@ -141,6 +147,15 @@ fn send(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<()> {
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => send_tuple(cx, v, t, m)?,
         _ => return Err(Diagnostic::internal(format!("print of {t}"))),
     }
+    Ok(())
+}
+
+/// Whichever it is, from the `k`-th on.
+fn send_variant(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type], k: usize, repr: bool) -> Result<()> {
+    let part = split_leaves(&v[1..], m)[k].clone();
+    if k + 1 == m.len() { return send(cx, &part, m[k], repr); }
+    let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
+    cx.if_else(is, |cx| send(cx, &part, m[k], repr).map(|()| vec![]), |cx| send_variant(cx, v, m, k + 1, repr).map(|()| vec![]))?;
     Ok(())
 }
 
@@ -172,7 +187,7 @@ fn send_list(cx: &mut LowerCx<'_>, list: Value, e: Type) -> Result<()> {
 }
 
 /// Arguments of the helpers that print arrays.
-fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Vec<Value>> {
+pub fn array_args(cx: &mut LowerCx<'_>, v: &[Value], t: Type, repr: bool) -> Result<Vec<Value>> {
     let a = ArrayVal::new(cx, v, t)?;
     let elem = Elem::of(a.ty.dtype).ok_or_else(|| Diagnostic::internal("element code"))?;
     let n = a.shape.len();

@@ -15,7 +15,7 @@ use crate::types::{Const, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().doc("Number of elements."),
-    OpDef::new(&["builtins.slice"], "a, b=None, step=None", Body::Lir(slice_rule, |_, c| Ok(c.args.concat()))).consumes().doc("`slice(start, stop, step)`."),
+    OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice)).consumes().doc("`slice(start, stop, step)`."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item)).raises().owned_by(|_, _| Own::Aliases)
         .doc("`t[i]` and `t[a:b]` of a tuple."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(range_item_rule, emit_range_item)).raises().doc("`range(...)[i]`."),
@@ -75,6 +75,8 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
         },
     )).doc("`value in t` of a tuple."),
+    OpDef::new(&["range.index"], "r, value", Body::Py("builtin.range_index")).raises().doc("Position of a number; ValueError."),
+    OpDef::new(&["range.count"], "r, value", Body::Py("builtin.range_count")).doc("1 or 0."),
     OpDef::new(&["operator.contains"], "r, value", Body::Lir(
         |_, a| if matches!(*a[0].ty, Kind::Range(_)) && a[1].ty.is_index() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) }, emit_range_contains,
     )).doc("`value in range(...)`."),
@@ -127,7 +129,12 @@ pub fn range_length(cx: &mut LowerCx<'_>, start: Value, stop: Value, step: Value
 
 // ---- slices
 
+/// `slice(stop)` has one operand.
+fn emit_slice(_: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { Ok(c.args.concat()) }
+
 fn slice_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let none = Arg::constant(Const::None);
+    let args = if *args[1].ty == Kind::Ellipsis { &[none, args[0].clone(), args[2].clone()][..] } else { args };
     for a in args {
         let ok = a.is_none() || a.ty.is_index() || matches!(*a.ty, Kind::Optional(t) if t.is_index());
         if !ok { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("slice indices must be integers or None, not {}", a.ty))); }
@@ -225,6 +232,7 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         if m.is_empty() { return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members")); }
         return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
     }
+    if !matches!(*args[1].ty, Kind::Slice(_)) { return Err(no_match("[]", args)); }
     match const_slice(&args[1], m.len()) {
         Some(picks) => Ok(Answer::of(Type::tuple(picks.iter().map(|k| m[*k]).collect()))),
         None => Err(Diagnostic::new(Code::RequiresConstant, "a tuple is sliced by constants only").help("write the bounds as literals")),

@@ -222,6 +222,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["str.index"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "index", Type::int()), |cx, c| call(cx, c, &str_index))).raises().reads().doc("As Python's `str.index`; ValueError."),
     OpDef::new(&["str.rindex"], "s, sub, start=None, end=None", Body::Lir(|_, a| method(a, "rindex", Type::int()), |cx, c| call(cx, c, &str_rindex))).raises().reads().doc("As Python's `str.rindex`; ValueError."),
     OpDef::new(&["str.startswith"], "s, prefix, start=None, end=None", Body::Lir(|_, a| method(a, "startswith", Type::bool()), |cx, c| call(cx, c, &str_startswith))).reads().doc("Whether it starts with `prefix`."),
+    OpDef::new(&["str.startswith"], "s, prefixes, start=None, end=None", Body::Py("builtin.starts_with_any")).only_if(|a| a[1].ty.members().is_some()).doc("Whether it starts with one of several prefixes."),
+    OpDef::new(&["str.endswith"], "s, suffixes, start=None, end=None", Body::Py("builtin.ends_with_any")).only_if(|a| a[1].ty.members().is_some()).doc("Whether it ends with one of several suffixes."),
     OpDef::new(&["str.endswith"], "s, suffix, start=None, end=None", Body::Lir(|_, a| method(a, "endswith", Type::bool()), |cx, c| call(cx, c, &str_endswith))).reads().doc("Whether it ends with `suffix`."),
     OpDef::new(&["str.replace"], "s, old, new, count=-1", Body::Lir(|_, a| method(a, "replace", Type::str()), |cx, c| call(cx, c, &str_replace))).raises().reads().doc("Replaces up to `count` occurrences."),
     OpDef::new(&["str.removeprefix"], "s, prefix", Body::Lir(|_, a| method(a, "removeprefix", Type::str()), |cx, c| call(cx, c, &str_removeprefix))).raises().reads().doc("Without `prefix`."),

@@ -23,6 +23,9 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![r])
     })).raises().reads().doc("`ascii(x)`."),
     OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Lir(format_rule, emit_format)).raises().reads().doc("One field of an f-string."),
+    OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("builtin.format_value")).only_if(|a| made_of_parts(a[0].ty)).raises().reads().doc("A list or another value without a text of its own in an f-string."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.tuple_repr")).only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty)).raises().reads().doc("`repr` of a tuple with lists or arrays."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.range_repr")).only_if(|a| matches!(*a[0].ty, Kind::Range(_))).raises().reads().doc("`repr` of a range."),
     OpDef::new(&["builtins.format"], "x, spec=''", Body::Lir(|_, a| format_args(&a[0], &a[1], a), |cx, c| Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?]))).raises().reads().doc("`format(x, spec)`."),
     OpDef::new(&["str.concat_all"], "*parts", Body::Lir(
         |_, a| if a.iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(Type::str())) } else { Err(no_match("an f-string", a)) },
@@ -56,6 +59,9 @@ fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
     let unsigned = matches!(*c.types[0], Kind::Int(i) if !i.signed());
     Ok(vec![cx.helper_value(if unsigned { &st::str_from_u64_prefixed } else { &st::str_from_i64_prefixed }, &[v, base])])
 }
+
+/// Types whose text is put together by a function in Python.
+fn made_of_parts(t: Type) -> bool { matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Array(_)) || t.members().is_some() && !printable(t) }
 
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {

@@ -2,7 +2,9 @@
 
 use super::{Body, OpDef};
 use crate::infer::cx::{Answer, no_match};
+use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
+use crate::lower::cx::LowerCx;
 use crate::rt::{Ctx, RtFn};
 use crate::types::Type;
 
@@ -32,11 +34,18 @@ macro_rules! clock {
     };
 }
 
+fn seconds(cx: &mut LowerCx<'_>, ns: Value) -> Value {
+    let (x, unit) = (cx.b.conv(Op::SintToF, Ty::F64, ns), cx.b.f64(1e9));
+    cx.b.bin(Op::Fdiv, x, unit)
+}
+
 pub static OPS: &[OpDef] = &[
     clock!("time.perf_counter" | "time.monotonic", float, time_perf_counter, "Seconds of a clock that never goes back."),
     clock!("time.perf_counter_ns" | "time.monotonic_ns", int, time_perf_counter_ns, "Nanoseconds of a clock that never goes back."),
     clock!("time.time", float, time_time, "Seconds since 1970."),
     clock!("time.time_ns", int, time_time_ns, "Nanoseconds since 1970."),
+    OpDef::new(&["time.process_time"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| { let ns = cx.helper_value(&time_process_ns, &[]); Ok(vec![seconds(cx, ns)]) })).writes().doc("Seconds of processor time of this process."),
+    OpDef::new(&["time.thread_time"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| { let ns = cx.helper_value(&time_thread_ns, &[]); Ok(vec![seconds(cx, ns)]) })).writes().doc("Seconds of processor time of this thread."),
     clock!("time.process_time_ns", int, time_process_ns, "Nanoseconds of processor time of this process."),
     clock!("time.thread_time_ns", int, time_thread_ns, "Nanoseconds of processor time of this thread."),
     OpDef::new(&["time.sleep"], "seconds", Body::Lir(

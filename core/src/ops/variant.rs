@@ -32,8 +32,16 @@ pub static OPS: &[OpDef] = &[
             Ok(vec![cx.b.bin_imm(Op::IcmpEq, c.args[0][0], which)])
         },
     )).doc("Whether the value is of the type with that number; of an optional value whether it is None."),
+    OpDef::new(&["value.impossible"], "attribute, message", Body::Lir(|_, _| Ok(Answer::of(Type::never())), |cx, c| {
+        let class = if c.consts[0].as_ref().is_some_and(Const::truth) { Class::AttributeError } else { Class::TypeError };
+        let message = c.consts[1].as_ref().and_then(Const::as_str).unwrap_or("?").to_owned();
+        cx.raise_and_continue(class, &message);
+        Ok(vec![])
+    })).raises().writes().doc("What cannot be done with a value of this type: TypeError or AttributeError."),
 ];
 
+/// The row that raises where nothing can be done.
+pub fn impossible() -> &'static OpDef { &OPS[3] }
 /// The row that takes an optional value for its attribute.
 pub fn owner() -> &'static OpDef { &OPS[0] }
 /// The row that takes an optional value where None cannot stand.

@@ -49,7 +49,7 @@ impl Type {
     fn push_leaves(self, out: &mut Vec<Leaf>) {
         match self.kind() {
             Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_)
-            | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Conflict(..) => {}
+            | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Conflict(..) => {}
             Kind::Bool | Kind::Int(_) | Kind::Float(_) => out.push(plain(self.scalar_ty().unwrap_or(Ty::I64))),
             Kind::Complex(f) => {
                 let t = if f.bits() == 32 { Ty::F32 } else { Ty::F64 };

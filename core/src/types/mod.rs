@@ -86,6 +86,8 @@ pub struct FuncType {
     pub captures: Vec<Type>,
     /// How many of `defaults` belong to positional parameters; the rest belong to these keyword-only ones.
     pub kwdefaults: Vec<String>,
+    /// A method taken from a value: `captures` is that value, and the first argument.
+    pub bound: bool,
 }
 
 /// Iterator states. Each is a value: `next` gives the next state.
@@ -152,6 +154,8 @@ pub enum Kind {
     NamedTupleClass(&'static ClassInfo),
     /// An exception class as a value; instances are native objects.
     ExcClass(&'static ClassInfo),
+    /// Another class of the user's: a place of functions and constants. It has no instances in compiled code.
+    Class(&'static ClassInfo),
     /// A native exception object; which class is known at run time.
     Exception,
     /// One of several types, told apart when the program runs; never inside another one, never with None among them. Functions, classes and

@@ -29,9 +29,9 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
         (Kind::Iter(x), Kind::Iter(y)) => Type::iter(unify_iters(x, y, child)?),
         (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(p, child(*x, *y)?)),
-        (Kind::Function(x), Kind::Function(y)) if x.func == y.func && x.kwdefaults == y.kwdefaults && x.defaults.len() == y.defaults.len() && x.captures.len() == y.captures.len() => {
+        (Kind::Function(x), Kind::Function(y)) if x.func == y.func && x.bound == y.bound && x.kwdefaults == y.kwdefaults && x.defaults.len() == y.defaults.len() && x.captures.len() == y.captures.len() => {
             let (defaults, captures) = (unify_all(&x.defaults, &y.defaults, child)?, unify_all(&x.captures, &y.captures, child)?);
-            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone() }))
+            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone(), bound: x.bound }))
         }
         // The same generator function for the same arguments: more of what it yields is known by now.
         (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => Type::new(Kind::Generator(*i, child(*x, *y)?)),
@@ -47,7 +47,7 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
 
 /// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds, generators, variants.
 fn is_alternative(t: Type) -> bool {
-    matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Generator(..)
+    matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Generator(..)
         | Kind::Variant(_))
 }
 
@@ -226,7 +226,7 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         Kind::Variant(m) => Type::new(Kind::Variant(all(m, f))),
         Kind::Function(x) => {
             let (defaults, captures) = (all(&x.defaults, f), all(&x.captures, f));
-            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone() }))
+            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone(), bound: x.bound }))
         }
         Kind::Iter(i) => Type::iter(match i {
             IterType::Array(x) => IterType::Array(f(*x)),
@@ -241,7 +241,7 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         }),
         Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str
         | Kind::Array(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => t,
+        | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => t,
     }
 }
 

@@ -53,7 +53,7 @@ impl Display for Type {
             Kind::Module(m) => write!(f, "module({m})"),
             Kind::DType(t) => write!(f, "dtype({t})"),
             Kind::NamedTupleClass(c) => write!(f, "class({})", c.name),
-            Kind::ExcClass(c) => write!(f, "class({})", c.name),
+            Kind::ExcClass(c) | Kind::Class(c) => write!(f, "class({})", c.name),
             Kind::Exception => write!(f, "exception"),
             Kind::Variant(m) => write!(f, "variant({})", Join(m)),
             Kind::Conflict(a, b) => write!(f, "conflict({a}, {b})"),

@@ -123,9 +123,18 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
             return if repr { out.extend(super::repr(chars, false)) } else { each!(chars, |u| out.extend(u.iter().map(|c| *c as u32))) };
         }
         Arg::Tuple(members) => return push_tuple(members, out),
+        Arg::List(members) => return push_list(members, out),
         Arg::Py(p) => (callbacks().show_object)(*p, repr),
     };
     out.extend(text.chars().map(|c| c as u32));
+}
+fn push_list(members: &[Arg], out: &mut Vec<u32>) {
+    out.push(b'[' as u32);
+    for (i, m) in members.iter().enumerate() {
+        if i > 0 { out.extend([b',' as u32, b' ' as u32]); }
+        push_arg(m, true, out);
+    }
+    out.push(b']' as u32);
 }
 fn push_tuple(members: &[Arg], out: &mut Vec<u32>) {
     out.push(b'(' as u32);

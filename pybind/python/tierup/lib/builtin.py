@@ -281,3 +281,126 @@ def _same_length(a, b, position):
         raise ValueError(f"zip() argument {position} is longer than argument 1")
     if len(a) > len(b):
         raise ValueError(f"zip() argument {position} is shorter than argument 1")
+
+
+def range_equal(a, b):
+    n = len(a)
+    if n != len(b):
+        return False
+    return n == 0 or (a[0] == b[0] and (n == 1 or a.step == b.step))
+
+
+def range_unequal(a, b):
+    return not range_equal(a, b)
+
+
+def range_index(r, value):
+    if value in r:
+        return (value - r.start) // r.step
+    raise ValueError(f"{value} is not in range")
+
+
+def range_count(r, value):
+    return 1 if value in r else 0
+
+
+def range_repr(r):
+    if r.step == 1:
+        return f"range({r.start}, {r.stop})"
+    return f"range({r.start}, {r.stop}, {r.step})"
+
+
+def tuple_repr(t):
+    """``repr`` of a tuple whose members are lists, arrays or the like."""
+    parts = [repr(v) for v in t]
+    if len(parts) == 1:
+        return "(" + parts[0] + ",)"
+    return "(" + ", ".join(parts) + ")"
+
+
+def format_value(x, conversion, spec):
+    """A field of an f-string whose value has no text of its own in compiled code."""
+    if conversion == 2:
+        s = repr(x)
+    elif conversion == 3:
+        s = ascii(x)
+    else:
+        s = str(x)
+    if spec is None:
+        return s
+    if conversion == 0 and spec != "":
+        raise TypeError("unsupported format string passed to list.__format__")
+    return format(s, spec)
+
+
+def starts_with_any(s, prefixes, start, end):
+    for p in prefixes:
+        if s.startswith(p, start, end):
+            return True
+    return False
+
+
+def ends_with_any(s, suffixes, start, end):
+    for p in suffixes:
+        if s.endswith(p, start, end):
+            return True
+    return False
+
+
+def reduce(f, values, start):
+    """``functools.reduce``."""
+    if start is ...:
+        found = False
+        for v in values:
+            if found:
+                total = f(total, v)
+            else:
+                total, found = v, True
+        if not found:
+            raise TypeError("reduce() of empty iterable with no initial value")
+        return total
+    total = start
+    for v in values:
+        total = f(total, v)
+    return total
+
+
+def itemgetter(item, items):
+    """``operator.itemgetter``."""
+    if len(items) == 0:
+        return lambda x: x[item]
+    if len(items) == 1:
+        return lambda x: (x[item], x[items[0]])
+    return lambda x: (x[item], x[items[0]], x[items[1]])
+
+
+def exception_args(args):
+    for i in range(len(args)):
+        yield args[i]
+
+
+def same_args(args, other):
+    if not isinstance(other, tuple) or len(args) != len(other):
+        return False
+    i = 0
+    for x in other:
+        if not args[i] == x:
+            return False
+        i += 1
+    return True
+
+
+def other_args(args, other):
+    return not same_args(args, other)
+
+
+def unpack_args(args, count):
+    if len(args) > count:
+        raise ValueError(f"too many values to unpack (expected {count})")
+    if len(args) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(args)})")
+    if count == 1:
+        return (args[0],)
+    if count == 2:
+        return args[0], args[1]
+    return args[0], args[1], args[2]
