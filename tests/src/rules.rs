@@ -16,6 +16,7 @@ mod tests {
         ("tests/src/rules.rs", "has such arms in its strings"),
         ("core/src/lir/opt/simplify.rs", "identities are optional: an operation without one is right"),
         ("core/src/lir/opt/version.rs", "shapes of indices are optional: one that is not understood keeps its check"),
+        ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
         ("core/src/lir/opt/range.rs", "facts are optional: an operation about which nothing is known is right"),
     ];
 

@@ -351,17 +351,17 @@ impl<'s, 'h> Solver<'s, 'h> {
         let Some(user) = users.get(&value).copied().flatten() else { return false };
         let by = self.func.inst(user);
         if by.op == Op::Table("list.build") { return self.serves_as_tuple(user); }
-        match by.op {
-            Op::Call { .. } => by.args[0] != value && match *self.ty(by.args[0]) {
+        if matches!(by.op, Op::Call { .. }) {
+            return by.args[0] != value && match *self.ty(by.args[0]) {
                 Kind::Builtin(p) => p.starts_with("numpy."),
                 Kind::Method(p, _) => p.starts_with("array."),
                 _ => false,
-            },
-            // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
-            Op::Table(p) => (ops::lookup(ops::plain_operator(p).unwrap_or(p)).iter().any(|op| matches!(op.body, Body::Ufunc(..))) || p == "operator.setitem" && by.args[2] == value)
-                && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some()),
-            _ => false,
+            };
         }
+        // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
+        let Op::Table(p) = by.op else { return false };
+        (ops::lookup(ops::plain_operator(p).unwrap_or(p)).iter().any(|op| matches!(op.body, Body::Ufunc(..))) || p == "operator.setitem" && by.args[2] == value)
+            && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some())
     }
 
     /// The type of a value that is known when the function is compiled.
