@@ -197,7 +197,7 @@ class File:
         )
 
     def write(self):
-        head = "; test interp\n; test run tier0\n; Written by tests/filetests/gen_ops.py with answers from exact arithmetic.\n\n"
+        head = "; test interp\n; test run tier0\n; test run tier1\n; Written by tests/filetests/gen_ops.py with answers from exact arithmetic.\n\n"
         (OUT / f"{self.op}.lir").write_text(head + "\n".join(self.parts))
 
 

@@ -11,24 +11,31 @@ use tierup_core::lir::builder::Builder;
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::text::{Constant, parse_constant};
 use tierup_core::lir::{Alias, Func, Module, Op, Signature, Ty, Value, verify_module};
+use tierup_runtime::engine::tier1::{Compiler, Object, Tier1};
 use tierup_tier0::{Cranelift, Effort};
 
 use crate::helpers;
 
 /// What can run LIR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target { Interp, InterpLegalised, Tier0, Tier0Quick }
+pub enum Target { Interp, InterpLegalised, Tier0, Tier0Quick, Tier1 }
 
 impl Target {
-    pub const ALL: &'static [Target] = &[Target::Interp, Target::InterpLegalised, Target::Tier0, Target::Tier0Quick];
+    pub const ALL: &'static [Target] = &[Target::Interp, Target::InterpLegalised, Target::Tier0, Target::Tier0Quick, Target::Tier1];
     pub fn name(self) -> &'static str {
-        match self { Target::Interp => "interp", Target::InterpLegalised => "interp (legalised)", Target::Tier0 => "tier0", Target::Tier0Quick => "tier0 (quick)" }
+        match self {
+            Target::Interp => "interp", Target::InterpLegalised => "interp (legalised)", Target::Tier0 => "tier0", Target::Tier0Quick => "tier0 (quick)",
+            Target::Tier1 => "tier1",
+        }
     }
+    /// Whether this build has it.
+    pub fn available(self) -> bool { self != Target::Tier1 || tierup_tier1::AVAILABLE }
     fn backend(self) -> Option<Box<dyn Backend>> {
         match self {
             Target::Interp | Target::InterpLegalised => None,
             Target::Tier0 => Some(Box::new(Cranelift::with_effort(Effort::Optimised))),
             Target::Tier0Quick => Some(Box::new(Cranelift::with_effort(Effort::Quick))),
+            Target::Tier1 => Some(Box::new(Tier1 { compiler: Linked })),
         }
     }
     /// The targets that a `; test` line means.
@@ -36,9 +43,22 @@ impl Target {
         match words {
             ["interp"] => Some(&[Target::Interp, Target::InterpLegalised]),
             ["run", "tier0"] => Some(&[Target::Tier0, Target::Tier0Quick]),
+            ["run", "tier1"] => Some(if tierup_tier1::AVAILABLE { &[Target::Tier1] } else { &[] }),
             [] | [_, ..] => None,
         }
     }
+}
+
+/// LLVM as it is linked into the tests.
+pub struct Linked;
+impl Compiler for Linked {
+    #[cfg(feature = "llvm")]
+    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object, Diagnostic> {
+        let options = tierup_tier1::Options { target: tierup_tier1::Target::Cpu, roots, fast_math, keep_text };
+        tierup_tier1::compile(module, &options).map(|c| Object { bytes: c.object, llvm: c.llvm, asm: c.asm })
+    }
+    #[cfg(not(feature = "llvm"))]
+    fn object(&self, _: &Module, _: &[&str], _: u32, _: bool) -> Result<Object, Diagnostic> { Err(Diagnostic::internal("this build has no LLVM")) }
 }
 
 pub const MEMORY: usize = 256;

@@ -2,7 +2,7 @@
 //!
 //! The first lines say what to do, one `; test` line for each thing:
 //!
-//! * `; test interp` runs the `; run:` lines on the interpreter, before and after legalisation; `; test run tier0` runs them on tier 0.
+//! * `; test interp` runs the `; run:` lines on the interpreter, before and after legalisation; `; test run tier0` and `; test run tier1` run them on the tiers.
 //! * `; test verify` expects the errors of the `; error: text` comments, each at its line (a comment alone on a line speaks of the
 //!   line above), and no others. Parse errors count; after one nothing else of the case is checked.
 //! * `; test print` compares the module's text with the `; output:` block; `; test opt NAME …` does so after the named passes,

@@ -10,9 +10,10 @@ use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
+use tierup_runtime::engine::tier1::Tier1;
 use tierup_tier0::Cranelift;
 
-use crate::exec::{Program, Target};
+use crate::exec::{Linked, Program, Target};
 use crate::{filetests, fuzz, helpers, passes};
 
 pub struct Command {
@@ -29,8 +30,11 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "opt", usage: "PASS… FILE", about: "runs passes over LIR and prints the result; without a pass, lists them", run: opt },
     Command { name: "interp", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions in the interpreter, or runs the file's `; run:` lines", run: |a| call(a, Target::Interp) },
     Command { name: "run", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions compiled by tier 0, or runs the file's `; run:` lines", run: |a| call(a, Target::Tier0) },
+    Command { name: "run1", usage: "FILE ['f(1, 2.5)' …]", about: "the same on tier 1", run: |a| call(a, Target::Tier1) },
     Command { name: "clif", usage: "FILE", about: "prints Cranelift's IR", run: |a| backend_text(a, "clif") },
     Command { name: "asm", usage: "FILE", about: "prints tier 0's machine code", run: |a| backend_text(a, "asm") },
+    Command { name: "llvm", usage: "FILE", about: "prints optimised LLVM IR", run: |a| llvm_text(a, "llvm") },
+    Command { name: "asm1", usage: "FILE", about: "prints tier 1's machine code", run: |a| llvm_text(a, "asm") },
     Command { name: "fuzz", usage: "[--seconds N] [--seed S]", about: "compares interpreter and back ends on random LIR from seed S on", run: fuzz_command },
     Command { name: "generate", usage: "SEED", about: "prints the fuzzer's module of a seed with its calls", run: generate },
     Command { name: "test", usage: "FILE…", about: "runs filetests; TIERUP_BLESS=1 rewrites expected output", run: test },
@@ -139,6 +143,14 @@ fn backend_text(args: &[String], what: &str) -> Result<String, String> {
     code.text(what).ok_or_else(|| format!("tier 0 has no text `{what}`"))
 }
 
+fn llvm_text(args: &[String], what: &str) -> Result<String, String> {
+    let mut module = read(one(args)?)?;
+    verify_module(&module).map_err(|d| d.to_string())?;
+    legalise(&mut module);
+    let code = Tier1 { compiler: Linked }.compile(&module, &helpers::address, true).map_err(|d| d.to_string())?;
+    code.text(what).ok_or_else(|| format!("tier 1 has no text `{what}`"))
+}
+
 fn fuzz_command(args: &[String]) -> Result<String, String> {
     let (mut seconds, mut seed) = (10, 1);
     let mut args = args.iter();
@@ -166,7 +178,7 @@ fn generate(args: &[String]) -> Result<String, String> {
     let seed = one(args)?.parse().map_err(|_| String::new())?;
     let module = fuzz::generate::module(seed);
     let calls: Vec<String> = fuzz::calls(&module, seed).iter().map(|c| fuzz::run_line(&module, c)).collect();
-    Ok(format!("; test interp\n; test run tier0\n{module}{}\n", calls.join("\n")))
+    Ok(format!("; test interp\n; test run tier0\n; test run tier1\n{module}{}\n", calls.join("\n")))
 }
 
 fn test(args: &[String]) -> Result<String, String> {

@@ -1,1 +1,97 @@
-//! Tierup.
+//! Tier 1: LIR to machine code through LLVM, slow to compile and fast to run.
+//!
+//! LIR goes in, an object file (or PTX) comes out; nothing is loaded or run here. Start at [`compile`]: `emit/` translates one module with one
+//! exhaustive match over instructions and one over operations, `target/` holds what differs between CPU and GPU, `ffi.rs` is the door through
+//! which the engine calls the shared library that this crate also builds. No name of libm reaches LLVM, or it would fold and rewrite calls.
+//!
+//! Without the feature `llvm` the crate is empty: everything then runs on tier 0.
+
+#[cfg(feature = "llvm")]
+mod emit;
+#[cfg(feature = "llvm")]
+mod ffi;
+#[cfg(feature = "llvm")]
+mod target;
+
+#[cfg(feature = "llvm")]
+pub use compile::{Compiled, Options, compile};
+#[cfg(feature = "llvm")]
+pub use target::Target;
+
+/// Whether this build has LLVM in it.
+pub const AVAILABLE: bool = cfg!(feature = "llvm");
+
+/// What stands before the name of a helper in an object, so that no name means anything to LLVM.
+pub const HELPER_PREFIX: &str = "rt.";
+/// What stands before the name of a symbol.
+pub const SYMBOL_PREFIX: &str = "sym.";
+/// What stands before the name of a function.
+pub const FUNC_PREFIX: &str = "fn.";
+
+#[cfg(feature = "llvm")]
+mod compile {
+    use crate::{emit, target::Target};
+    use inkwell::context::Context;
+    use inkwell::passes::PassBuilderOptions;
+    use inkwell::targets::FileType;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use tierup_core::diag::{Code, Diagnostic, Result};
+    use tierup_core::lir::Module;
+
+    /// How to compile.
+    #[derive(Clone, Debug)]
+    pub struct Options<'a> {
+        pub target: Target,
+        /// Functions that are called from outside; the others may vanish into their callers.
+        pub roots: &'a [&'a str],
+        /// Fast-math flags for every floating-point instruction, as LLVM's bits; 0 is strict.
+        pub fast_math: u32,
+        /// Keep LLVM IR and assembly as text.
+        pub keep_text: bool,
+    }
+
+    /// What came of a module.
+    #[derive(Clone, Debug, Default)]
+    pub struct Compiled {
+        /// A relocatable ELF object; for NVPTX the text of the PTX.
+        pub object: Vec<u8>,
+        pub llvm: String,
+        pub asm: String,
+    }
+
+    fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
+
+    /// Compiles legalised, verified LIR. A panic on the way is a bug of ours and comes back as a diagnostic.
+    pub fn compile(module: &Module, options: &Options<'_>) -> Result<Compiled> {
+        catch_unwind(AssertUnwindSafe(|| compile_unguarded(module, options))).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            Err(error(format!("the LLVM back end panicked: {text}")))
+        })
+    }
+
+    fn compile_unguarded(module: &Module, options: &Options<'_>) -> Result<Compiled> {
+        let machine = options.target.machine()?;
+        let context = Context::create();
+        let out = context.create_module("tierup");
+        out.set_triple(&machine.get_triple());
+        out.set_data_layout(&machine.get_target_data().get_data_layout());
+        emit::emit_module(module, options, &context, &out)?;
+        if cfg!(debug_assertions) { out.verify().map_err(|e| error(format!("LLVM refuses the module: {}", e.to_string_lossy())))?; }
+        let passes = PassBuilderOptions::create();
+        passes.set_loop_vectorization(true);
+        passes.set_loop_slp_vectorization(true);
+        passes.set_loop_unrolling(true);
+        passes.set_loop_interleaving(true);
+        out.run_passes("default<O3>", &machine, passes).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+        let llvm = if options.keep_text { out.print_to_string().to_string_lossy().into_owned() } else { String::new() };
+        let write = |kind: FileType| machine.write_to_memory_buffer(&out, kind).map_err(|e| error(format!("LLVM makes no code: {}", e.to_string_lossy())));
+        let text = |b: inkwell::memory_buffer::MemoryBuffer| b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec();
+        if options.target.is_gpu() {
+            let ptx = text(write(FileType::Assembly)?);
+            return Ok(Compiled { asm: String::from_utf8_lossy(&ptx).into_owned(), object: ptx, llvm });
+        }
+        let asm = if options.keep_text { String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned() } else { String::new() };
+        let object = write(FileType::Object)?.as_slice().to_vec();
+        Ok(Compiled { object, llvm, asm })
+    }
+}

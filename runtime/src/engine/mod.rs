@@ -3,6 +3,8 @@
 //! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
 
 mod interpreted;
+pub mod loader;
+pub mod tier1;
 
 pub use interpreted::Interpreted;
 

@@ -128,13 +128,22 @@ impl Gen<'_> {
     fn picks(&mut self, types: &[Ty]) -> Vec<Value> { types.iter().map(|t| self.pick(*t)).collect() }
     fn types(&mut self, most: usize) -> Vec<Ty> { (0..self.rng.below(most + 1)).map(|_| *self.rng.choose(Ty::ALL)).collect() }
 
-    /// The same value, with one NaN instead of many.
+    /// The same value, with one NaN instead of many; by its bits, since an optimiser may take all NaNs for one.
     fn canonical(&mut self, v: Value) -> Value {
         let ty = self.b.ty(v);
-        if !ty.is_float() { return v; }
-        let unordered = self.op(Op::FcmpUno, ty, vec![v, v]);
-        let nan = self.b.constant(ty, canonical_nan(ty, if ty == Ty::F32 { f32::NAN.to_bits() as u64 } else { f64::NAN.to_bits() }));
-        self.op(Op::Select, ty, vec![unordered, nan, v])
+        let (int, infinity, nan) = match ty {
+            Ty::F32 => (Ty::I32, f32::INFINITY.to_bits() as u64, f32::NAN.to_bits() as u64),
+            Ty::F64 => (Ty::I64, f64::INFINITY.to_bits(), f64::NAN.to_bits()),
+            Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return v,
+        };
+        let bits = self.op(Op::Bitcast, int, vec![v]);
+        let magnitude = self.b.constant(int, !(1u64 << (8 * ty.bytes() - 1)));
+        let magnitude = self.op(Op::Band, int, vec![bits, magnitude]);
+        let infinity = self.b.constant(int, infinity);
+        let unordered = self.op(Op::IcmpUlt, int, vec![infinity, magnitude]);
+        let nan = self.b.constant(int, nan);
+        let bits = self.op(Op::Select, int, vec![unordered, nan, bits]);
+        self.op(Op::Bitcast, ty, vec![bits])
     }
 
     fn make_slots(&mut self) {

@@ -37,9 +37,9 @@ pub struct Mismatch {
 pub struct Side { pub target: Target, pub optimised: bool }
 impl Side {
     pub fn all() -> Vec<Side> {
-        let plain = Target::ALL.iter().skip(1).map(|t| Side { target: *t, optimised: false });
+        let plain = Target::ALL.iter().skip(1).map(|t| Side { target: *t, optimised: false }).filter(|s| s.target.available());
         // Optimised code on the interpreter tells a wrong pass from a wrong back end.
-        let optimised = [Target::Interp, Target::Tier0].map(|target| Side { target, optimised: true });
+        let optimised = [Target::Interp, Target::Tier0, Target::Tier1].map(|target| Side { target, optimised: true }).into_iter().filter(|s| s.target.available());
         plain.chain(optimised).collect()
     }
     fn name(self) -> String { format!("{}{}", self.target.name(), if self.optimised { ", optimised" } else { "" }) }
@@ -153,7 +153,7 @@ pub fn describe(seed: u64, module: Module, mismatch: Mismatch) -> String {
     let (what, call) = (mismatch.what.clone(), mismatch.call.clone());
     let calls: Vec<_> = calls(&module, seed).into_iter().filter(|c| call.as_ref().is_none_or(|k| k == c)).collect();
     let (module, mismatch) = reduce::reduce(module, mismatch, &|m| check(m, &calls, &mut 0).filter(|found| found.what == what));
-    let mut s = format!("; test interp\n; test run tier0\n; Found by fuzzing, seed {seed}: {}: {}\n\n", mismatch.what, mismatch.detail.replace('\n', "\n; "));
+    let mut s = format!("; test interp\n; test run tier0\n; test run tier1\n; Found by fuzzing, seed {seed}: {}: {}\n\n", mismatch.what, mismatch.detail.replace('\n', "\n; "));
     let _ = write!(s, "{}", module.renumbered());
     if let Some(call) = &mismatch.call { let _ = writeln!(s, "{}", run_line(&module, call)); }
     s

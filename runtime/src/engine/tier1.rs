@@ -1,0 +1,134 @@
+//! Tier 1 as a back end: LIR goes to a compiler that gives objects, and the objects are loaded here.
+//!
+//! The compiler is the shared library of `tier1-llvm`, opened at the first promotion ([`Library`]); tests hand in the linked one.
+
+use super::loader::{self, Loaded};
+use std::collections::HashMap;
+use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
+use tierup_core::lir::{InstData, InstNode, Module};
+use tierup_core::rt::RtFn;
+
+/// What stands before names in objects; `tier1-llvm` writes them.
+const HELPER: &str = "rt.";
+const SYMBOL: &str = "sym.";
+const FUNC: &str = "fn.";
+
+/// An object and, where asked for, its text.
+#[derive(Clone, Debug, Default)]
+pub struct Object { pub bytes: Vec<u8>, pub llvm: String, pub asm: String }
+
+/// Makes objects of legalised modules.
+pub trait Compiler: Send + Sync {
+    /// `roots` are the functions called from outside; `fast_math` is LLVM's bits, 0 for strict.
+    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object>;
+}
+
+/// Code of one loaded object.
+pub struct Native { loaded: Loaded, llvm: String, asm: String }
+
+impl Code for Native {
+    fn entry(&self, name: &str) -> Option<*const u8> { self.loaded.entry(&format!("{FUNC}{name}")).map(std::ptr::with_exposed_provenance) }
+    fn size(&self) -> usize { self.loaded.size() }
+    fn text(&self, what: &str) -> Option<String> {
+        match what {
+            "llvm" => Some(self.llvm.clone()).filter(|t| !t.is_empty()),
+            "asm" => Some(self.asm.clone()).filter(|t| !t.is_empty()),
+            _ => None,
+        }
+    }
+}
+
+/// Loads an object that was made of `module`: helpers by name, symbols by the names that the module gives them.
+pub fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Result<Native> {
+    let symbols: HashMap<&str, usize> = module.funcs.iter().flat_map(|f| &f.symbols).map(|s| (s.name.as_str(), s.addr)).collect();
+    let called = |n: &InstNode| if let InstData::CallHelper { helper, .. } = &n.data { Some((helper.name, *helper)) } else { None };
+    let used: HashMap<&'static str, &'static RtFn> = module.funcs.iter().flat_map(|f| &f.insts).filter_map(called).collect();
+    let resolve = |name: &str| -> Option<usize> {
+        if let Some(helper) = name.strip_prefix(HELPER) { return used.get(helper).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
+        symbols.get(name.strip_prefix(SYMBOL)?).copied()
+    };
+    Ok(Native { loaded: loader::load(&object.bytes, &resolve)?, llvm: object.llvm, asm: object.asm })
+}
+
+/// The back end: compiles with all functions as roots.
+pub struct Tier1<C> { pub compiler: C }
+
+impl<C: Compiler> Backend for Tier1<C> {
+    fn name(&self) -> &'static str { "tier1" }
+    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
+        let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
+        let object = self.compiler.object(module, &roots, 0, keep_text)?;
+        Ok(Box::new(load(object, module, helpers)?))
+    }
+}
+
+fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(ErrorCode::BackendError, message) }
+
+/// The shared library with LLVM in it.
+pub struct Library { compile: CompileFn }
+
+type CompileFn = unsafe extern "C" fn(request: *const Request, sink: Sink, user: *mut u8) -> u32;
+type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len: usize);
+
+/// As in `tier1-llvm/src/ffi.rs`.
+#[repr(C)]
+struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: usize, capability: u32, fast_math: u32, keep_text: bool }
+
+/// The version of the door that this side knows.
+const ABI: u32 = 1;
+
+impl Library {
+    /// Opens the library, which stays open for the life of the process.
+    pub fn open(path: &std::path::Path) -> Result<Library> {
+        use std::os::unix::ffi::OsStrExt;
+        let name = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| error("the path of the LLVM library has a NUL in it"))?;
+        // SAFETY: plain calls of the dynamic linker; the symbols are checked for null and have the types that `ffi.rs` gives them.
+        unsafe {
+            let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+            if handle.is_null() {
+                let why = libc::dlerror();
+                let why = if why.is_null() { "unknown".into() } else { std::ffi::CStr::from_ptr(why).to_string_lossy() };
+                return Err(error(format!("the LLVM library cannot be opened: {why}")));
+            }
+            let abi = libc::dlsym(handle, c"TIERUP_TIER1_ABI".as_ptr()).cast::<u32>();
+            if abi.is_null() || *abi != ABI { return Err(error(format!("{} belongs to another version of Tierup", path.display()))); }
+            let compile = libc::dlsym(handle, c"tierup_tier1_compile".as_ptr());
+            if compile.is_null() { return Err(error(format!("{} is not Tierup's LLVM library", path.display()))); }
+            Ok(Library { compile: std::mem::transmute::<*mut libc::c_void, CompileFn>(compile) })
+        }
+    }
+
+    /// PTX of a legalised module for a GPU of that compute capability.
+    pub fn ptx(&self, module: &Module, roots: &[&str], capability: u32) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, 0, false)?.bytes).into_owned())
+    }
+
+    fn call(&self, module: &Module, roots: &[&str], capability: u32, fast_math: u32, keep_text: bool) -> Result<Object> {
+        #[derive(Default)]
+        struct Got { object: Object, message: String }
+        unsafe extern "C" fn sink(user: *mut u8, kind: u32, bytes: *const u8, len: usize) {
+            // SAFETY: `user` is the `Got` below, and the library gives `len` readable bytes.
+            let (got, bytes) = unsafe { (&mut *user.cast::<Got>(), std::slice::from_raw_parts(bytes, len)) };
+            let text = || String::from_utf8_lossy(bytes).into_owned();
+            match kind {
+                0 => got.object.bytes = bytes.to_vec(),
+                1 => got.object.llvm = text(),
+                2 => got.object.asm = text(),
+                _ => got.message = text(),
+            }
+        }
+        let lir = module.to_string();
+        let roots: String = roots.iter().map(|r| format!("{r}\n")).collect();
+        let request = Request { lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, fast_math, keep_text };
+        let mut got = Got::default();
+        // SAFETY: the request lives across the call, and the sink takes what it gets.
+        let failed = unsafe { (self.compile)(&request, sink, (&raw mut got).cast()) } != 0;
+        if failed { return Err(error(got.message)); }
+        Ok(got.object)
+    }
+}
+
+impl Compiler for Library {
+    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object> { self.call(module, roots, 0, fast_math, keep_text) }
+}
