@@ -14,7 +14,7 @@ pub struct ThreadCtx {
     pub stack_limit: AtomicUsize,
     /// Frames below this address raise RecursionError. Written by its own thread alone.
     pub stack_floor: usize,
-    /// Non-zero when somebody wants a poll (Ctrl-C, cancellation). Written by other threads, so compiled code reads it as `Alias::Volatile`.
+    /// Non-zero when somebody wants a poll: [`POLL_SIGNALS`], [`POLL_SAMPLE`]. Written by other threads, so compiled code reads it as `Alias::Volatile`.
     pub interrupt: AtomicU32,
     pub reserved: u32,
     /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).
@@ -26,15 +26,20 @@ impl ThreadCtx {
     pub const fn new() -> ThreadCtx {
         ThreadCtx { pending: std::ptr::null_mut(), stack_limit: AtomicUsize::new(0), stack_floor: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut() }
     }
-    /// Asks the thread to call `poll_interrupt` soon; from any thread.
-    pub fn ask_for_poll(&self) {
-        self.interrupt.store(1, Ordering::Relaxed);
+    /// Asks the thread to call `poll_interrupt` soon, for the given reasons; from any thread.
+    pub fn ask_for_poll(&self, reasons: u32) {
+        self.interrupt.fetch_or(reasons, Ordering::Relaxed);
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
 }
 impl Default for ThreadCtx {
     fn default() -> ThreadCtx { ThreadCtx::new() }
 }
+
+/// Look for signals and cancellation.
+pub const POLL_SIGNALS: u32 = 1;
+/// Say where you are: the profile that decides what is worth compiling better.
+pub const POLL_SAMPLE: u32 = 2;
 
 /// Header of every heap object.
 #[repr(C)]

@@ -1,5 +1,6 @@
 //! Functions of the extension module that the Python package builds its interface on. Types travel as text (`core::types::text`).
 
+use tierup_runtime::engine::promote::{self, Osr, Policy};
 use crate::dispatcher::{self, Core};
 use crate::engine::Options;
 use crate::errors::{Failure, to_python};
@@ -88,11 +89,46 @@ fn take_revealed() -> Vec<(String, u32, String)> { tierup_core::ops::reveal::tak
 
 /// Passes settings of `tierup.config` on: the tier, and the levels that are printed while compiling.
 #[pyfunction]
-fn configure(tier: &str, dump: Vec<String>, trace: bool) { crate::engine::configure(tier, dump, trace) }
+#[allow(clippy::too_many_arguments)]
+fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u64, osr: &str, background: bool, threads: usize) {
+    let osr = match osr { "off" => Osr::Off, "stress" => Osr::Stress, _ => Osr::On };
+    let policy = Policy { off: tier != "auto" && tier != "1", calls: calls.max(1), time: std::time::Duration::from_millis(time_ms), osr, background, eager: tier == "1", threads };
+    crate::engine::configure(tier, dump, trace, policy)
+}
+
+/// Says where the library with LLVM lies; without it everything stays in tier 0.
+#[pyfunction]
+fn set_library(path: std::path::PathBuf) { promote::set_library(path) }
+
+/// For `os.register_at_fork`: waits until nothing is being compiled, and keeps it so until the fork is over.
+#[pyfunction]
+fn before_fork(py: Python<'_>) { py.detach(promote::pause) }
+#[pyfunction]
+fn after_fork_in_parent() { promote::resume() }
+
+/// How often something was compiled by tier 1.
+#[pyfunction]
+fn promotions() -> usize { promote::finished() }
+
+/// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went over: seconds since the overload was
+/// made, seconds that compiling took.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>)>> {
+    let list = core_of(d)?.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    let Run::Compiled(code) = &o.run else { return Ok(None) };
+    let h = code.unit().history.lock().unwrap_or_else(|e| e.into_inner()).clone();
+    let s = |d: std::time::Duration| d.as_secs_f64();
+    Ok(Some((code.unit().tier(), h.promoted.map(|(a, b)| (s(a), s(b))), h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(), h.failed)))
+}
 
 /// For `os.register_at_fork`.
 #[pyfunction]
-fn after_fork() { crate::ctx::after_fork() }
+fn after_fork() {
+    promote::after_fork();
+    crate::ctx::after_fork()
+}
 
 #[pyfunction]
 fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> { core_of(d).map(Core::clear) }
@@ -116,6 +152,11 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;
     m.add_function(wrap_pyfunction!(take_revealed, m)?)?;
     m.add_function(wrap_pyfunction!(configure, m)?)?;
+    m.add_function(wrap_pyfunction!(set_library, m)?)?;
+    m.add_function(wrap_pyfunction!(before_fork, m)?)?;
+    m.add_function(wrap_pyfunction!(after_fork_in_parent, m)?)?;
+    m.add_function(wrap_pyfunction!(promotions, m)?)?;
+    m.add_function(wrap_pyfunction!(history, m)?)?;
     m.add_function(wrap_pyfunction!(after_fork, m)?)?;
     m.add_function(wrap_pyfunction!(clear_overloads, m)?)?;
     m.add_function(wrap_pyfunction!(set_can_compile, m)?)?;

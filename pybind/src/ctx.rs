@@ -1,8 +1,8 @@
 //! The `ThreadCtx` of each Python thread, and the ticker that makes compiled loops look up.
 //!
 //! Compiled loops read `ThreadCtx::interrupt` at every back edge and call the run-time where it is set. Python gives no hook for a signal that has
-//! arrived, so a thread of ours sets the flag every [`TICK`] while compiled code runs: the loop then runs pending signal handlers (Ctrl-C) and lets
-//! other Python threads have the GIL, as the interpreter does between bytecodes.
+//! arrived, so a thread of ours sets the flag now and then while compiled code runs: the loop then runs pending signal handlers (Ctrl-C) and lets
+//! other Python threads have the GIL, as the interpreter does between bytecodes. More often it sets the bit that asks loops where they are, for promotion.
 //!
 //! It lies in thread-local storage. Reading that from a shared library costs a function call, so the call path first asks whether it runs on the
 //! stack of the thread that asked last, which two comparisons tell.
@@ -12,7 +12,8 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
-use tierup_core::layout::ThreadCtx;
+use tierup_core::layout::{POLL_SAMPLE, POLL_SIGNALS, ThreadCtx};
+use tierup_runtime::engine::promote::SAMPLE;
 
 /// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
 const STACK_RESERVE: usize = 256 << 10;
@@ -165,12 +166,18 @@ static ACTIVE: AtomicU32 = AtomicU32::new(0);
 // With the GIL, calls are counted while it is held, so plain arithmetic does.
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
-pub fn begin() { ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed) }
+pub fn begin() {
+    ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    if ASLEEP.load(Ordering::Relaxed) { wake(); }
+}
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
 pub fn end() { ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed) }
 #[cfg(Py_GIL_DISABLED)]
-pub fn begin() { ACTIVE.fetch_add(1, Ordering::Acquire); }
+pub fn begin() {
+    ACTIVE.fetch_add(1, Ordering::Acquire);
+    if ASLEEP.load(Ordering::Relaxed) { wake(); }
+}
 #[cfg(Py_GIL_DISABLED)]
 pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
 
@@ -179,26 +186,53 @@ pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && ACTIVE.load(Ordering::Acquire)
 
 // ---------------------------------------------------------------- the ticker
 
-/// How often a running loop looks up.
-const TICK: Duration = Duration::from_millis(50);
-/// How often the ticker looks whether anything runs, where nothing did.
-const IDLE_TICK: Duration = Duration::from_millis(400);
+/// How often a running loop looks for signals, in samples.
+const SIGNALS: u32 = 25;
+/// Samples without anything running after which the ticker sleeps.
+const PATIENCE: u32 = 100;
+/// How long it sleeps at most: the call that wakes it may come just too early to see that it sleeps.
+const SLEEP: Duration = Duration::from_millis(400);
 
 static TICKING: AtomicBool = AtomicBool::new(false);
+/// The ticker sleeps; a call wakes it.
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+static TICKER: Mutex<Option<std::thread::Thread>> = Mutex::new(None);
+
+#[cold]
+fn wake() {
+    ASLEEP.store(false, Ordering::Relaxed);
+    if let Ok(t) = TICKER.try_lock() && let Some(t) = &*t { t.unpark(); }
+}
 
 /// Starts the ticker, once per process.
 pub fn start_ticker() {
-    if TICKING.swap(true, Ordering::AcqRel) { return; }
-    let started = std::thread::Builder::new().name("tierup-ticker".into()).stack_size(64 << 10).spawn(|| loop {
-        let running = ACTIVE.load(Ordering::Relaxed) != 0;
-        if running {
+    if TICKING.swap(true, Ordering::AcqRel) { return wake(); }
+    let started = std::thread::Builder::new().name("tierup-ticker".into()).stack_size(64 << 10).spawn(tick);
+    match started {
+        Ok(t) => if let Ok(mut slot) = TICKER.lock() { *slot = Some(t.thread().clone()) },
+        // Without a ticker (no more threads to be had) everything works but Ctrl-C and promotion of loops; the next compilation tries again.
+        Err(_) => TICKING.store(false, Ordering::Release),
+    }
+}
+
+fn tick() {
+    let (mut count, mut idle) = (0u32, 0u32);
+    loop {
+        if ACTIVE.load(Ordering::Relaxed) != 0 {
+            (count, idle) = (count.wrapping_add(1), 0);
+            let wanted = if count.is_multiple_of(SIGNALS) { POLL_SIGNALS | POLL_SAMPLE } else { POLL_SAMPLE };
             // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).ask_for_poll() } }
+            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).ask_for_poll(wanted) } }
+        } else {
+            idle += 1;
         }
-        std::thread::sleep(if running { TICK } else { IDLE_TICK });
-    });
-    // Without a ticker (no more threads to be had) everything works but Ctrl-C; the next compilation tries again.
-    if started.is_err() { TICKING.store(false, Ordering::Release); }
+        if idle < PATIENCE { std::thread::sleep(SAMPLE); continue; }
+        ASLEEP.store(true, Ordering::SeqCst);
+        if ACTIVE.load(Ordering::SeqCst) == 0 { std::thread::park_timeout(SLEEP); }
+        ASLEEP.store(false, Ordering::Relaxed);
+        // After a short look the ticker sleeps again, if nothing runs still.
+        idle = PATIENCE - 2;
+    }
 }
 
 /// In a forked child: only the forking thread is left, and no ticker.
@@ -208,6 +242,7 @@ pub fn after_fork() {
     let used = unsafe { (*me).stack_floor != 0 };
     ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![me as usize] } else { vec![] }))), Ordering::Release);
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
+    ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);
     if was_ticking { start_ticker(); }
 }

@@ -5,8 +5,9 @@ use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::Type;
-use std::sync::RwLock;
+use std::sync::{Arc, RwLock};
 use tierup_core::backend::Backend;
+use tierup_runtime::engine::promote::{self, Osr, Policy, Unit};
 use tierup_runtime::engine::{self, Interpreted, Phases, Request};
 use tierup_tier0::Cranelift;
 
@@ -26,22 +27,22 @@ pub struct Options {
 pub struct Compiled(engine::Compiled);
 
 impl Compiled {
-    /// The wrapper to jump to; none where the code is interpreted.
-    pub fn wrapper(&self) -> Option<Wrapper> { self.0.native(self.0.wrapper) }
+    /// The unit whose cells hold the addresses to jump to; none where the code is interpreted.
+    pub fn native(&self) -> Option<&Arc<Unit>> { self.0.is_native().then_some(&self.0.unit) }
+    pub fn unit(&self) -> &Arc<Unit> { &self.0.unit }
     /// Calls the function.
     ///
     /// # Safety
     /// As for `engine::Compiled::call`.
-    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { unsafe { self.0.call(self.0.wrapper, ctx, args, results) } }
+    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) } }
     /// What the generator that the function returns yields.
-    pub fn yields(&self) -> Option<Type> { self.0.resume.map(|r| r.1) }
+    pub fn yields(&self) -> Option<Type> { self.0.yields }
     /// Resumes that generator.
     ///
     /// # Safety
     /// As for `engine::Compiled::call`, with the frame as the argument; the function returns a generator.
     pub unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
-        let address = self.0.resume.map_or(std::ptr::null(), |r| r.0);
-        unsafe { self.0.call(address, ctx, args, results) }
+        unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) }
     }
     pub fn ret(&self) -> Type { self.0.ret }
     pub fn text(&self, level: &str) -> Option<String> { self.0.text(level) }
@@ -50,11 +51,13 @@ impl Compiled {
 }
 
 /// Settings of `tierup.config` that compilation follows.
-struct Settings { interpret: bool, dump: Vec<String>, trace: bool }
-static SETTINGS: RwLock<Settings> = RwLock::new(Settings { interpret: false, dump: vec![], trace: false });
+struct Settings { interpret: bool, promote: bool, dump: Vec<String>, trace: bool }
+static SETTINGS: RwLock<Settings> = RwLock::new(Settings { interpret: false, promote: true, dump: vec![], trace: false });
 
-pub fn configure(tier: &str, dump: Vec<String>, trace: bool) {
-    *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", dump, trace };
+pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
+    promote::set_stress(policy.osr == Osr::Stress);
+    promote::set_policy(policy);
+    *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", promote: !policy.off, dump, trace };
 }
 
 /// Whether a level is printed while compiling.
@@ -62,13 +65,13 @@ pub fn dumps(level: &str) -> bool { SETTINGS.read().unwrap_or_else(|e| e.into_in
 
 /// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
 pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, keep_text: bool) -> Result<Compiled> {
-    let (interpret, dump, trace) = {
+    let (interpret, promote, dump, trace) = {
         let s = SETTINGS.read().unwrap_or_else(|e| e.into_inner());
-        (s.interpret, s.dump.clone(), s.trace)
+        (s.interpret, s.promote && promote::available() && !s.interpret && !keep_text, s.dump.clone(), s.trace)
     };
     let cranelift = Cranelift::new();
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
-    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty() };
+    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty(), promote };
     let compiled = engine::compile(&request);
     if trace || !dump.is_empty() { report(func, args, &compiled, &dump, trace); }
     compiled.map(Compiled)

@@ -4,6 +4,7 @@ use crate::boxing::{self, BoxCx};
 use crate::dispatcher::Core;
 use crate::errors::attached;
 use crate::engine::{Compiled, Wrapper};
+use tierup_runtime::engine::promote::Unit;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
 use crate::{convert, ctx, exc, lists};
@@ -11,7 +12,7 @@ use crate::plan::{Plan, Purpose, small_int};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use tierup_core::layout::MemBlock;
 use tierup_core::types::{Float, Int, Kind, Type};
@@ -45,8 +46,8 @@ pub struct Overload {
     pub positional: usize,
     /// Nothing was assumed.
     unguarded: bool,
-    /// The wrapper of a compiled overload that keeps the GIL and fits into the buffers on the stack.
-    plain: Option<Wrapper>,
+    /// The entry of a compiled overload that keeps the GIL and fits into the buffers on the stack.
+    plain: Option<Arc<Unit>>,
     /// Takes ints, floats and arrays only: the call path without a frame.
     pub small: bool,
     /// The only overload, and declared: whatever can be converted is for it.
@@ -94,6 +95,17 @@ fn is_small(args: &[Type]) -> bool {
     arrays <= SMALL_ARRAYS && arrays + scalars == args.len()
 }
 
+/// Counts a call of native code, and gives the code of the moment.
+///
+/// # Safety
+/// The unit's code is native; the caller runs what it gets before it lets go of the unit.
+#[inline(always)]
+unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
+    unit.called();
+    // SAFETY: the cell of native code holds the address of a wrapper.
+    unsafe { std::mem::transmute::<*mut u8, Wrapper>(unit.wrapper.load(Ordering::Acquire)) }
+}
+
 /// Slots that an overload needs.
 fn leaves(types: &[Type]) -> usize { types.iter().map(|t| t.leaf_count()).sum() }
 
@@ -101,7 +113,7 @@ impl Overload {
     pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool, convert: Option<Type>) -> Overload {
         let (a, r) = (leaves(args), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
-        let plain = match &run { Run::Compiled(code) if !big && !nogil => code.wrapper(), Run::Compiled(_) | Run::Python(_) => None };
+        let plain = match &run { Run::Compiled(code) if !big && !nogil => code.native().cloned(), Run::Compiled(_) | Run::Python(_) => None };
         let unguarded = guards.is_empty();
         Overload {
             args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
@@ -180,7 +192,7 @@ impl Overload {
                     return None;
                 }
             }
-            let wrapper = self.plain?;
+            let wrapper = enter(self.plain.as_ref()?);
             ctx::begin();
             let results = results.as_mut_ptr().cast::<u64>();
             let status = wrapper(ctx::current(), slots.as_ptr().cast(), results);
@@ -216,9 +228,9 @@ impl Overload {
                     None => return self.misfit(&mut frame),
                 }
             }
-            let result = match self.plain {
-                Some(wrapper) => {
-                    let status = wrapper(ctx::current(), slots, results);
+            let result = match &self.plain {
+                Some(unit) => {
+                    let status = enter(unit)(ctx::current(), slots, results);
                     self.leave(core, status, results, &mut frame)
                 }
                 None => self.run_other(core, args, slots, results, &mut frame),
@@ -241,6 +253,7 @@ impl Overload {
         unsafe {
             let Run::Compiled(code) = &self.run else { return core.call_python(args, self.plans.len()) };
             let ctx = ctx::current();
+            if let Some(unit) = code.native() { unit.called(); }
             let status = if self.nogil { without_gil(|| code.call(ctx, slots, results)) } else { code.call(ctx, slots, results) };
             self.leave(core, status, results, frame)
         }

@@ -7,7 +7,7 @@ use crate::host::callbacks;
 use crate::Native;
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use tierup_core::exc::Class;
-use tierup_core::layout::{IMMORTAL, MemBlock, Obj, Str};
+use tierup_core::layout::{IMMORTAL, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, Str};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -275,7 +275,14 @@ impl Helpers for Native {
     }
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
-        unsafe { if (*ctx).interrupt.swap(0, Ordering::AcqRel) != 0 { or_raise(ctx, (callbacks().poll)()) } }
+        unsafe { if (*ctx).interrupt.swap(0, Ordering::AcqRel) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
+    }
+    unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
+        // SAFETY: `ctx` is live, and compiled code passes one of its own sites.
+        unsafe {
+            (*ctx).interrupt.fetch_and(!POLL_SAMPLE, Ordering::Relaxed);
+            crate::engine::promote::sample(&*site.cast())
+        }
     }
 }
 

@@ -1,15 +1,13 @@
 //! Tier 1: LIR to machine code through LLVM, slow to compile and fast to run.
 //!
 //! LIR goes in, an object file (or PTX) comes out; nothing is loaded or run here. Start at [`compile`]: `emit/` translates one module with one
-//! exhaustive match over instructions and one over operations, `target/` holds what differs between CPU and GPU, `ffi.rs` is the door through
-//! which the engine calls the shared library that this crate also builds. No name of libm reaches LLVM, or it would fold and rewrite calls.
+//! exhaustive match over instructions and one over operations, `target/` holds what differs between CPU and GPU, and `library/` makes of
+//! this crate the shared library that the engine opens. No name of libm reaches LLVM, or it would fold and rewrite calls.
 //!
 //! Without the feature `llvm` the crate is empty: everything then runs on tier 0.
 
 #[cfg(feature = "llvm")]
 mod emit;
-#[cfg(feature = "llvm")]
-mod ffi;
 #[cfg(feature = "llvm")]
 mod target;
 

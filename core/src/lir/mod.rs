@@ -8,6 +8,7 @@ pub mod func;
 pub mod inst;
 pub mod legalise;
 pub mod opt;
+pub mod osr;
 pub mod text;
 pub mod verify;
 

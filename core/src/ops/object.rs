@@ -51,6 +51,8 @@ crate::runtime_fns! {
     /// Called by a recursive function whose frame, at `here`, lies below `ctx.stack_limit`: leaves RecursionError pending where the stack is used up,
     /// and polls where the limit only said that somebody wants a poll.
     fn stack_check(ctx: Ctx, here: P) [Reads, Pending];
+    /// Asked by tier-0 code that polls, with the word of this place: the address of better code to go on with (see `core::lir::osr`), or null.
+    fn tier_sample(ctx: Ctx, site: P) -> P [Writes, Never];
 }
 
 pub static OPS: &[OpDef] = &[];

@@ -183,4 +183,4 @@ for _name, _value in {
     setattr(Dispatcher, _name, _value)
 del _name, _value
 
-os.register_at_fork(after_in_child=_tierup.after_fork)
+os.register_at_fork(before=_tierup.before_fork, after_in_parent=_tierup.after_fork_in_parent, after_in_child=_tierup.after_fork)

@@ -51,6 +51,15 @@ def _path(text):
     return os.path.expanduser(os.fspath(text))
 
 
+def _osr(text):
+    if isinstance(text, bool):
+        return "on" if text else "off"
+    return "stress" if str(text).lower() == "stress" else ("on" if _flag(text) else "off")
+
+
+# Where there is one processor, compiling in the background takes time from what runs.
+_ALONE = len(os.sched_getaffinity(0)) == 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() == 1
+
 _DUMPS = ("bytecode", "cfg", "ssa", "typed", "parfor", "lir", "clif", "llvm", "asm", "ptx")
 
 
@@ -66,10 +75,9 @@ def _dumps(text):
 _TABLE = {
     "tier": ("TIERUP_TIER", _choice("auto", "0", "1", "interp", "off"), "auto",
              "where functions run: auto; 0 or 1, that tier alone; interp, the interpreter of LIR (for tests); off, plain Python", None),
-    "calls": ("TIERUP_CALLS", _number(0), 200, "weighted calls after which an overload is promoted to tier 1", None),
-    "loops": ("TIERUP_LOOPS", _number(0), 50_000, "weighted loop iterations after which an overload is promoted", None),
-    "time_ms": ("TIERUP_TIME_MS", _number(0), 20, "milliseconds in tier 0 after which an overload is promoted", None),
-    "osr": ("TIERUP_OSR", _flag, True, "whether a running loop may move into tier-1 code", None),
+    "calls": ("TIERUP_CALLS", _number(1), 4000 if _ALONE else 1000, "calls from Python after which an overload is promoted to tier 1 (more where there is one processor)", None),
+    "time_ms": ("TIERUP_TIME_MS", _number(0), 20 if _ALONE else 2, "milliseconds in loops of tier 0 after which an overload is promoted (more where there is one processor)", None),
+    "osr": ("TIERUP_OSR", _osr, "on", "whether a running loop may move into tier-1 code: on, off, or stress (every loop, at a random turn; for tests)", None),
     "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own", None),
     "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
     "opt": ("TIERUP_OPT", _number(0), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
@@ -127,7 +135,8 @@ def reload():
 
 def _tell():
     """Passes on what compilation follows."""
-    _tierup.configure(_values["tier"], list(_values["dump"]), _values["trace"])
+    v = _values
+    _tierup.configure(v["tier"], list(v["dump"]), v["trace"], v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"])
 
 
 # Variables of the test suite and the benchmarks, which the package itself does not read.
@@ -154,5 +163,9 @@ def use_numba_names():
     _tell()
 
 
+# LLVM is a library of its own, opened at the first promotion.
+_library = os.path.join(os.path.dirname(__file__), "libtierup_tier1.so")
+if os.path.exists(_library):
+    _tierup.set_library(_library)
 reload()
 sys.modules[__name__].__class__ = _Config

@@ -4,17 +4,21 @@
 
 mod interpreted;
 pub mod loader;
+pub mod promote;
 pub mod tier1;
 
 pub use interpreted::Interpreted;
 
+use promote::{Names, Snapshot, Unit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
-use tierup_core::lir::{Module, legalise, opt};
+use tierup_core::lir::{Module, legalise, opt, osr};
 use tierup_core::lower::cx::Options;
 use tierup_core::lower::{self, generator, wrapper};
 use tierup_core::ssa::FuncId;
@@ -29,6 +33,8 @@ pub struct Request<'a> {
     pub options: Options,
     /// Keeps the text of every level for [`Compiled::text`].
     pub keep_text: bool,
+    /// Whether what becomes hot may be promoted.
+    pub promote: bool,
 }
 
 /// Time spent in each phase.
@@ -40,10 +46,11 @@ pub struct Compiled {
     code: Box<dyn Code>,
     pub params: Vec<Type>,
     pub ret: Type,
-    /// `(ctx, args, results) -> status`; see [`wrapper`].
-    pub wrapper: *const u8,
-    /// The same for resuming a generator that the function returns: one argument (the frame), results `has_value` and the value.
-    pub resume: Option<(*const u8, Type)>,
+    /// The cells through which it is entered. The wrapper is `(ctx, args, results) -> status`, see [`wrapper`]; the same for resuming a generator that
+    /// the function returns: one argument (the frame), results `has_value` and the value.
+    pub unit: Arc<Unit>,
+    /// What that generator yields.
+    pub yields: Option<Type>,
     pub phases: Phases,
     typed: String,
     lir: String,
@@ -58,24 +65,19 @@ unsafe impl Sync for Compiled {}
 pub type Wrapper = unsafe extern "C" fn(ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64;
 
 impl Compiled {
-    /// The wrapper as something to jump to; none where the code is interpreted.
-    pub fn native(&self, wrapper: *const u8) -> Option<Wrapper> {
-        if self.code.interpreter().is_some() { return None; }
-        // SAFETY: `wrapper` is an address of this code with the signature that `core::lower::wrapper` gives.
-        Some(unsafe { std::mem::transmute::<*const u8, Wrapper>(wrapper) })
-    }
+    /// Whether the cells hold addresses to jump to; else the code is interpreted.
+    pub fn is_native(&self) -> bool { self.code.interpreter().is_none() }
 
     /// Calls a wrapper of this code.
     ///
     /// # Safety
-    /// `wrapper` is one of this value's; `ctx` is the live context of this thread; `args` and `results` are as the wrapper expects.
-    pub unsafe fn call(&self, wrapper: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+    /// `cell` is one of this value's; `ctx` is the live context of this thread; `args` and `results` are as the wrapper expects.
+    pub unsafe fn call(&self, cell: &AtomicPtr<u8>, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
         // SAFETY: as required of the caller.
         unsafe {
-            match self.native(wrapper) {
-                Some(f) => f(ctx, args, results),
-                None => interpreted::call(self.code.interpreter(), wrapper, ctx, args, results),
-            }
+            let address = cell.load(Ordering::Acquire);
+            if self.is_native() { return std::mem::transmute::<*mut u8, Wrapper>(address)(ctx, args, results); }
+            interpreted::call(self.code.interpreter(), address, ctx, args, results)
         }
     }
 
@@ -122,25 +124,40 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let start = Instant::now();
     let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
     optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: resume_name.as_ref().map(|r| r.0.clone()) };
+    let unit = make_unit(request, &mut module, names);
+    legalise::legalise(&mut module);
+    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&module)?; }
     phases.optimise = start.elapsed();
 
     let start = Instant::now();
     let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
     phases.backend = start.elapsed();
     let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
-    let wrapper = find(&wrapper::wrapper_name(&target.name))?;
-    let resume = match resume_name { Some((name, yields)) => Some((find(&name)?, yields)), None => None };
+    unit.wrapper.store(find(&wrapper::wrapper_name(&target.name))?.cast_mut(), Ordering::Release);
+    if let Some((name, _)) = &resume_name { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }
+    if request.promote && promote::policy().eager { unit.promote_now(); }
     let (typed, lir) = if request.keep_text { (typed_text(&session), module.to_string()) } else { Default::default() };
-    Ok(Compiled { code, params: target.params, ret: target.ret, wrapper, resume, phases, typed, lir })
+    Ok(Compiled { code, params: target.params, ret: target.ret, unit, yields: resume_name.map(|r| r.1), phases, typed, lir })
 }
 
 /// What both tiers share between lowering and the back end. Only `roots` are called from outside.
 fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     opt::optimise(module, &opt::Options { roots: Some(roots), ..opt::Options::default() });
-    legalise::legalise(module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     Ok(())
+}
+
+/// The unit with its snapshot, and the exits of its loops in the module.
+fn make_unit(request: &Request<'_>, module: &mut Module, names: Names) -> Arc<Unit> {
+    let name = names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned();
+    if !request.promote { return Unit::new(name, names, None, 0); }
+    let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
+    let unit = Unit::new(name, names, Some(Snapshot { module: module.clone(), points: points.clone() }), 0);
+    if promote::policy().osr == promote::Osr::Off { return unit; }
+    for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
+    unit
 }
 
 fn typed_text(session: &Session<'_>) -> String {

@@ -71,7 +71,7 @@ pub struct Library { compile: CompileFn }
 type CompileFn = unsafe extern "C" fn(request: *const Request, sink: Sink, user: *mut u8) -> u32;
 type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len: usize);
 
-/// As in `tier1-llvm/src/ffi.rs`.
+/// As in `tier1-llvm/library/src/lib.rs`.
 #[repr(C)]
 struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: usize, capability: u32, fast_math: u32, keep_text: bool }
 
@@ -83,7 +83,7 @@ impl Library {
     pub fn open(path: &std::path::Path) -> Result<Library> {
         use std::os::unix::ffi::OsStrExt;
         let name = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| error("the path of the LLVM library has a NUL in it"))?;
-        // SAFETY: plain calls of the dynamic linker; the symbols are checked for null and have the types that `ffi.rs` gives them.
+        // SAFETY: plain calls of the dynamic linker; the symbols are checked for null and have the types that it gives them.
         unsafe {
             let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
             if handle.is_null() {

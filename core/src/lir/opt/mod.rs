@@ -3,7 +3,7 @@
 //! Every pass takes verified LIR and gives verified LIR that means the same (NaN payloads aside), in near linear time. Passes
 //! run before `legalise`. Start at [`PASSES`]; each pass is one file, `edit.rs` holds what they share.
 
-mod edit;
+pub(crate) mod edit;
 mod blocks;
 mod cse;
 mod dce;
@@ -12,8 +12,9 @@ mod inline;
 mod licm;
 mod memory;
 mod range;
-mod region;
+pub(crate) mod region;
 mod simplify;
+mod strip;
 mod version;
 
 use crate::lir::{Func, Module};
@@ -36,11 +37,15 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
     Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
+    Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
 pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
+
+/// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
+pub const TIER1: &[&str] = &["fold", "blocks", "cse", "strip", "fold", "blocks", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 

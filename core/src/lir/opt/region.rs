@@ -1,7 +1,7 @@
 //! Copying a set of blocks, and making SSA right again afterwards.
 //!
-//! [`copy_blocks`] leaves two definitions of everything the region defines. [`merge_definitions`] gives every use outside the one that
-//! reaches it, with new block parameters where both do (at the iterated dominance frontier, and only where a use asks).
+//! [`copy_blocks`] leaves two definitions of everything the region defines. [`merge_variables`] gives every use the one that
+//! reaches it, with new block parameters where several do (at the iterated dominance frontier, and only where a use asks).
 
 use super::edit::{FastMap, for_each_call_mut};
 use crate::lir::cfg::{Cfg, Dominators};
@@ -67,12 +67,23 @@ pub fn split_switch_edges(func: &mut Func) {
     }
 }
 
-/// Every original and its copy are two definitions of one variable: rewrites the uses in all other blocks.
+/// Every original and its copies are definitions of one variable: rewrites the uses that another one reaches.
 pub fn merge_definitions(func: &mut Func, copies: &[Copied]) {
+    let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
+    for (old, new) in copies.iter().flat_map(|c| &c.values) { names.entry(*old).or_insert_with(|| vec![*old]).push(*new); }
+    let mut variables: Vec<Vec<Value>> = names.into_values().collect();
+    variables.sort_unstable();
+    merge_variables(func, &variables);
+}
+
+/// Each list holds the definitions of one variable: rewrites every use to the definition that reaches it.
+///
+/// A use that its own definition dominates stays: no other definition of the variable may lie between them.
+pub fn merge_variables(func: &mut Func, variables: &[Vec<Value>]) {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let mut home: FastMap<Value, Block> = FastMap::default();
-    let mut uses: FastMap<Value, Vec<(Block, Inst)>> = copies.iter().flat_map(|c| c.values.keys()).map(|v| (*v, vec![])).collect();
+    let mut uses: FastMap<Value, Vec<(Block, Inst)>> = variables.iter().flatten().map(|v| (*v, vec![])).collect();
     for &b in cfg.rpo() {
         let block = &func.blocks[b.index()];
         for p in &block.params { home.insert(*p, b); }
@@ -83,15 +94,16 @@ pub fn merge_definitions(func: &mut Func, copies: &[Copied]) {
         }
     }
     let frontier = frontiers(func, &cfg, &doms);
-    for (&old, &new) in copies.iter().flat_map(|c| &c.values) {
-        // A use inside the region is reached by the original alone, so only others are looked at.
-        let (Some(&a), Some(&b)) = (home.get(&old), home.get(&new)) else { continue };
-        let outside: Vec<(Block, Inst)> = uses[&old].iter().copied().filter(|(at, _)| !doms.dominates(a, *at)).collect();
+    for names in variables {
+        let defs: Vec<(Block, Value)> = names.iter().filter_map(|v| Some((*home.get(v)?, *v))).collect();
+        let elsewhere = |v: &Value, at: Block| home.get(v).is_none_or(|h| !doms.dominates(*h, at));
+        let outside: Vec<(Value, Block, Inst)> = names.iter().flat_map(|v| uses[v].iter().map(move |(b, i)| (*v, *b, *i))).filter(|(v, at, _)| elsewhere(v, *at)).collect();
         if outside.is_empty() { continue; }
-        let mut variable = Variable { original: old, defs: vec![(a, old), (b, new)], meetings: meetings(&frontier, &[a, b]) };
-        for (at, i) in outside {
+        let blocks: Vec<Block> = defs.iter().map(|d| d.0).collect();
+        let mut variable = Variable { original: names[0], defs, meetings: meetings(&frontier, &blocks) };
+        for (name, at, i) in outside {
             let reaching = variable.read(func, &cfg, &doms, at);
-            func.insts[i.index()].data.map_uses(|u| if u == old { reaching } else { u });
+            func.insts[i.index()].data.map_uses(|u| if u == name { reaching } else { u });
         }
     }
 }
@@ -125,7 +137,7 @@ fn meetings(frontier: &[Vec<Block>], defs: &[Block]) -> Vec<Block> {
     found
 }
 
-/// A value and its copy, with the parameters that stand for either.
+/// A value and its copies, with the parameters that stand for either.
 struct Variable { original: Value, defs: Vec<(Block, Value)>, meetings: Vec<Block> }
 
 impl Variable {

@@ -1,6 +1,10 @@
-//! The C door of the shared library: text of LIR in, an object out. The engine and this library are built apart, so nothing but bytes crosses.
+//! The shared library with LLVM in it, opened at the first promotion. Its C door: text of LIR in, an object out. The engine and this library are built apart, so nothing but bytes crosses.
 
-use crate::{Options, Target, compile};
+#![cfg(feature = "llvm")]
+
+mod exit;
+
+use tierup_tier1::{Options, Target, compile};
 use std::ffi::c_char;
 use tierup_core::lir::{Module, text};
 

@@ -1,0 +1,234 @@
+//! On-stack replacement: how running code goes over to better code in the middle of a loop.
+//!
+//! Both sides are made of one snapshot, the optimised module before it is legalised. A [`Point`] is a block that polls (it is cold, and stands on the
+//! way back to a loop's header). [`insert_exits`] gives it, in the code that runs first, a question to the run-time: is there other code to go on with?
+//! If so, everything live goes into a buffer, the other code is called, and what it returns is returned. [`entry`] makes that other code: a function
+//! that takes the buffer and goes on at the point. Owned references just move, since whoever goes on releases what the first would have released.
+//!
+//! Entering the middle of a loop nest would make its loops irreducible, and a back end would leave them alone. So the rest of the current turn of
+//! each loop around the point is a copy, and the copy leads back to the headers of the nest as it was:
+//!
+//! ```text
+//! for i in …:          entry → rest of this turn of j ─→ remaining turns of j ─→ rest of this turn of i ─→ the whole nest,
+//!     for j in …:              (copy, deepest)            (copy)                  (copy)                    from the header of i
+//!         # point
+//! ```
+
+use super::cfg::{Cfg, Dominators, Loops};
+use super::opt::edit::{Defs, FastMap, Subst, remove_unreachable};
+use super::opt::region::{Copied, copy_blocks, merge_variables, split_switch_edges};
+use super::*;
+use crate::ops::object::{poll_interrupt, tier_sample};
+
+/// A place where code may be left and entered.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub block: Block,
+    /// Values that travel, in the order of the buffer's words: parameters of the block, then what is live into it.
+    pub live: Vec<Value>,
+    /// Blocks of the loops around the point, outermost first, each with its header in front.
+    loops: Vec<Vec<Block>>,
+    pub loc: Loc,
+}
+
+/// The name of the function that goes on at the `k`-th point of `func`.
+pub fn entry_name(func: &str, k: usize) -> String { format!("{func}@osr{k}") }
+
+/// The points of a function, always in the same order. Stack slots of the function travel as well, by address, after the values.
+pub fn points(func: &Func) -> Vec<Point> {
+    let polls: Vec<Block> = func.layout.iter().copied().filter(|b| poll_position(func, *b).is_some()).collect();
+    if polls.is_empty() { return vec![]; }
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &doms);
+    let live = live_in(func, &cfg);
+    let defs = Defs::new(func);
+    polls.into_iter().filter(|b| loops.depth(*b) > 0).map(|block| {
+        let mut around = vec![];
+        let mut at = loops.of(block);
+        while let Some(l) = at {
+            around.push(loops.all[l].blocks.clone());
+            at = loops.all[l].parent;
+        }
+        around.reverse();
+        let data = &func.blocks[block.index()];
+        let travels = |v: &Value| !matches!(defs.data(func, *v), Some(InstData::Const { .. } | InstData::SymbolAddr { .. } | InstData::StackAddr { .. }));
+        let values = data.params.iter().copied().chain(live.values(block).filter(|v| travels(v))).collect();
+        let loc = data.insts.first().map_or(Loc(0), |i| func.insts[i.index()].loc);
+        Point { block, live: values, loops: around, loc }
+    }).collect()
+}
+
+/// Where a block polls; before that it may only compute, since it is begun again.
+fn poll_position(func: &Func, b: Block) -> Option<usize> {
+    let data = &func.blocks[b.index()];
+    if !data.cold { return None; }
+    let at = data.insts.iter().position(|i| matches!(&func.insts[i.index()].data, InstData::CallHelper { helper, .. } if *helper == &poll_interrupt))?;
+    let computes = |i: &Inst| matches!(func.insts[i.index()].data, InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::SymbolAddr { .. } | InstData::StackAddr { .. });
+    data.insts[..at].iter().all(computes).then_some(at)
+}
+
+/// Sets of values, a bit each.
+struct Live { words: usize, sets: Vec<u64> }
+
+impl Live {
+    fn values(&self, b: Block) -> impl Iterator<Item = Value> + '_ {
+        let set = &self.sets[b.index() * self.words..(b.index() + 1) * self.words];
+        set.iter().enumerate().flat_map(|(k, word)| (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| Value::new(64 * k + bit)))
+    }
+}
+
+/// Values that are live into each block, its parameters left out.
+fn live_in(func: &Func, cfg: &Cfg) -> Live {
+    let words = func.value_types.len().div_ceil(64);
+    let mut live = Live { words, sets: vec![0; words * func.blocks.len()] };
+    let mut set = vec![0u64; words];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for &b in cfg.rpo().iter().rev() {
+            set.fill(0);
+            let data = &func.blocks[b.index()];
+            if let Some(t) = func.terminator(b) {
+                func.insts[t.index()].data.for_each_successor(|s| {
+                    for (k, word) in set.iter_mut().enumerate() { *word |= live.sets[s.index() * words + k]; }
+                });
+            }
+            for i in data.insts.iter().rev() {
+                let node = &func.insts[i.index()];
+                for r in &node.results { set[r.index() / 64] &= !(1 << (r.index() % 64)); }
+                node.data.for_each_use(|v| set[v.index() / 64] |= 1 << (v.index() % 64));
+            }
+            for p in &data.params { set[p.index() / 64] &= !(1 << (p.index() % 64)); }
+            let old = &mut live.sets[b.index() * words..(b.index() + 1) * words];
+            if *old != *set { old.copy_from_slice(&set); changed = true; }
+        }
+    }
+    live
+}
+
+/// The signature of a function that goes on: context and buffer.
+fn entry_signature(func: &Func) -> Signature { Signature { params: vec![Ty::Ptr, Ty::Ptr], results: func.sig.results.clone() } }
+
+/// Makes every point ask the run-time whether to leave. `site` gives the name and the address of the word that stands for the `k`-th point.
+pub fn insert_exits(func: &mut Func, points: &[Point], mut site: impl FnMut(usize) -> (String, usize)) {
+    if points.is_empty() { return; }
+    let ctx = func.blocks[func.entry().index()].params[0];
+    let words = points.iter().map(|p| p.live.len()).max().unwrap_or(0) + func.slots.len();
+    let sources: Vec<Slot> = (0..func.slots.len()).map(Slot::new).collect();
+    let buffer = func.add_slot(8 * words.max(1) as u32);
+    let sig = entry_signature(func);
+    for (k, point) in points.iter().enumerate() {
+        let (name, addr) = site(k);
+        let symbol = func.symbol(&name, addr);
+        let old = std::mem::take(&mut func.blocks[point.block.index()].insts);
+        let (stay, leave) = (func.make_block(), func.make_block());
+        func.blocks[stay.index()].insts = old;
+        for b in [stay, leave] { func.blocks[b.index()].cold = true; }
+        let at = func.layout.iter().position(|b| *b == point.block).unwrap_or(0);
+        func.layout.splice(at + 1..at + 1, [stay, leave]);
+        let mut put = Put { func, block: point.block, loc: point.loc };
+        let site = put.value(InstData::SymbolAddr { symbol });
+        let target = put.value(InstData::CallHelper { helper: &tier_sample, args: vec![ctx, site] });
+        let null = put.value(InstData::Const { ty: Ty::Ptr, bits: 0 });
+        let some = put.value(InstData::Op { op: Op::IcmpNe, ty: Ty::Ptr, args: vec![target, null] });
+        let to = |block| BlockCall { block, args: vec![] };
+        put.inst(InstData::Brif { cond: some, then_to: to(leave), else_to: to(stay), cold: Cold::Neither });
+        put.block = leave;
+        let place = put.value(InstData::StackAddr { slot: buffer });
+        for (n, v) in point.live.iter().enumerate() { put.inst(InstData::Store { value: *v, addr: place, offset: 8 * n as i32, alias: Alias::Stack }); }
+        for (n, slot) in sources.iter().enumerate() {
+            let value = put.value(InstData::StackAddr { slot: *slot });
+            put.inst(InstData::Store { value, addr: place, offset: 8 * (point.live.len() + n) as i32, alias: Alias::Stack });
+        }
+        let call = put.inst(InstData::CallIndirect { sig: sig.clone(), addr: target, args: vec![ctx, place] });
+        let results = put.func.insts[call.index()].results.clone();
+        put.inst(InstData::Return(results));
+    }
+}
+
+/// Appends to a block.
+struct Put<'a> { func: &'a mut Func, block: Block, loc: Loc }
+impl Put<'_> {
+    fn inst(&mut self, data: InstData) -> Inst {
+        let i = self.func.make_inst(data, self.loc);
+        self.func.blocks[self.block.index()].insts.push(i);
+        i
+    }
+    fn value(&mut self, data: InstData) -> Value { let i = self.inst(data); self.func.insts[i.index()].results[0] }
+}
+
+/// The function that goes on at the `k`-th of `points(func)`.
+pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
+    let point = &points[k];
+    let mut f = func.clone();
+    (f.name, f.sig, f.always_inline) = (entry_name(&func.name, k), entry_signature(func), false);
+    split_switch_edges(&mut f);
+    let copies = copy_turns(&mut f, &point.loops);
+    let start = f.make_block();
+    let (ctx, buffer) = (f.add_param(start, Ty::Ptr), f.add_param(start, Ty::Ptr));
+    f.layout.insert(0, start);
+    let mut put = Put { func: &mut f, block: start, loc: point.loc };
+    let loaded: Vec<Value> = point.live.iter().enumerate().map(|(n, v)| {
+        let ty = put.func.value_type(*v);
+        put.value(InstData::Load { ty, addr: buffer, offset: 8 * n as i32, alias: Alias::Stack })
+    }).collect();
+    let slots: Vec<Value> = (0..func.slots.len()).map(|n| put.value(InstData::Load { ty: Ty::Ptr, addr: buffer, offset: 8 * (point.live.len() + n) as i32, alias: Alias::Stack })).collect();
+    let mut replaced = rematerialise(&mut put, &slots);
+    let inner = copies.last().and_then(|c| c.blocks.get(&point.block)).copied().unwrap_or(point.block);
+    let params = func.blocks[point.block.index()].params.len();
+    put.inst(InstData::Jump(BlockCall { block: inner, args: loaded[..params].to_vec() }));
+    // The context is the same object on both sides.
+    replaced.set(func.blocks[func.entry().index()].params[0], ctx);
+    let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
+    for (old, new) in copies.iter().flat_map(|c| &c.values) { names.entry(*old).or_insert_with(|| vec![*old]).push(*new); }
+    for (old, new) in point.live.iter().zip(&loaded).skip(params) { names.entry(*old).or_insert_with(|| vec![*old]).push(*new); }
+    replaced.apply(&mut f);
+    f.slots.clear();
+    let cfg = Cfg::new(&f);
+    remove_unreachable(&mut f, &cfg);
+    let mut variables: Vec<Vec<Value>> = names.into_values().collect();
+    variables.sort_unstable();
+    merge_variables(&mut f, &variables);
+    f
+}
+
+/// Copies the loops, outermost first: in the copy of each, the way back to its header leads to the next copy outside, or to the loop itself.
+fn copy_turns(f: &mut Func, loops: &[Vec<Block>]) -> Vec<Copied> {
+    let mut copies: Vec<Copied> = vec![];
+    for (level, blocks) in loops.iter().enumerate() {
+        let copied = copy_blocks(f, blocks);
+        let own: FastMap<Block, Block> = copied.blocks.iter().map(|(old, new)| (*new, *old)).collect();
+        let target = |to: Block| -> Block {
+            // Copied edges inside the loop name copies; take them back first.
+            let to = own.get(&to).copied().unwrap_or(to);
+            let mut m = level + 1;
+            while m > 0 {
+                let inside = loops[m - 1].contains(&to);
+                if inside && loops[m - 1][0] != to { return if m == level + 1 { copied.blocks[&to] } else { copies[m - 1].blocks[&to] }; }
+                m -= 1;
+            }
+            to
+        };
+        for new in own.keys() {
+            let Some(t) = f.terminator(*new) else { continue };
+            f.insts[t.index()].data.map_targets(target);
+        }
+        copies.push(copied);
+    }
+    copies
+}
+
+/// Constants and addresses are made anew at the start, so that they need not travel.
+fn rematerialise(put: &mut Put<'_>, slots: &[Value]) -> Subst {
+    let mut replaced = Subst::new(put.func);
+    let old: Vec<(Value, InstData)> = put.func.layout[1..].iter().flat_map(|b| &put.func.blocks[b.index()].insts).filter_map(|i| {
+        let node = &put.func.insts[i.index()];
+        matches!(node.data, InstData::Const { .. } | InstData::SymbolAddr { .. } | InstData::StackAddr { .. }).then(|| (node.results[0], node.data.clone()))
+    }).collect();
+    for (v, data) in old {
+        let new = if let InstData::StackAddr { slot } = data { slots[slot.index()] } else { put.value(data) };
+        replaced.set(v, new);
+    }
+    replaced
+}

@@ -1,0 +1,400 @@
+//! Promotion: what runs hot in tier 0 is compiled by tier 1 in the background, and running loops go over to it.
+//!
+//! A [`Unit`] is one overload with everything that it calls: its entry cells, its snapshot, its sites. Heat is measured in time, not in turns of loops: a
+//! ticker asks all running threads every now and then where they are, and the loop that answers gets the credit ([`sample`]). So hot code costs nothing
+//! to profile, and no counter bounces between cores. Calls from Python are counted as well, since a short function never meets the ticker ([`Unit::called`]).
+//!
+//! Hot units wait in a queue, hottest first. Compile threads take from it; they hold no GIL and touch no Python object. The loop that is running comes
+//! first ([`Work::Loop`]), then the whole unit. Finished code is published by storing an address: in a site, which the loop asks at its next sample, or in
+//! an entry cell, which the next call loads. A unit that fails to compile stays in tier 0 and says so once.
+
+use super::tier1::{self, Compiler, Library, Native};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+use tierup_core::backend::Code;
+use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
+use tierup_core::lir::osr::{self, Point};
+use tierup_core::lir::{Func, Module, legalise, opt};
+
+/// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// Nothing is promoted.
+    pub off: bool,
+    /// Calls from Python after which a unit is hot.
+    pub calls: i64,
+    /// Time in tier 0 after which a unit is hot.
+    pub time: Duration,
+    /// Running loops may go over.
+    pub osr: Osr,
+    /// In the background; else the caller that makes a unit hot waits for it.
+    pub background: bool,
+    /// Tier 1 from the first call on: the caller waits.
+    pub eager: bool,
+    pub threads: usize,
+}
+
+/// Whether running loops go over to tier 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Osr { Off, On, /** At every point, at a turn chosen at random. */ Stress }
+
+impl Default for Policy {
+    fn default() -> Policy {
+        // Where there is one processor, compiling takes time from what runs, so it must be worth more.
+        let alone = std::thread::available_parallelism().map_or(1, |n| n.get()) == 1;
+        Policy {
+            off: false, calls: if alone { 4_000 } else { 1_000 }, time: Duration::from_millis(if alone { 20 } else { 2 }), osr: Osr::On, background: true, eager: false, threads: 1,
+        }
+    }
+}
+
+static POLICY: RwLock<Option<Policy>> = RwLock::new(None);
+/// The shared library with LLVM, set once by the host.
+static LIBRARY_PATH: OnceLock<PathBuf> = OnceLock::new();
+static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new();
+
+pub fn policy() -> Policy { POLICY.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default() }
+pub fn set_policy(p: Policy) { *POLICY.write().unwrap_or_else(PoisonError::into_inner) = Some(p); }
+/// Says where the library is; without one nothing is promoted.
+pub fn set_library(path: PathBuf) { let _ = LIBRARY_PATH.set(path); }
+/// Whether there is a tier 1.
+pub fn available() -> bool { LIBRARY_PATH.get().is_some() }
+
+/// The library, opened at the first need.
+pub fn library() -> Result<&'static Library> {
+    let error = |m: &str| Diagnostic::new(ErrorCode::BackendError, m.to_owned());
+    let path = LIBRARY_PATH.get().ok_or_else(|| error("this build of Tierup has no LLVM: only tier 0 is there"))?;
+    LIBRARY.get_or_init(|| Library::open(path).map_err(|d| d.message)).as_ref().map_err(|m| error(m))
+}
+
+/// One place where a running loop may go over. Its address is what compiled code hands to [`sample`].
+pub struct Site {
+    /// Code to go on with, or null.
+    pub entry: AtomicPtr<u8>,
+    unit: OnceLock<Weak<Unit>>,
+    func: usize,
+    point: usize,
+    state: AtomicU8,
+    asked: AtomicU64,
+}
+
+const COLD: u8 = 0;
+const QUEUED: u8 = 1;
+const DONE: u8 = 2;
+const FAILED: u8 = 3;
+
+/// One overload on its way through the tiers.
+pub struct Unit {
+    pub name: String,
+    /// Where callers enter: the wrapper, and the one that resumes a generator (else null).
+    pub wrapper: AtomicPtr<u8>,
+    pub resume: AtomicPtr<u8>,
+    /// Counts down to the promotion by calls.
+    calls: AtomicI64,
+    heat: AtomicU64,
+    state: AtomicU8,
+    /// What tier 1 starts from; gone once it is no longer needed.
+    snapshot: Mutex<Option<Arc<Snapshot>>>,
+    sites: Box<[Site]>,
+    /// Code of tier 1, which lives as long as the unit: somebody may be running it.
+    code: Mutex<Vec<Native>>,
+    pub history: Mutex<History>,
+    names: Names,
+    fast_math: u32,
+}
+
+/// What became of a unit, for reports.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// When tier 1 took over, since the unit was made, and how long compiling took.
+    pub promoted: Option<(Duration, Duration)>,
+    /// Loops that went over: function and line, when, how long compiling took.
+    pub loops: Vec<(String, u32, Duration, Duration)>,
+    pub failed: Option<String>,
+    made: Option<Instant>,
+}
+
+/// Names of the two wrappers.
+#[derive(Clone, Debug, Default)]
+pub struct Names { pub wrapper: String, pub resume: Option<String> }
+
+/// The optimised module before it is legalised, with the points of its functions.
+pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
+
+impl Unit {
+    /// A unit of a module; the cells are set by whoever compiles tier 0.
+    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, fast_math: u32) -> Arc<Unit> {
+        let sites = snapshot.iter().flat_map(|s| s.points.iter().enumerate()).flat_map(|(func, points)| (0..points.len()).map(move |point| (func, point)));
+        let sites: Box<[Site]> = sites.map(|(func, point)| Site {
+            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0),
+        }).collect();
+        let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
+        let unit = Arc::new(Unit {
+            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), heat: AtomicU64::new(0), state: AtomicU8::new(COLD),
+            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, fast_math,
+        });
+        for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
+        unit
+    }
+
+    /// Name and address of the word of a point.
+    pub fn site(&self, func: usize, point: usize) -> (String, usize) {
+        let at = self.sites.iter().position(|s| (s.func, s.point) == (func, point));
+        (format!("site {func}.{point}"), at.map_or(0, |k| std::ptr::from_ref(&self.sites[k]) as usize))
+    }
+
+    /// To be called at each call from Python, by one thread at a time (it holds the GIL); a lost count does no harm.
+    #[inline(always)]
+    pub fn called(self: &Arc<Unit>) {
+        let left = self.calls.load(Ordering::Relaxed) - 1;
+        self.calls.store(left, Ordering::Relaxed);
+        if left == 0 { self.hot_by_calls(); }
+    }
+
+    #[cold]
+    fn hot_by_calls(self: &Arc<Unit>) { self.request(1); }
+
+    /// Which tier the next call enters.
+    pub fn tier(&self) -> u8 { u8::from(self.state.load(Ordering::Acquire) == DONE) }
+
+    fn request(self: &Arc<Unit>, heat: u64) {
+        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { submit(Work::Whole(self.clone()), heat); }
+    }
+
+    /// Compiles now, on this thread.
+    pub fn promote_now(self: &Arc<Unit>) {
+        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Whole(self.clone()).run(); }
+    }
+}
+
+/// A running loop says where it is. Gives the code to go on with, or null.
+pub fn sample(site: &Site) -> *mut u8 {
+    let entry = site.entry.load(Ordering::Acquire);
+    let stress = stressed();
+    if !entry.is_null() && !stress { return entry; }
+    let Some(unit) = site.unit.get().and_then(Weak::upgrade) else { return std::ptr::null_mut() };
+    if stress { return stress_sample(site, &unit); }
+    let policy = policy();
+    if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD { return std::ptr::null_mut(); }
+    let heat = unit.heat.fetch_add(1, Ordering::Relaxed) + 1;
+    if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
+    if policy.osr != Osr::Off && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        submit(Work::Loop(unit.clone(), std::ptr::from_ref(site) as usize), heat + 1);
+    }
+    unit.request(heat);
+    site.entry.load(Ordering::Acquire)
+}
+
+/// How often running loops are asked.
+pub const SAMPLE: Duration = Duration::from_millis(2);
+
+static STRESS: AtomicBool = AtomicBool::new(false);
+fn stressed() -> bool { STRESS.load(Ordering::Relaxed) }
+/// Every point goes over, at a turn chosen at random: a test of on-stack replacement.
+pub fn set_stress(on: bool) { STRESS.store(on, Ordering::Relaxed) }
+
+fn stress_sample(site: &Site, unit: &Arc<Unit>) -> *mut u8 {
+    static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
+    let x = RANDOM.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+    let x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    // Early turns most often, late ones now and then.
+    if (x >> 40) % (1 + site.asked.fetch_add(1, Ordering::Relaxed) % 4) != 0 { return std::ptr::null_mut(); }
+    if site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Loop(unit.clone(), std::ptr::from_ref(site) as usize).run(); }
+    site.entry.load(Ordering::Acquire)
+}
+
+// ---------------------------------------------------------------- work
+
+/// One thing to compile.
+enum Work {
+    /// Everything, entered from the start.
+    Whole(Arc<Unit>),
+    /// The rest of a running loop: the unit and the address of its site.
+    Loop(Arc<Unit>, usize),
+}
+
+/// Compilations that have ended or failed, for tests and reports.
+static FINISHED: AtomicUsize = AtomicUsize::new(0);
+pub fn finished() -> usize { FINISHED.load(Ordering::Acquire) }
+
+impl Work {
+    fn run(self) {
+        let begin = Instant::now();
+        let (unit, done) = match &self { Work::Whole(u) => (u, whole(u)), Work::Loop(u, site) => (u, running_loop(u, *site)) };
+        let took = begin.elapsed();
+        let mut history = lock(&unit.history);
+        let since = history.made.map_or(Duration::ZERO, |m| m.elapsed());
+        match (&self, done) {
+            (Work::Whole(u), Ok(_)) => { u.state.store(DONE, Ordering::Release); history.promoted = Some((since, took)); }
+            (Work::Loop(..), Ok(Some((func, line)))) => history.loops.push((func, line, since, took)),
+            (Work::Loop(..), Ok(None)) => {}
+            (work, Err(d)) => {
+                match work { Work::Whole(u) => u.state.store(FAILED, Ordering::Release), Work::Loop(_, site) => site_at(unit, *site).into_iter().for_each(|s| s.state.store(FAILED, Ordering::Release)) }
+                if history.failed.replace(d.message.clone()).is_none() {
+                    eprintln!("tierup: `{}` stays in tier 0: LLVM could not compile it: {}", unit.name, d.message);
+                }
+            }
+        }
+        drop(history);
+        FINISHED.fetch_add(1, Ordering::Release);
+    }
+}
+
+fn site_at(unit: &Unit, address: usize) -> Option<&Site> { unit.sites.iter().find(|s| std::ptr::from_ref(*s) as usize == address) }
+
+fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> { lock(&unit.snapshot).clone().ok_or_else(|| Diagnostic::internal("a unit without a snapshot is hot")) }
+
+/// What tier 1 does to LIR before LLVM sees it.
+fn prepare(module: &mut Module) -> Result<()> {
+    for name in opt::TIER1 {
+        if let Some(pass) = opt::lookup(name) { pass.apply(module); }
+        if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module).map_err(|d| d.note(format!("after the pass {name}")))?; }
+    }
+    legalise::legalise(module);
+    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    Ok(())
+}
+
+fn compile(module: &Module, roots: &[&str], fast_math: u32) -> Result<Native> {
+    let object = library()?.object(module, roots, fast_math, false)?;
+    tier1::load(object, module, &crate::helper_address)
+}
+
+fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
+    let mut module = snapshot(unit)?.module.clone();
+    prepare(&mut module)?;
+    let roots: Vec<&str> = std::iter::once(unit.names.wrapper.as_str()).chain(unit.names.resume.as_deref()).collect();
+    let native = compile(&module, &roots, unit.fast_math)?;
+    publish(unit, native)?;
+    Ok(None)
+}
+
+/// Lets callers enter the code.
+fn publish(unit: &Unit, native: Native) -> Result<()> {
+    let find = |name: &str| native.entry(name).map(<*const u8>::cast_mut).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")));
+    let (wrapper, resume) = (find(&unit.names.wrapper)?, unit.names.resume.as_deref().map(find).transpose()?);
+    // Code first, addresses second: whoever sees an address may enter.
+    lock(&unit.code).push(native);
+    if let Some(r) = resume { unit.resume.store(r, Ordering::Release); }
+    unit.wrapper.store(wrapper, Ordering::Release);
+    unit.calls.store(i64::MAX, Ordering::Relaxed);
+    Ok(())
+}
+
+fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
+    let site = site_at(unit, site).ok_or_else(|| Diagnostic::internal("no such site"))?;
+    let snapshot = snapshot(unit)?;
+    let (func, points) = (&snapshot.module.funcs[site.func], &snapshot.points[site.func]);
+    let mut module = loop_module(&snapshot, func, points, site.point);
+    prepare(&mut module)?;
+    let name = osr::entry_name(&func.name, site.point);
+    let native = compile(&module, &[&name], unit.fast_math)?;
+    let entry = native.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))?;
+    lock(&unit.code).push(native);
+    site.entry.store(entry.cast_mut(), Ordering::Release);
+    site.state.store(DONE, Ordering::Release);
+    let line = func.loc(points[site.point].loc).map_or(0, |l| l.line);
+    Ok(Some((func.name.clone(), line)))
+}
+
+/// The function that goes on, and everything that it may call.
+fn loop_module(snapshot: &Snapshot, func: &Func, points: &[Point], k: usize) -> Module {
+    let entry = osr::entry(func, points, k);
+    let by_name: HashMap<&str, &Func> = snapshot.module.funcs.iter().map(|f| (f.name.as_str(), f)).collect();
+    let mut names: Vec<&str> = vec![];
+    let mut todo: Vec<&str> = entry.funcs.iter().map(|f| f.name.as_str()).collect();
+    while let Some(name) = todo.pop() {
+        let Some((&name, f)) = by_name.get_key_value(name) else { continue };
+        if names.contains(&name) { continue; }
+        names.push(name);
+        todo.extend(f.funcs.iter().map(|f| f.name.as_str()));
+    }
+    names.sort_unstable();
+    let callees: Vec<Func> = names.iter().filter_map(|n| by_name.get(n)).map(|f| (*f).clone()).collect();
+    Module { funcs: std::iter::once(entry).chain(callees).collect() }
+}
+
+// ---------------------------------------------------------------- the queue
+
+struct Queue { waiting: Mutex<Vec<(u64, Work)>>, more: Condvar, threads: AtomicUsize, /** Held while something is compiled. */ busy: RwLock<()> }
+
+/// A pointer, so that a forked child, where no compile thread is left, can start with a fresh one.
+static QUEUE: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
+
+fn fresh() -> *mut Queue { Box::into_raw(Box::new(Queue { waiting: Mutex::default(), more: Condvar::new(), threads: AtomicUsize::new(0), busy: RwLock::new(()) })) }
+
+fn queue() -> &'static Queue {
+    let mut q = QUEUE.load(Ordering::Acquire);
+    if q.is_null() {
+        let new = fresh();
+        q = match QUEUE.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => new,
+            Err(other) => {
+                // SAFETY: nobody has seen `new`.
+                drop(unsafe { Box::from_raw(new) });
+                other
+            }
+        };
+    }
+    // SAFETY: queues are leaked.
+    unsafe { &*q }
+}
+
+fn submit(work: Work, heat: u64) {
+    let policy = policy();
+    if !policy.background { return work.run(); }
+    let q = queue();
+    lock(&q.waiting).push((heat, work));
+    q.more.notify_one();
+    if q.threads.load(Ordering::Acquire) < policy.threads.max(1) {
+        q.threads.fetch_add(1, Ordering::AcqRel);
+        // LLVM recurses deeply at times.
+        let started = std::thread::Builder::new().name("tierup-compile".into()).stack_size(16 << 20).spawn(move || serve(q));
+        // No thread to be had: things stay in tier 0.
+        if started.is_err() { q.threads.fetch_sub(1, Ordering::AcqRel); }
+    }
+}
+
+fn serve(q: &'static Queue) {
+    loop {
+        let work = {
+            let mut waiting = lock(&q.waiting);
+            loop {
+                let hottest = waiting.iter().enumerate().max_by_key(|(_, w)| w.0).map(|(k, _)| k);
+                match hottest { Some(k) => break waiting.swap_remove(k).1, None => waiting = q.more.wait(waiting).unwrap_or_else(PoisonError::into_inner) }
+            }
+        };
+        let _busy = q.busy.read().unwrap_or_else(PoisonError::into_inner);
+        // A panic is a bug of ours; the unit stays in tier 0.
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run())).is_err() { eprintln!("tierup: internal error: promotion panicked; please report this"); }
+    }
+}
+
+thread_local! {
+    /// Held by a thread that is about to fork.
+    static FORKING: std::cell::RefCell<Option<std::sync::RwLockWriteGuard<'static, ()>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Before a fork: waits until nothing is being compiled, so that no lock of LLVM is held in the child, and keeps it so until [`resume`] or [`after_fork`].
+pub fn pause() {
+    let q = QUEUE.load(Ordering::Acquire);
+    if q.is_null() { return; }
+    // SAFETY: queues are leaked.
+    let guard = unsafe { &*q }.busy.write().unwrap_or_else(PoisonError::into_inner);
+    FORKING.with(|f| *f.borrow_mut() = Some(guard));
+}
+
+/// In the parent, after the fork.
+pub fn resume() { FORKING.with(|f| *f.borrow_mut() = None) }
+
+/// In a forked child: no compile thread is left, and what they were doing is forgotten.
+pub fn after_fork() {
+    // The lock belongs to the queue that is left behind.
+    FORKING.with(|f| std::mem::forget(f.borrow_mut().take()));
+    QUEUE.store(fresh(), Ordering::Release);
+}
