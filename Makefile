@@ -6,6 +6,8 @@
 #   make bench        every measurement; writes target/bench/report.html and report.json
 #   make docs         documentation pages into target/docs
 #   make setup        environments and the release extension, nothing else
+#
+# `LLVM=0` builds and tests without LLVM: everything then runs on tier 0.
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -18,6 +20,7 @@ SAY := @printf '\033[1m==\033[0m %s\n'
 
 # What the extension is built from. `find` also sees files that make would not know of.
 RUST_CRATES := core tier0-cranelift runtime pybind
+LLVM ?= 1
 EXT_SOURCES := Cargo.toml pyproject.toml $(shell find $(RUST_CRATES) -name '*.rs' -o -name 'Cargo.toml' -o -name 'build.rs' 2>/dev/null)
 
 # One interpreter for every build, or PyO3 would be compiled again for each.
@@ -27,10 +30,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@sed -n 's/^#   //p' Makefile
 
-setup: $(VENV)/.stamp-ext
+setup: $(VENV)/.stamp-ext $(TIER1_WANTED)
 
 target/.stamp-system: scripts/setup.sh
-	@scripts/setup.sh system
+	@LLVM=$(LLVM) scripts/setup.sh system
 	@mkdir -p target && touch $@
 
 $(VENV)/.stamp-packages: requirements/test.txt target/.stamp-system
@@ -45,12 +48,32 @@ $(BENCH_VENV)/.stamp-packages: requirements/bench.txt target/.stamp-system
 	@scripts/setup.sh venv $(BENCH_VENV) requirements/bench.txt
 	@touch $@
 
+# LLVM is a library of its own beside the extension.
+TIER1 := pybind/python/tierup/libtierup_tier1.so
+TIER1_SOURCES := Cargo.toml $(shell find core tier1-llvm -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null)
+ifeq ($(LLVM),0)
+TIER1_WANTED :=
+CARGO_FEATURES := --no-default-features
+else
+TIER1_WANTED := $(TIER1)
+CARGO_FEATURES :=
+endif
+
+$(TIER1): target/.stamp-system $(TIER1_SOURCES)
+	$(SAY) 'LLVM library'
+	@cargo build --release -p tierup-tier1-library
+	@cp target/release/libtierup_tier1_library.so $@
+
+.PHONY: without-llvm
+without-llvm:
+	@[ "$(LLVM)" != 0 ] || rm -f $(TIER1)
+
 $(VENV)/.stamp-ext: $(VENV)/.stamp-packages $(EXT_SOURCES)
 	$(SAY) 'extension: release build into $(VENV) (the first one takes some minutes)'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release
 	@touch $@
 
-demo: $(VENV)/.stamp-ext $(VENV)/.stamp-demo
+demo: without-llvm $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(TIER1_WANTED)
 	$(SAY) 'examples'
 	@$(PY) examples/run.py
 
@@ -58,23 +81,23 @@ test: test-rust test-python
 
 test-rust: $(VENV)/.stamp-packages
 	$(SAY) 'Rust tests'
-	@cargo test --workspace
+	@cargo test --workspace $(CARGO_FEATURES)
 
-test-python: $(VENV)/.stamp-ext
+test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED)
 	$(SAY) 'Python tests'
 	@$(PY) -m pytest
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1
 FOR ?= 60
 SEED ?= 0
-fuzz: $(VENV)/.stamp-ext
+fuzz: $(VENV)/.stamp-ext $(TIER1)
 	@$(PY) tests/fuzz/python_fuzz.py --seconds $(FOR) --seed $(SEED)
 
-bench-quick: $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
+bench-quick: $(VENV)/.stamp-ext $(TIER1) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'quick benchmarks, both sides in turn'
 	@$(PY) benches/harness.py --quick
 
-bench: $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
+bench: $(VENV)/.stamp-ext $(TIER1) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'all benchmarks, both sides in turn'
 	@$(PY) benches/harness.py
 

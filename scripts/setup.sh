@@ -34,6 +34,8 @@ install_system() {
     else
         missing+=(python3.11 python3.11-venv python3.11-dev)
     fi
+    # Tier 1. `.cargo/config.toml` says where it is looked for.
+    if [ "${LLVM:-1}" != 0 ] && [ ! -x "${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/llvm-config" ]; then missing+=(llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev g++); fi
     [ ${#missing[@]} -eq 0 ] && { say "system packages: nothing missing"; return; }
     local sudo=()
     if [ "$(id -u)" -ne 0 ]; then

@@ -40,6 +40,8 @@ impl Default for ThreadCtx {
 pub const POLL_SIGNALS: u32 = 1;
 /// Say where you are: the profile that decides what is worth compiling better.
 pub const POLL_SAMPLE: u32 = 2;
+/// Always ask: a test of on-stack replacement. Never cleared by who polls.
+pub const POLL_STRESS: u32 = 4;
 
 /// Header of every heap object.
 #[repr(C)]

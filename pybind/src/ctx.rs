@@ -12,7 +12,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
-use tierup_core::layout::{POLL_SAMPLE, POLL_SIGNALS, ThreadCtx};
+use tierup_core::layout::{POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
 use tierup_runtime::engine::promote::SAMPLE;
 
 /// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
@@ -87,6 +87,7 @@ fn look_up() -> *mut ThreadCtx {
                 (*ctx).stack_limit.store(limit, Ordering::Relaxed);
                 s.top.set(top);
                 all().push(ctx as usize);
+                if STRESS.load(Ordering::Relaxed) { (*ctx).interrupt.fetch_or(POLL_STRESS, Ordering::Relaxed); }
             }
             LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_floor }, Ordering::Relaxed);
             LAST.high.store(s.top.get(), Ordering::Relaxed);
@@ -185,6 +186,18 @@ pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
 pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && ACTIVE.load(Ordering::Acquire) == 0 }
 
 // ---------------------------------------------------------------- the ticker
+
+static STRESS: AtomicBool = AtomicBool::new(false);
+
+/// Makes every loop of every thread poll at every turn, or no longer.
+pub fn set_stress(on: bool) {
+    STRESS.store(on, Ordering::Relaxed);
+    for c in all().iter() {
+        // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
+        let flag = unsafe { &(*(*c as *const ThreadCtx)).interrupt };
+        if on { flag.fetch_or(POLL_STRESS, Ordering::Relaxed); } else { flag.fetch_and(!POLL_STRESS, Ordering::Relaxed); }
+    }
+}
 
 /// How often a running loop looks for signals, in samples.
 const SIGNALS: u32 = 25;

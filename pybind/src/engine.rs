@@ -56,6 +56,7 @@ static SETTINGS: RwLock<Settings> = RwLock::new(Settings { interpret: false, pro
 
 pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
     promote::set_stress(policy.osr == Osr::Stress);
+    crate::ctx::set_stress(policy.osr == Osr::Stress);
     promote::set_policy(policy);
     *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", promote: !policy.off, dump, trace };
 }

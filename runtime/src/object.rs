@@ -7,7 +7,7 @@ use crate::host::callbacks;
 use crate::Native;
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use tierup_core::exc::Class;
-use tierup_core::layout::{IMMORTAL, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, Str};
+use tierup_core::layout::{IMMORTAL, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
 use tierup_core::ops::object::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -275,7 +275,7 @@ impl Helpers for Native {
     }
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
-        unsafe { if (*ctx).interrupt.swap(0, Ordering::AcqRel) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
+        unsafe { if (*ctx).interrupt.fetch_and(POLL_STRESS, Ordering::AcqRel) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
     }
     unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
         // SAFETY: `ctx` is live, and compiled code passes one of its own sites.

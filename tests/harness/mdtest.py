@@ -369,7 +369,8 @@ def bless(path, comments):
 def set_tier(tier):
     """Chooses where compiled functions run from now on."""
     import tierup
-    tierup.config.tier = {"interp": "interp", "tier0": "0", "tier1": "1", "auto": "auto"}[tier]
+    tierup.config.osr = "stress" if tier == "osr" else "on"
+    tierup.config.tier = {"interp": "interp", "tier0": "0", "tier1": "1", "osr": "auto"}[tier]
 
 
 def take_revealed():
