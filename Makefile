@@ -21,6 +21,8 @@ SAY := @printf '\033[1m==\033[0m %s\n'
 # What the extension is built from. `find` also sees files that make would not know of.
 RUST_CRATES := core tier0-cranelift runtime pybind
 LLVM ?= 1
+# What is installed depends on what is wanted.
+SYSTEM := target/.stamp-system-llvm$(LLVM)
 EXT_SOURCES := Cargo.toml pyproject.toml $(shell find $(RUST_CRATES) -name '*.rs' -o -name 'Cargo.toml' -o -name 'build.rs' 2>/dev/null)
 
 # One interpreter for every build, or PyO3 would be compiled again for each.
@@ -32,11 +34,11 @@ help:
 
 setup: $(VENV)/.stamp-ext $(TIER1_WANTED)
 
-target/.stamp-system: scripts/setup.sh
+$(SYSTEM): scripts/setup.sh
 	@LLVM=$(LLVM) scripts/setup.sh system
 	@mkdir -p target && touch $@
 
-$(VENV)/.stamp-packages: requirements/test.txt target/.stamp-system
+$(VENV)/.stamp-packages: requirements/test.txt $(SYSTEM)
 	@scripts/setup.sh venv $(VENV) requirements/test.txt
 	@touch $@
 
@@ -44,7 +46,7 @@ $(VENV)/.stamp-demo: requirements/demo.txt $(VENV)/.stamp-packages
 	@scripts/setup.sh without-deps $(VENV) requirements/demo.txt
 	@touch $@
 
-$(BENCH_VENV)/.stamp-packages: requirements/bench.txt target/.stamp-system
+$(BENCH_VENV)/.stamp-packages: requirements/bench.txt $(SYSTEM)
 	@scripts/setup.sh venv $(BENCH_VENV) requirements/bench.txt
 	@touch $@
 
@@ -59,7 +61,7 @@ TIER1_WANTED := $(TIER1)
 CARGO_FEATURES :=
 endif
 
-$(TIER1): target/.stamp-system $(TIER1_SOURCES)
+$(TIER1): $(SYSTEM) $(TIER1_SOURCES)
 	$(SAY) 'LLVM library'
 	@cargo build --release -p tierup-tier1-library
 	@cp target/release/libtierup_tier1_library.so $@
