@@ -226,7 +226,10 @@ def test_reference_counts_stay():
     assert (sys.getrefcount(a), sys.getrefcount(xs), sys.getrefcount(s)) == before
 
 
-def test_memory_does_not_grow():
+@pytest.mark.parametrize("where", ["0", "1"])
+def test_memory_does_not_grow(where):
+    tierup.config.tier = where
+
     @tierup.njit
     def f(n):
         a = np.ones(n)
