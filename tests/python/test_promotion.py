@@ -1,0 +1,152 @@
+"""Promotion: hot loops and hot functions reach tier 1, in the background and in the middle of a call, and nothing that can end a process ends it badly."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+from tierup import _tierup  # noqa: E402
+
+pytestmark = [
+    pytest.mark.isolated,
+    pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so")), reason="this build has no LLVM"),
+]
+
+
+def until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.005)
+
+
+def tier(f, index=0):
+    return _tierup.history(f, index)[0]
+
+
+def test_a_running_loop_goes_over():
+    @tierup.njit
+    def g(a, n):
+        s = 0.0
+        for k in range(n):
+            for i in range(a.shape[0]):
+                a[i] = a[i] * 0.5 + k
+            s += a[0]
+        return s
+
+    def python(a, n):
+        s = 0.0
+        for k in range(n):
+            a[:] = a * 0.5 + k
+            s += a[0]
+        return s
+
+    n = 20_000
+    for _ in range(10):
+        assert g(np.arange(1000.0), n) == python(np.arange(1000.0), n)
+        if _tierup.history(g, 0)[2]:
+            break
+        n *= 2
+    loops = _tierup.history(g, 0)[2]
+    assert loops and loops[0][0].startswith("g"), loops
+    until(lambda: tier(g) == 1)
+    assert g(np.arange(1000.0), n) == python(np.arange(1000.0), n)
+
+
+def test_calls_promote():
+    @tierup.njit
+    def add(a, b):
+        return a + b
+
+    add(1, 2)
+    assert tier(add) == 0
+    for k in range(5000):
+        assert add(k, 1) == k + 1
+    until(lambda: tier(add) == 1)
+    assert add(2, 3) == 5
+
+
+def test_a_generator_is_promoted_between_resumptions():
+    @tierup.njit
+    def squares(n):
+        for i in range(n):
+            yield i * i
+
+    assert sum(squares(10)) == 285
+    held = squares(10)
+    assert next(held) == 0
+    for _ in range(5000):
+        next(squares(3))
+    until(lambda: tier(squares) == 1)
+    assert list(held) == [1, 4, 9, 16, 25, 36, 49, 64, 81]
+
+
+def test_tier_1_alone():
+    tierup.config.tier = "1"
+
+    @tierup.njit
+    def f(a):
+        return a.sum() + len(a)
+
+    assert f(np.ones(3)) == 6.0
+    assert tier(f) == 1
+
+
+def test_promotion_can_be_off():
+    tierup.config.tier = "0"
+
+    @tierup.njit
+    def f(x):
+        return x + 1
+
+    for _ in range(5000):
+        f(1)
+    time.sleep(0.1)
+    assert tier(f) == 0 and _tierup.promotions() == 0
+
+
+def run(program, **environment):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_a_process_may_end_while_something_is_compiled():
+    program = """
+import tierup
+def make(k):
+    scope = {}
+    exec(f"def f(n):\\n    s = 0.0\\n    for i in range(n):\\n        s += i * {k}.5\\n    return s", scope)
+    return tierup.njit(scope["f"])
+fs = [make(k) for k in range(12)]
+for f in fs:
+    for _ in range(1001): f(3)
+"""
+    for _ in range(5):
+        run(program)
+
+
+def test_a_fork_while_something_is_compiled():
+    program = """
+import os, tierup
+def make(k):
+    scope = {}
+    exec(f"def f(n):\\n    s = 0.0\\n    for i in range(n):\\n        s += i * {k}.5\\n    return s", scope)
+    return tierup.njit(scope["f"])
+for k in range(6):
+    f = make(k)
+    for _ in range(1001): f(3)
+    child = os.fork()
+    if child == 0:
+        g = make(k + 100)
+        for _ in range(3000): g(3)
+        assert g(3) == 3 * (k + 100.5)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+print("done")
+"""
+    assert run(program) == "done\n"

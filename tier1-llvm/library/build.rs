@@ -1,0 +1,6 @@
+//! Calls inside the library stay inside: else the C library's `__cxa_atexit` would be found before ours (see `src/exit.rs`).
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-Bsymbolic");
+}
