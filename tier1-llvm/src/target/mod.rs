@@ -1,0 +1,37 @@
+//! What differs between targets: triple, features, calling conventions, attributes.
+
+mod cpu;
+mod nvptx;
+
+use inkwell::targets::TargetMachine;
+use tierup_core::diag::{Code, Diagnostic, Result};
+
+/// Where the code will run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// This machine's CPU with all that it can do.
+    Cpu,
+    /// An NVIDIA GPU of a compute capability, 75 for 7.5.
+    Nvptx { capability: u32 },
+}
+
+impl Target {
+    pub fn is_gpu(self) -> bool { matches!(self, Target::Nvptx { .. }) }
+
+    pub(crate) fn machine(self) -> Result<TargetMachine> {
+        match self {
+            Target::Cpu => cpu::machine(),
+            Target::Nvptx { capability } => nvptx::machine(capability),
+        }
+    }
+
+    /// String attributes of every function.
+    pub(crate) fn function_attributes(self) -> Vec<(&'static str, String)> {
+        match self {
+            Target::Cpu => cpu::function_attributes(),
+            Target::Nvptx { .. } => vec![],
+        }
+    }
+}
+
+fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
