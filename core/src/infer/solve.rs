@@ -415,7 +415,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.apply(i, op, bound, unwrap)
             });
             match tried {
-                Err(e) if variant.is_some() || (all.len() > 1 || optional) && matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
+                Err(e) if variant.is_some() || matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
                     // A row with a reason of its own says more than "does not take these types".
                     let better = first.as_ref().is_none_or(|f: &Diagnostic| f.message.contains("does not take") && !e.message.contains("does not take"));
                     if better { first = Some(e); }
@@ -436,7 +436,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? { return Ok(typed); }
         if let Some(typed) = self.of_numbers(i, path, &positional, &named)? { return Ok(typed); }
         let e = first.unwrap_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{}` is not compiled", path.trim_start_matches("builtins."))));
-        if !e.message.contains("does not take") { return Err(e); }
+        if all.len() == 1 && !optional && variant.is_none() || !e.message.contains("does not take") { return Err(e); }
         let args = self.source_args(&positional)?;
         Err(super::cx::no_match(&spelling(path), &args))
     }
@@ -476,7 +476,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         let args = self.source_args(positional)?;
-        if !args.iter().any(|a| is_sequence(a.ty)) { return Ok(None); }
+        if !args.iter().any(|a| a.ty.is_sequence()) { return Ok(None); }
         if !path.starts_with("numpy.") && !args.iter().any(|a| a.ty.as_array().is_some()) { return Ok(None); }
         for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
@@ -500,12 +500,12 @@ impl<'s, 'h> Solver<'s, 'h> {
         for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
             let args = self.source_args(&bound)?;
-            if args.first().is_none_or(|a| !is_sequence(a.ty)) { continue; }
+            if args.first().is_none_or(|a| !a.ty.is_sequence()) { continue; }
             // What can be given by name only must have its default.
             let plain = op.spec().params.iter().zip(&args).skip(op.spec().positional).all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none());
             if !plain { continue; }
             bound.truncate(op.spec().positional);
-            let library = match bound.len() { 1 => "array.of_sequence_1", 2 => "array.of_sequence_2", 3 => "array.of_sequence_3", 4 => "array.of_sequence_4", 5 => "array.of_sequence_5", _ => continue };
+            let library = match bound.len() { 1 => "array.of_sequence_1", 2 => "array.of_sequence_2", 3 => "array.of_sequence_3", 4 => "array.of_sequence_4", 5 => "array.of_sequence_5", 6 => "array.of_sequence_6", _ => continue };
             return self.through_library(i, library, path, bound).map(Some);
         }
         Ok(None)
@@ -598,9 +598,6 @@ fn narrowed(t: Type, n: Narrow, class: Option<Type>) -> Type {
         _ => if n == Narrow::IsNone { Type::never() } else { t },
     }
 }
-
-/// Whether a value may stand for an array of its members.
-fn is_sequence(t: Type) -> bool { matches!(*t, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_)) }
 
 /// The type of a value, or of a tuple's members, when none of them is None.
 fn without_none(t: Type) -> Type {

@@ -73,6 +73,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set)).raises().writes().doc("`a.flat[i] = value`."),
     OpDef::new(&["operator.getitem"], "flat, i", Body::Py("array.flat_get")).only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number()).raises().reads().doc("`a.flat[i]` of a slice or of positions: a copy."),
     OpDef::new(&["operator.setitem"], "flat, i, value", Body::Py("array.flat_set")).only_if(|a| a[0].ty.is_flat() && !a[1].ty.is_number()).raises().writes().doc("`a.flat[i] = value` for a slice or positions; the values are repeated."),
+    OpDef::new(&["operator.setitem"], "a, i, value", Body::Py("array.set_sequence")).only_if(|a| a[0].ty.as_array().is_some() && (a[2].ty.is_sequence() || matches!(*a[2].ty, Kind::Range(_)))).raises().writes()
+        .doc("`a[i] = value` of nested lists and ranges, which become arrays first."),
     OpDef::new(&["array.flat="], "a, value", Body::Py("array.set_flat")).raises().writes().doc("`a.flat = value`: all elements, the value repeated."),
 ];
 

@@ -20,6 +20,7 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.matmul", "numpy.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
+    OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b", Body::Py("linalg.matmul_of_sequences")).only_if(|a| a.iter().any(|a| a.ty.is_sequence())).raises().reads().doc("Matrix product of sequences."),
     OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b, out=None", Body::Py("linalg.dot")).raises().writes().doc("Product with numbers, or into an array."),

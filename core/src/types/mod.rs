@@ -229,6 +229,8 @@ impl Type {
     pub fn is_float(self) -> bool { matches!(*self, Kind::Float(_)) }
     pub fn is_complex(self) -> bool { matches!(*self, Kind::Complex(_)) }
     /// int or bool: what may stand as an index.
+    /// A tuple or a list.
+    pub fn is_sequence(self) -> bool { matches!(*self, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_)) }
     /// `a.flat`.
     pub fn is_flat(self) -> bool { matches!(self.kind(), Kind::Iter(IterType::Flat(_))) }
     pub fn is_index(self) -> bool { matches!(*self, Kind::Int(_) | Kind::Bool) }

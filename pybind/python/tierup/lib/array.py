@@ -29,8 +29,22 @@ def set_flat(a, value):
             i += 1
 
 
+def matrix_transpose(a):
+    return np.swapaxes(a, -1, -2)
+
+
 def flat_copy(flat):
     return np._flat_array(flat).flatten()
+
+
+def of_flat(flat, dtype):
+    if dtype is None:
+        return flat_copy(flat)
+    return flat_copy(flat).astype(dtype)
+
+
+def set_sequence(a, i, value):
+    a[i] = np.array(value)
 
 
 def flat_get(flat, i):
@@ -85,3 +99,7 @@ def of_sequence_4(f, a, b, c, d):
 
 def of_sequence_5(f, a, b, c, d, e):
     return f(np.asarray(a), b, c, d, e)
+
+
+def of_sequence_6(f, a, b, c, d, e, g):
+    return f(np.asarray(a), b, c, d, e, g)

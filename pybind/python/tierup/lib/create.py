@@ -5,6 +5,10 @@ import math
 import numpy as np
 
 
+def full_of_sequence(shape, fill_value, dtype, order):
+    return np.full(shape, np.asarray(fill_value), dtype, order)
+
+
 def arange(start, stop, step, dtype):
     if start is None:
         return arange(0, stop, step, dtype)

@@ -7,6 +7,8 @@ def nditer(op, flags, op_flags, order):
     if isinstance(op, tuple):
         arrays = np.broadcast_arrays(*op)
         shape = arrays[0].shape
+        if arrays[0].size == 0:
+            raise ValueError("Iteration of zero-sized operands is not enabled")
         if (order == "K" or order == "A") and _columns_first(arrays):
             for index in np.ndindex(shape[::-1]):
                 yield _elements(arrays, index[::-1] + (...,))
@@ -15,6 +17,8 @@ def nditer(op, flags, op_flags, order):
                 yield _elements(arrays, index + (...,))
     else:
         x = np.asarray(op)
+        if x.size == 0:
+            raise ValueError("Iteration of zero-sized operands is not enabled")
         if order == "K":
             laid = _in_memory_order(x)
         elif order == "F":

@@ -4,6 +4,10 @@ import numpy as np
 
 
 def dot(a, b, out):
+    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+        if out is None:
+            return np.dot(np.asarray(a), np.asarray(b))
+        return dot(np.asarray(a), np.asarray(b), out)
     if out is None:
         # A number counts as an array without dimensions, of its own type.
         return np.multiply(np.asarray(a), np.asarray(b))
@@ -22,7 +26,13 @@ def matmul_out(a, b, out):
     return np.multiply(product, True, out)
 
 
+def matmul_of_sequences(a, b):
+    return np.matmul(np.asarray(a), np.asarray(b))
+
+
 def inner(a, b):
+    if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
+        return np.inner(np.asarray(a), np.asarray(b))
     return np.multiply(a, b)
 
 

@@ -73,7 +73,8 @@ def _check_safe(to, values):
 
 def place(arr, mask, vals):
     values = np.ravel(np.asarray(vals))
-    _check_safe(arr, values)
+    if isinstance(vals, np.ndarray):
+        _check_safe(arr, values)
     k = 0
     for at in np.ndindex(arr.shape):
         if mask[at]:
@@ -85,7 +86,8 @@ def place(arr, mask, vals):
 
 def putmask(a, mask, values):
     given = np.ravel(np.asarray(values))
-    _check_safe(a, given)
+    if isinstance(values, np.ndarray):
+        _check_safe(a, given)
     k = 0
     for at in np.ndindex(a.shape):
         if mask[at]:
@@ -247,6 +249,8 @@ def _roll_rows(a, shift):
 
 
 def rot90(m, k):
+    if isinstance(m, (list, tuple)):
+        return rot90(np.asarray(m), k)
     turns = k % 4
     if turns == 0:
         return m[::1, ::1]

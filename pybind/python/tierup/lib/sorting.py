@@ -63,7 +63,7 @@ def lexsort(keys, axis):
 
 def _by_keys(order, keys):
     """Sorts by one key after the other; the last counts most."""
-    by_first = order[np._argsort(keys[0][order], 0)]
+    by_first = order[np._argsort(np.asarray(keys[0])[order], 0)]
     if len(keys) == 1:
         return by_first
     return _by_keys(by_first, keys[1:])
