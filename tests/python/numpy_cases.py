@@ -84,7 +84,8 @@ for name in CLOSE_UNARY:
     add(f"np.{name}", "a", f"np.{name}(a)", mild(), CLOSE, 1e-6)
     add(f"np.{name} edge", "a", f"np.{name}(a)", edge(REAL_DTYPES, [(), (11,), (22,)]), CLOSE, 1e-6)
 for name in EXACT_BINARY:
-    add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs())
+    # Which of two zeros of different sign wins an extreme depends on the length, in NumPy.
+    add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(), ZEROS if name in ("fmax", "fmin", "maximum", "minimum") else 0.0, ZEROS if name in ("fmax", "fmin", "maximum", "minimum") else 0.0)
 for name in CLOSE_BINARY:
     add(f"np.{name}", "a, b", f"np.{name}(a, b)", pairs(values="mild"), CLOSE, 1e-6)
 for name in INT_BINARY:
@@ -141,7 +142,7 @@ for name, (axis, rank) in product(EXACT_REDUCTIONS + SUMS + ACCUMULATIONS + NAN_
         continue
     shapes = [s for s in SOME_SHAPES if rank is None or len(s) >= rank]
     exact = name in EXACT_REDUCTIONS + NAN_EXTREMES
-    dtypes = REAL_DTYPES if name in ("ptp", "median", "nanmedian", *NAN_EXTREMES) else DTYPES
+    dtypes = REAL_DTYPES[1:] if name == "ptp" else REAL_DTYPES if name in ("median", "nanmedian", *NAN_EXTREMES) else DTYPES
     add(f"np.{name}{axis}", "a", f"np.{name}(a{axis})", (edge if exact else mild)(dtypes, shapes), ZEROS if exact else LOOSE, ZEROS if exact else 1e-5)
 for name, axis in product(METHODS, ["", "axis=0"]):
     exact = name in EXACT_REDUCTIONS
@@ -227,7 +228,7 @@ add("a[:, ::-1] = a", "a", "a", mild(DTYPES, [(2, 3), (3, 3)]), body=["a = a.cop
 
 add("np.sort", "a", "np.sort(a)", edge(DTYPES, [(0,), (1,), (5,), (33,), (2, 3), (300,)]), ZEROS, ZEROS)
 add(".sort()", "a", "a", edge(REAL_DTYPES, [(5,), (33,), (2, 3)]), ZEROS, ZEROS, body=["a = a.copy()", "a.sort()"])
-add("np.argsort", "a", "np.argsort(a)", one(lambda: arrays(REAL_DTYPES[1:], [(0,), (1,), (5,), (33,), (300,)], values="distinct")))
+add("np.argsort", "a", "np.argsort(a)", one(lambda: [a for a in arrays(REAL_DTYPES[1:], [(0,), (1,), (5,), (33,), (300,)], values="distinct") if a.shape != (300,) or a.dtype[1] != "1"]))
 add("np.argsort stable", "a", "np.argsort(a, kind='stable')", edge(REAL_DTYPES, [(0,), (5,), (33,), (300,)]))
 add("np.searchsorted", "a, v", "np.searchsorted(a, v), np.searchsorted(a, v, side='right')",
     lambda: [(a, v) for a in arrays(REAL_DTYPES, [(5,), (33,)], values="mild") for v in (Array("f8", (4,)), Array("i4", (2, 2)), Scalar("int", 0), Scalar("float", 0))], body=["a = np.sort(a)"])
@@ -325,3 +326,5 @@ add("for x in a", "a", "out", mild(DTYPES, [(5,), (0,)]), body=["out = []", "for
 add("ndenumerate", "a", "out", mild(DTYPES, [(2, 3), (3, 0)]), body=["out = []", "for (i, j), x in np.ndenumerate(a):", "    out.append((i, j, x))"])
 add("ndindex", "a", "out", mild(["i4"], [(2, 3), (3, 0)]), body=["out = []", "for i, j in np.ndindex(a.shape):", "    out.append((i * 10 + j, a[i, j]))"])
 add("flat", "a", "out", mild(DTYPES, [(), (5,), (2, 3), (2, 3, 2)]), body=["out = []", "for x in a.flat:", "    out.append(x)"])
+
+import numpy_options  # noqa: E402, F401  (adds its rows)

@@ -6,6 +6,8 @@ import numpy as np
 def nditer(op, flags, op_flags, order):
     if isinstance(op, tuple):
         arrays = np.broadcast_arrays(*op)
+        if order == "K":
+            arrays = _forward_together(arrays, 0)
         shape = arrays[0].shape
         if arrays[0].size == 0:
             raise ValueError("Iteration of zero-sized operands is not enabled")
@@ -53,6 +55,33 @@ def _columns_first(arrays):
         if a.flags.f_contiguous and not a.flags.c_contiguous:
             columns = True
     return columns and not rows
+
+
+def _forward_together(arrays, axis):
+    """An axis is turned round where some array runs backwards along it and none forwards."""
+    if axis == arrays[0].ndim:
+        return arrays
+    backwards, forwards = False, False
+    for a in arrays:
+        if a.strides[axis] < 0:
+            backwards = True
+        if a.strides[axis] > 0:
+            forwards = True
+    if backwards and not forwards:
+        return _forward_together(_flipped(arrays, axis), axis + 1)
+    return _forward_together(_viewed(arrays), axis + 1)
+
+
+def _flipped(arrays, axis):
+    if len(arrays) == 1:
+        return (np.flip(arrays[0], axis),)
+    return (np.flip(arrays[0], axis),) + _flipped(arrays[1:], axis)
+
+
+def _viewed(arrays):
+    if len(arrays) == 1:
+        return (arrays[0][..., :],)
+    return (arrays[0][..., :],) + _viewed(arrays[1:])
 
 
 def _in_memory_order(a):
