@@ -172,14 +172,26 @@ fn fold_level(
 pub fn elementwise(
     cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
+    elementwise_or(cx, to, from, body, None)
+}
+
+/// [`elementwise`] where contiguous arrays of one shape are left to a kernel, which is given the number of elements.
+pub fn elementwise_or(
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    kernel: Option<&dyn Fn(&mut LowerCx<'_>, Value) -> Result<()>>,
+) -> Result<()> {
     let n = to.shape.len();
     let alike = n > 0 && to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
     if !alike { return nested(cx, to, from, body); }
-    match same_shapes(cx, to, from) {
+    let flat = |cx: &mut LowerCx<'_>, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match kernel {
         None => flat(cx, to, from, body),
+        Some(run) => { let total = to.size(cx); run(cx, total) }
+    };
+    match same_shapes(cx, to, from) {
+        None => flat(cx, body),
         Some(same) => {
             let body = std::cell::RefCell::new(body);
-            cx.if_else(same, |cx| flat(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]))?;
+            cx.if_else(same, |cx| flat(cx, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]))?;
             Ok(())
         }
     }

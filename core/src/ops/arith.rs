@@ -2,6 +2,7 @@
 //!
 //! On scalars integers widen to 64 bits and division by zero raises; between arrays NumPy's promotion holds and it does not.
 
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
@@ -17,32 +18,32 @@ const UN: &str = "x, out=None";
 
 /// Each line is two rows: Python's operator, and NumPy's function, which treats scalars as arrays of no dimension and never raises for a zero divisor.
 macro_rules! operators {
-    ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)?; )+) => {
+    ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)? $(=> $kernel:ident)?; )+) => {
         pub static OPS: &[OpDef] = &[$(
-            OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$raises())?.doc($doc),
+            OpDef::new(&[$($operator),+], $params, Body::Ufunc($rule, $emit))$(.$raises())?$(.kernel(Map::$kernel))?.doc($doc),
             OpDef::new(&[$($numpy),+], $params, Body::Ufunc(|a, _| { let rule: super::UfuncRule = $rule; rule(a, true).map(strong) }, |cx, c| {
                 let emit: super::Emit = $emit;
                 emit(cx, &OpCall { elementwise: true, ..*c })
-            })).doc($doc),
+            }))$(.kernel(Map::$kernel))?.doc($doc),
         )+];
     };
 }
 
 operators! {
-    ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`.";
-    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor), "`x1 - x2`.";
-    ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`.";
-    ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises;
+    ["operator.add"], ["numpy.add"], BIN, |a, e| same(a, e, fold_add), |cx, c| field(cx, c, Op::Iadd, Op::Fadd, Op::Bor), "`x1 + x2`." => Add;
+    ["operator.sub"], ["numpy.subtract"], BIN, subtract_rule, |cx, c| field(cx, c, Op::Isub, Op::Fsub, Op::Bxor), "`x1 - x2`." => Sub;
+    ["operator.mul"], ["numpy.multiply"], BIN, |a, e| same(a, e, fold_mul), emit_mul, "`x1 * x2`." => Mul;
+    ["operator.truediv"], ["numpy.divide", "numpy.true_divide"], BIN, true_div_rule, emit_true_div, "`x1 / x2`.", raises => Div;
     ["operator.floordiv"], ["numpy.floor_divide"], BIN, floordiv_rule, emit_floordiv, "`x1 // x2`, rounded down.", raises;
     ["operator.mod"], ["numpy.remainder", "numpy.mod"], BIN, mod_rule, emit_mod, "`x1 % x2`, with the sign of `x2`.", raises;
-    ["operator.and_"], ["numpy.bitwise_and"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`.";
-    ["operator.or_"], ["numpy.bitwise_or"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`.";
-    ["operator.xor"], ["numpy.bitwise_xor"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`.";
+    ["operator.and_"], ["numpy.bitwise_and"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Band), "`x1 & x2`." => And;
+    ["operator.or_"], ["numpy.bitwise_or"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bor), "`x1 | x2`." => Or;
+    ["operator.xor"], ["numpy.bitwise_xor"], BIN, bits_rule, |cx, c| bitwise(cx, c, Op::Bxor), "`x1 ^ x2`." => Xor;
     ["operator.lshift"], ["numpy.left_shift", "numpy.bitwise_left_shift"], BIN, shift_rule, emit_lshift, "`x1 << x2`; 0 when all bits leave.", raises;
     ["operator.rshift"], ["numpy.right_shift", "numpy.bitwise_right_shift"], BIN, shift_rule, emit_rshift, "`x1 >> x2`; the sign when all bits leave.", raises;
-    ["operator.neg"], ["numpy.negative"], UN, sign_rule, emit_neg, "`-x`.";
+    ["operator.neg"], ["numpy.negative"], UN, sign_rule, emit_neg, "`-x`." => Neg;
     ["operator.pos"], ["numpy.positive"], UN, sign_rule, |_, c| Ok(c.args[0].clone()), "`+x`.";
-    ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`.";
+    ["operator.invert", "operator.inv"], ["numpy.invert", "numpy.bitwise_not", "numpy.bitwise_invert"], UN, invert_rule, emit_invert, "`~x`." => Not;
 }
 
 /// A scalar result of NumPy's function has NumPy's type.

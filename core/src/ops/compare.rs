@@ -1,5 +1,6 @@
 //! Comparison, identity and truth.
 
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -22,12 +23,12 @@ const GT: Cmp = Cmp { signed: Op::IcmpSgt, unsigned: (Op::IcmpUlt, true), float:
 const GE: Cmp = Cmp { signed: Op::IcmpSge, unsigned: (Op::IcmpUle, true), float: Op::FcmpGe };
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.eq", "numpy.equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ))).doc("`x1 == x2`."),
-    OpDef::new(&["operator.ne", "numpy.not_equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE))).doc("`x1 != x2`."),
-    OpDef::new(&["operator.lt", "numpy.less"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT))).doc("`x1 < x2`."),
-    OpDef::new(&["operator.le", "numpy.less_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE))).doc("`x1 <= x2`."),
-    OpDef::new(&["operator.gt", "numpy.greater"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT))).doc("`x1 > x2`."),
-    OpDef::new(&["operator.ge", "numpy.greater_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE))).doc("`x1 >= x2`."),
+    OpDef::new(&["operator.eq", "numpy.equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_eq()), |cx, c| emit(cx, c, EQ))).kernel(Map::Eq).doc("`x1 == x2`."),
+    OpDef::new(&["operator.ne", "numpy.not_equal"], BIN, Body::Ufunc(|a, e| rule(a, e, |o| o.is_ne()), |cx, c| emit(cx, c, NE))).kernel(Map::Ne).doc("`x1 != x2`."),
+    OpDef::new(&["operator.lt", "numpy.less"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_lt()), |cx, c| emit(cx, c, LT))).kernel(Map::Lt).doc("`x1 < x2`."),
+    OpDef::new(&["operator.le", "numpy.less_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_le()), |cx, c| emit(cx, c, LE))).kernel(Map::Le).doc("`x1 <= x2`."),
+    OpDef::new(&["operator.gt", "numpy.greater"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_gt()), |cx, c| emit(cx, c, GT))).kernel(Map::Gt).doc("`x1 > x2`."),
+    OpDef::new(&["operator.ge", "numpy.greater_equal"], BIN, Body::Ufunc(|a, e| ordered(a, e, |o| o.is_ge()), |cx, c| emit(cx, c, GE))).kernel(Map::Ge).doc("`x1 >= x2`."),
     OpDef::new(&["operator.eq"], "a, b", Body::Lir(structural_rule, |cx, c| equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]).map(|v| vec![v]))).doc("`a == b` of tuples, None, optionals and types."),
     OpDef::new(&["operator.ne"], "a, b", Body::Lir(|cx, a| structural_rule(cx, a).map(negated), |cx, c| {
         let v = equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?;

@@ -3,6 +3,7 @@
 //! Every row is a universal function: it takes scalars as well, which then have NumPy's types (a Python `int` counts as `int64`).
 
 use super::number::{int_gcd, int_lcm, np_fmod_f32, np_fmod_f64, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg};
@@ -16,10 +17,10 @@ const BIN: &str = "x1, x2, out=None";
 
 pub static OPS: &[OpDef] = &[
     // Extremes: of equal values (zeros of either sign) the second, as vector instructions choose.
-    OpDef::new(&["numpy.maximum"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, true))).doc("Larger value; NaN where either is NaN."),
-    OpDef::new(&["numpy.minimum"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, true))).doc("Smaller value; NaN where either is NaN."),
-    OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false))).doc("Larger value; a NaN loses."),
-    OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false))).doc("Smaller value; a NaN loses."),
+    OpDef::new(&["numpy.maximum"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, true))).kernel(Map::Max).doc("Larger value; NaN where either is NaN."),
+    OpDef::new(&["numpy.minimum"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, true))).kernel(Map::Min).doc("Smaller value; NaN where either is NaN."),
+    OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false))).kernel(Map::Fmax).doc("Larger value; a NaN loses."),
+    OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false))).kernel(Map::Fmin).doc("Smaller value; a NaN loses."),
     OpDef::new(&["numpy._clip"], "x, low, high, out=None", Body::Ufunc(|a, _| same(a, number), |cx, c| {
         let at_least = extreme(cx, &OpCall { args: &c.args[..2], ..*c }, MAX, true)?;
         extreme(cx, &OpCall { args: &[at_least, c.args[2].clone()], ..*c }, MIN, true)
@@ -29,14 +30,14 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.square"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), |cx, c| {
         let double = OpCall { args: &[c.args[0].clone(), c.args[0].clone()], types: &[c.types[0]; 2], ..*c };
         super::arith::emit_mul(cx, &double)
-    })).doc("`x * x`."),
+    })).kernel(Map::Square).doc("`x * x`."),
     OpDef::new(&["numpy.reciprocal"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), emit_reciprocal)).doc("`1 / x`, truncated for integers."),
     OpDef::new(&["numpy.conjugate", "numpy.conj", "array.conjugate", "array.conj"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), |cx, c| {
         let mut v = c.args[0].clone();
         if let Some(im) = v.get_mut(1) { *im = cx.b.un(Op::Fneg, *im); }
         Ok(v)
     })).doc("Complex conjugate."),
-    OpDef::new(&["numpy.fabs"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Fabs, c.args[0][0])]))).doc("Magnitude as a float."),
+    OpDef::new(&["numpy.fabs"], UN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.un(Op::Fabs, c.args[0][0])]))).kernel(Map::Abs).doc("Magnitude as a float."),
     OpDef::new(&["numpy.copysign"], BIN, Body::Ufunc(|a, _| same(a, real_float), |cx, c| Ok(vec![cx.b.bin(Op::Fcopysign, c.args[0][0], c.args[1][0])]))).doc("Magnitude of `x1`, sign of `x2`."),
     OpDef::new(&["numpy.heaviside"], BIN, Body::Ufunc(|a, _| same(a, real_float), emit_heaviside)).doc("0, `x2` or 1 for `x1` below, at or above 0."),
     OpDef::new(&["numpy.fmod"], BIN, Body::Ufunc(|a, _| same(a, |t| real(bool_as_i8(t))), emit_fmod)).doc("Remainder with the sign of `x1`."),
@@ -45,15 +46,15 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.gcd"], BIN, Body::Ufunc(|a, _| same(a, integer), |cx, c| integers(cx, c, &int_gcd, &uint_gcd))).doc("Greatest common divisor."),
     OpDef::new(&["numpy.lcm"], BIN, Body::Ufunc(|a, _| same(a, integer), |cx, c| integers(cx, c, &int_lcm, &uint_lcm))).doc("Least common multiple."),
     // Rounding.
-    OpDef::new(&["numpy.floor"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ffloor))).doc("Down to a whole number."),
-    OpDef::new(&["numpy.ceil"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Fceil))).doc("Up to a whole number."),
-    OpDef::new(&["numpy.trunc", "numpy.fix"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ftrunc))).doc("Towards zero to a whole number."),
-    OpDef::new(&["numpy.rint"], UN, Body::Ufunc(|a, _| same(a, float), |cx, c| rounded(cx, c, Op::Fnearest))).doc("To the nearest whole number, ties to even."),
+    OpDef::new(&["numpy.floor"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ffloor))).kernel(Map::Floor).doc("Down to a whole number."),
+    OpDef::new(&["numpy.ceil"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Fceil))).kernel(Map::Ceil).doc("Up to a whole number."),
+    OpDef::new(&["numpy.trunc", "numpy.fix"], UN, Body::Ufunc(|a, _| same(a, real), |cx, c| rounded(cx, c, Op::Ftrunc))).kernel(Map::Trunc).doc("Towards zero to a whole number."),
+    OpDef::new(&["numpy.rint"], UN, Body::Ufunc(|a, _| same(a, float), |cx, c| rounded(cx, c, Op::Fnearest))).kernel(Map::Rint).doc("To the nearest whole number, ties to even."),
     OpDef::new(&["numpy._round"], "x, decimals, out=None", Body::Ufunc(round_rule, emit_round)).doc("To that many decimals as NumPy does: scaled, to nearest even, scaled back."),
     // Classification.
-    OpDef::new(&["numpy.isnan"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Nan))).doc("Whether NaN."),
-    OpDef::new(&["numpy.isinf"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Inf))).doc("Whether infinite."),
-    OpDef::new(&["numpy.isfinite"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Finite))).doc("Whether neither infinite nor NaN."),
+    OpDef::new(&["numpy.isnan"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Nan))).kernel(Map::IsNan).doc("Whether NaN."),
+    OpDef::new(&["numpy.isinf"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Inf))).kernel(Map::IsInf).doc("Whether infinite."),
+    OpDef::new(&["numpy.isfinite"], UN, Body::Ufunc(|a, _| flag(a, number), |cx, c| classified(cx, c, Class::Finite))).kernel(Map::IsFinite).doc("Whether neither infinite nor NaN."),
     OpDef::new(&["numpy.isposinf"], UN, Body::Ufunc(|a, _| flag(a, real), |cx, c| classified(cx, c, Class::PlusInf))).doc("Whether positive infinity."),
     OpDef::new(&["numpy.isneginf"], UN, Body::Ufunc(|a, _| flag(a, real), |cx, c| classified(cx, c, Class::MinusInf))).doc("Whether negative infinity."),
     OpDef::new(&["numpy.signbit"], UN, Body::Ufunc(|a, _| flag(a, real_float), emit_signbit)).doc("Whether the sign bit is set."),
@@ -137,7 +138,7 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: Extreme, nan_wins: bool) -> 
             let nan = any_nan(cx, if nan_wins { a } else { b });
             let first = wins(cx, e, a, b);
             let first = cx.or(first, nan);
-            a.iter().zip(b).map(|(x, y)| cx.b.select(first, *x, *y)).collect()
+            a.iter().zip(b).map(|(x, y)| if c.elementwise { super::select::choose(cx, first, *x, *y) } else { cx.b.select(first, *x, *y) }).collect()
         }
     })
 }

@@ -5,6 +5,7 @@
 
 use super::OpDef;
 use crate::rt::{Ctx, P};
+use crate::types::{Kind, Type};
 
 /// What `array_reduce` computes. The number is what compiled code passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +40,33 @@ impl Reduce {
     pub fn from_number(n: i64) -> Option<Reduce> { usize::try_from(n).ok().and_then(|i| Reduce::ALL.get(i).copied()) }
 }
 
+/// What `array_map` computes, with the results that the scalar loop of the same row gives. The number is what compiled code passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Map {
+    Add, Sub, Mul, Div, Max, Min, Fmax, Fmin, And, Or, Xor, Eq, Ne, Lt, Le, Gt, Ge,
+    /// Of one operand from here on.
+    Neg, Abs, Not, Square, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsFinite, IsInf,
+}
+impl Map {
+    pub const ALL: &'static [Map] = &[
+        Map::Add, Map::Sub, Map::Mul, Map::Div, Map::Max, Map::Min, Map::Fmax, Map::Fmin, Map::And, Map::Or, Map::Xor, Map::Eq, Map::Ne, Map::Lt, Map::Le, Map::Gt,
+        Map::Ge, Map::Neg, Map::Abs, Map::Not, Map::Square, Map::Sqrt, Map::Floor, Map::Ceil, Map::Trunc, Map::Rint, Map::IsNan, Map::IsFinite, Map::IsInf,
+    ];
+    pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
+
+    /// Whether there is a loop for operands of that type that gives results of the other.
+    pub fn takes(self, t: Type, ret: Type) -> bool {
+        match self {
+            Map::Add | Map::Sub | Map::Mul | Map::Max | Map::Min | Map::Neg | Map::Square => t == ret && (t.is_int() || t.is_float()),
+            Map::Div | Map::Fmax | Map::Fmin | Map::Abs | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint => t == ret && t.is_float(),
+            Map::And | Map::Or | Map::Xor | Map::Not => t == ret && t.is_index(),
+            Map::Eq | Map::Ne | Map::Lt | Map::Le | Map::Gt | Map::Ge => *ret == Kind::Bool && (t.is_int() || t.is_float()),
+            Map::IsNan | Map::IsFinite | Map::IsInf => *ret == Kind::Bool && t.is_float(),
+        }
+    }
+}
+
 crate::runtime_fns! {
     /// Arrays as memory.
     trait Helpers;
@@ -48,6 +76,9 @@ crate::runtime_fns! {
     fn array_fill(itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) [Writes, Never];
     /// Copies and converts: as `astype` does.
     fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Never];
+    /// Computes `n` elements (`op` is a `Map`) from contiguous operands of one element type; a step is 1, or 0 for one number beside all elements. `out` is an
+    /// operand or does not overlap any.
+    fn array_map(op: i64, elem: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) [Writes, Never];
     /// Reduces (`op` is a `Reduce`) the axes that `axes` has a bit for. `elem` is what the source holds, `acc` what is computed in and stored; the source is
     /// converted to it first (but not for any, all and the counts). `out_strides` has an entry for every axis of the source, 0 for the reduced ones.
     /// ValueError for the minimum or maximum of nothing.

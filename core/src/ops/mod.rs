@@ -65,12 +65,14 @@ pub struct OpDef {
     pub own: fn(&[crate::types::Type], crate::types::Type) -> Own,
     /// Operands that a row in Python takes; rows in Rust say so in their rule.
     pub takes: fn(&[Arg]) -> bool,
+    /// The kernel that does the scalar loop of a ufunc over contiguous memory.
+    pub kernel: Option<kernel::Map>,
     pub doc: &'static str,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, doc: "" }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
@@ -84,6 +86,8 @@ impl OpDef {
     pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef { self.own = own; self }
     /// Limits a row in Python to operands of certain types.
     pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef { self.takes = takes; self }
+    /// Over contiguous memory the run-time's kernel does the same; where it takes the types.
+    pub const fn kernel(mut self, map: kernel::Map) -> OpDef { self.kernel = Some(map); self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
     /// The parameters, parsed once for each spelling.

@@ -7,6 +7,7 @@
 use super::elementwise::{constant, number};
 use super::mathfn::{f32_pow, f64_pow};
 use super::number as num;
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
@@ -19,6 +20,8 @@ use crate::types::{Const, Float, Int, Kind, Type, promote};
 const BIN: &str = "x1, x2, out=None";
 
 pub static OPS: &[OpDef] = &[
+    OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst) == Some(2.0) && !a[0].ty.is_complex() { power_rule(a, true) } else { None }, emit_power))
+        .kernel(Map::Square).doc("`x1 ** 2` of arrays."),
     OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).raises().doc("`x1 ** x2`."),
     OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).raises().doc("`x1` to the power `x2`."),
     OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).doc("`x1` to the power `x2` in double precision."),

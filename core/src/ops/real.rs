@@ -1,5 +1,6 @@
 //! Numbers of Python: floor division and modulo of floats, `abs`, `divmod`, conversions between scalar types.
 
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
@@ -19,8 +20,8 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs)).doc("Magnitude."),
-    OpDef::new(&["numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs)).doc("Magnitude."),
+    OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs)).kernel(Map::Abs).doc("Magnitude."),
+    OpDef::new(&["numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs)).kernel(Map::Abs).doc("Magnitude."),
     OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int)).raises().doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
     OpDef::new(&["builtins.float"], "x=0.0", Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert)).doc("The number as a float."),
     OpDef::new(&["builtins.complex"], "real=0.0, imag=0.0", Body::Lir(complex_rule, emit_complex)).doc("`real + imag j`."),

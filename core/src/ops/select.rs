@@ -59,14 +59,17 @@ fn where_rule(args: &[Arg], _: bool) -> Option<Answer> {
 
 fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let cond = c.args[0][0];
-    Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| {
-        // Floats are chosen as the integers of their bits: processors have no conditional move for them, and the condition is often hard to predict.
-        let ty = cx.b.ty(*x);
-        let bits = match ty { Ty::F32 => Ty::I32, Ty::F64 => Ty::I64, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return cx.b.select(cond, *x, *y) };
-        let (x, y) = (cx.b.conv(Op::Bitcast, bits, *x), cx.b.conv(Op::Bitcast, bits, *y));
-        let chosen = cx.b.select(cond, x, y);
-        cx.b.conv(Op::Bitcast, ty, chosen)
-    }).collect())
+    Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| choose(cx, cond, *x, *y)).collect())
+}
+
+/// A choice without a branch, for loops in which the condition is hard to predict. Floats are chosen as the integers of their bits, for processors have
+/// no conditional move for them.
+pub fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> Value {
+    let ty = cx.b.ty(x);
+    let bits = match ty { Ty::F32 => Ty::I32, Ty::F64 => Ty::I64, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return cx.b.select(cond, x, y) };
+    let (x, y) = (cx.b.conv(Op::Bitcast, bits, x), cx.b.conv(Op::Bitcast, bits, y));
+    let chosen = cx.b.select(cond, x, y);
+    cx.b.conv(Op::Bitcast, ty, chosen)
 }
 
 // ---- isclose

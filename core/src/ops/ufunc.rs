@@ -1,11 +1,12 @@
 //! Universal functions: one scalar loop, broadcast over arrays. A row gives the scalar loop; this file gives everything else.
 
+use super::kernel::{Map, array_map};
 use super::{OpDef, UfuncRule};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, shape_text, store_element};
+use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type};
@@ -103,12 +104,40 @@ struct Loop<'a> {
     operands: Vec<Operand>, types: Vec<Type>, ret: Type, emit: super::Emit, consts: Vec<Option<crate::types::Const>>, call: &'a OpCall<'a>,
     /// Which elements are computed; none for all.
     mask: Option<Operand>,
+    /// The kernel that does the same over contiguous memory.
+    kernel: Option<Map>,
 }
 
 impl Loop<'_> {
     /// The arrays that the loop passes: operands, and last the mask.
     fn arrays(&self) -> Vec<ArrayVal> {
         self.operands.iter().chain(&self.mask).filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect()
+    }
+
+    /// A call of the kernel, if there is one for operands and results as they are in memory.
+    fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value) -> Result<()> + use<>> {
+        let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(self.types[0], self.ret))?;
+        let t = self.types[0];
+        if self.types.iter().any(|other| *other != t) { return None; }
+        let mut operands = vec![];
+        for o in &self.operands {
+            operands.push(match o {
+                Operand::Array(a) if a.ty.dtype == t => (a.data, 1),
+                Operand::Array(_) => return None,
+                Operand::Scalar(v) => {
+                    let place = cx.b.slot_addr(16);
+                    store_element(cx, place, t, v);
+                    (place, 0)
+                }
+            });
+        }
+        let (a, b) = (*operands.first()?, *operands.get(1).or(operands.first())?);
+        let out = to.data;
+        Some(move |cx: &mut LowerCx<'_>, n: Value| {
+            let (op, elem, steps) = (cx.b.i64(map as i64), element_code(cx, t)?, [a.1, b.1].map(|s| cx.b.i64(s)));
+            cx.b.helper(&array_map, &[op, elem, n, out, a.0, steps[0], b.0, steps[1]]);
+            Ok(())
+        })
     }
 
     /// Runs `body` where the mask is true; `at` are the addresses of the elements of [`Loop::arrays`].
@@ -165,7 +194,7 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
             Some(if m.ty.as_array().is_some() { Operand::Array(ArrayVal::new(cx, v, m.ty)?) } else { Operand::Scalar(v.clone()) })
         }
     };
-    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call, mask };
+    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call, mask, kernel: op.kernel };
     match out {
         Some(v) => into(cx, &body, &v),
         None => fresh(cx, &body),
@@ -191,7 +220,8 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
     // Further results are written at the places that the loop over the first one passes.
     let others: Vec<ArrayVal> = arrays.iter().chain(&made[1..]).cloned().collect();
-    cx.guarded(&owners, |cx| elementwise(cx, &made[0], &others, &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
+    let whole = body.whole(cx, &made[0]);
+    cx.guarded(&owners, |cx| elementwise_or(cx, &made[0], &others, &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
         let v = body.element(cx, at)?;
         let places = std::iter::once(&p).chain(&at[arrays.len()..]);
         for (((v, t), m), p) in split_leaves(&v, &elements).iter().zip(&elements).zip(&made).zip(places) {
@@ -199,7 +229,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
             store_element(cx, *p, m.ty.dtype, &v);
         }
         Ok(())
-    })))?;
+    }), whole.as_ref().map(|w| w as _)))?;
     Ok(made.iter().flat_map(ArrayVal::pack).collect())
 }
 
@@ -220,12 +250,15 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
         let meet = super::index::overlaps(cx, &target, a);
         shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
     }
-    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| elementwise(cx, to, &arrays, &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
-        let v = body.element(cx, at)?;
-        let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
-        store_element(cx, p, to.ty.dtype, &v);
-        Ok(())
-    }));
+    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| {
+        let whole = body.whole(cx, to);
+        elementwise_or(cx, to, &arrays, &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
+            let v = body.element(cx, at)?;
+            let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
+            store_element(cx, p, to.ty.dtype, &v);
+            Ok(())
+        }), whole.as_ref().map(|w| w as _))
+    };
     match shared {
         None => run(cx, &target)?,
         Some(shared) => {

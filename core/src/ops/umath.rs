@@ -6,6 +6,7 @@ use super::elementwise::{Loop, common, float, real_float, same};
 use super::mathfn as m;
 use super::number as num;
 use super::power::complex_helper;
+use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg};
@@ -65,7 +66,7 @@ pub static OPS: &[OpDef] = &[
     analytic!("numpy.log10", f64_log10, f32_log10, np_complex_log10, "Logarithm to base 10."),
     analytic!("numpy.log1p", f64_log1p, f32_log1p, np_complex_log1p, "`log(1 + x)`."),
     real!("numpy.cbrt", UN, f64_cbrt, f32_cbrt, "Cube root."),
-    OpDef::new(&["numpy.sqrt"], UN, Body::Ufunc(|a, _| same(a, float), emit_sqrt)).doc("Square root; NaN of a negative number."),
+    OpDef::new(&["numpy.sqrt"], UN, Body::Ufunc(|a, _| same(a, float), emit_sqrt)).kernel(Map::Sqrt).doc("Square root; NaN of a negative number."),
     real!("numpy.arctan2" | "numpy.atan2", BIN, f64_atan2, f32_atan2, "Angle of the point `(x2, x1)`."),
     real!("numpy.hypot", BIN, f64_hypot, f32_hypot, "Length of the vector `(x1, x2)`."),
     real!("numpy.logaddexp", BIN, f64_logaddexp, f32_logaddexp, "`log(exp(x1) + exp(x2))`."),

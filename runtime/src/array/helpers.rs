@@ -3,12 +3,12 @@
 use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
-use super::{View, copy, lanes, reduce};
+use super::{View, copy, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
-use tierup_core::ops::kernel::{Helpers, Reduce};
+use tierup_core::ops::kernel::{Helpers, Map, Reduce};
 use tierup_core::rt::{Ctx, P};
 
 /// The element type of a code. Compiled code passes codes of arrays only; anything else does nothing below, as strings do.
@@ -26,6 +26,9 @@ impl Helpers for Native {
     }
     unsafe fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
         unsafe { copy::cast(elem(to_elem), View::new(ndim, shape, to, to_strides), elem(from_elem), View::new(ndim, shape, from, from_strides)) }
+    }
+    unsafe fn array_map(op: i64, elem_code: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) {
+        if let Some(op) = Map::from_number(op) { unsafe { map::map(op, elem(elem_code), n, out, (a, a_step), (b, b_step)) } }
     }
     unsafe fn array_reduce(
         ctx: Ctx, op: i64, elem_code: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64,

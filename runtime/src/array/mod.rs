@@ -9,6 +9,7 @@ pub mod helpers;
 pub mod item;
 pub mod lanes;
 pub mod linalg;
+pub mod map;
 mod radix;
 pub mod reduce;
 pub mod scan;

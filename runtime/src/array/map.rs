@@ -1,0 +1,150 @@
+//! Element-wise arithmetic over contiguous memory: what compiled loops would do one element at a time, in vectors.
+//!
+//! Results have the bits of the loops that `core/src/ops` emits for the same rows. Elements are taken in blocks that are read whole before any of them
+//! is written, so the result may be one of the operands; it may not overlap them otherwise.
+
+use super::item::Bool;
+use super::simd;
+use tierup_core::elem::Elem;
+use tierup_core::ops::kernel::Map;
+
+/// Elements of a block.
+const BLOCK: usize = 32;
+
+/// One element's result.
+trait Apply<S: Copy, R: Copy> { fn apply(a: S, b: S) -> R; }
+
+simd! {
+    unsafe fn run<S: Copy, R: Copy, F: Apply<S, R>>(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
+        let (out, a, b) = (out.cast::<R>(), a.cast::<S>(), b.cast::<S>());
+        let whole = n - n % BLOCK;
+        // A step is 1 or, for one number beside all elements, 0.
+        if a_step == 1 && b_step == 1 {
+            for i in (0..whole).step_by(BLOCK) {
+                let (x, y) = (a.add(i).cast::<[S; BLOCK]>().read_unaligned(), b.add(i).cast::<[S; BLOCK]>().read_unaligned());
+                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y[k])));
+            }
+        } else if a_step == 1 {
+            let y = b.read_unaligned();
+            for i in (0..whole).step_by(BLOCK) {
+                let x = a.add(i).cast::<[S; BLOCK]>().read_unaligned();
+                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y)));
+            }
+        } else {
+            let x = a.read_unaligned();
+            for i in (0..whole).step_by(BLOCK) {
+                let y = b.add(i * b_step).cast::<[S; BLOCK]>().read_unaligned();
+                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x, y[k])));
+            }
+        }
+        for i in whole..n {
+            let (x, y) = (a.add(i * a_step).read_unaligned(), b.add(i * b_step).read_unaligned());
+            out.add(i).write_unaligned(F::apply(x, y));
+        }
+    }
+}
+
+/// Operations by name; each is implemented for the types that it takes.
+macro_rules! operations { ($($Name:ident)*) => { $(struct $Name;)* }; }
+operations!(Add Sub Mul Div Max Min Fmax Fmin And Or Xor Eq Ne Lt Le Gt Ge Neg Abs Not Square Sqrt Floor Ceil Trunc Rint IsNan IsFinite IsInf);
+
+macro_rules! apply { ($Op:ident, $S:ty => $R:ty, |$a:ident, $b:pat_param| $e:expr) => {
+    impl Apply<$S, $R> for $Op { #[inline(always)] fn apply($a: $S, $b: $S) -> $R { $e } }
+}; }
+macro_rules! compare { ($($T:ty)*) => { $(
+    apply!(Eq, $T => Bool, |a, b| Bool((a == b) as u8));
+    apply!(Ne, $T => Bool, |a, b| Bool((a != b) as u8));
+    apply!(Lt, $T => Bool, |a, b| Bool((a < b) as u8));
+    apply!(Le, $T => Bool, |a, b| Bool((a <= b) as u8));
+    apply!(Gt, $T => Bool, |a, b| Bool((a > b) as u8));
+    apply!(Ge, $T => Bool, |a, b| Bool((a >= b) as u8));
+)* }; }
+macro_rules! integers { ($($T:ty)*) => { $(
+    apply!(Add, $T => $T, |a, b| a.wrapping_add(b));
+    apply!(Sub, $T => $T, |a, b| a.wrapping_sub(b));
+    apply!(Mul, $T => $T, |a, b| a.wrapping_mul(b));
+    apply!(Max, $T => $T, |a, b| a.max(b));
+    apply!(Min, $T => $T, |a, b| a.min(b));
+    apply!(And, $T => $T, |a, b| a & b);
+    apply!(Or, $T => $T, |a, b| a | b);
+    apply!(Xor, $T => $T, |a, b| a ^ b);
+    apply!(Neg, $T => $T, |a, _| a.wrapping_neg());
+    apply!(Not, $T => $T, |a, _| !a);
+    apply!(Square, $T => $T, |a, _| a.wrapping_mul(a));
+)* }; }
+macro_rules! floats { ($($T:ident)*) => { $(
+    apply!(Add, $T => $T, |a, b| a + b);
+    apply!(Sub, $T => $T, |a, b| a - b);
+    apply!(Mul, $T => $T, |a, b| a * b);
+    apply!(Div, $T => $T, |a, b| a / b);
+    // Of equal values the second, of a NaN and a number the NaN.
+    apply!(Max, $T => $T, |a, b| if a > b || a.is_nan() { a } else { b });
+    apply!(Min, $T => $T, |a, b| if a < b || a.is_nan() { a } else { b });
+    // Of a NaN and a number the number.
+    apply!(Fmax, $T => $T, |a, b| if a > b || b.is_nan() { a } else { b });
+    apply!(Fmin, $T => $T, |a, b| if a < b || b.is_nan() { a } else { b });
+    apply!(Neg, $T => $T, |a, _| -a);
+    apply!(Abs, $T => $T, |a, _| a.abs());
+    apply!(Square, $T => $T, |a, _| a * a);
+    apply!(Sqrt, $T => $T, |a, _| a.sqrt());
+    apply!(Floor, $T => $T, |a, _| a.floor());
+    apply!(Ceil, $T => $T, |a, _| a.ceil());
+    apply!(Trunc, $T => $T, |a, _| a.trunc());
+    apply!(Rint, $T => $T, |a, _| a.round_ties_even());
+    apply!(IsNan, $T => Bool, |a, _| Bool(a.is_nan() as u8));
+    apply!(IsFinite, $T => Bool, |a, _| Bool((a.abs() < $T::INFINITY) as u8));
+    apply!(IsInf, $T => Bool, |a, _| Bool((a.abs() == $T::INFINITY) as u8));
+)* }; }
+integers!(i8 i16 i32 i64 u8 u16 u32 u64);
+floats!(f32 f64);
+compare!(i8 i16 i32 i64 u8 u16 u32 u64 f32 f64);
+apply!(And, Bool => Bool, |a, b| Bool(a.0 & b.0));
+apply!(Or, Bool => Bool, |a, b| Bool(a.0 | b.0));
+apply!(Xor, Bool => Bool, |a, b| Bool(a.0 ^ b.0));
+apply!(Not, Bool => Bool, |a, _| Bool(a.0 ^ 1));
+
+type Run = unsafe fn(usize, *mut u8, *const u8, usize, *const u8, usize);
+
+/// `$Op` over operands of a type; the result is of the same type or, behind `=>`, of another.
+macro_rules! runs {
+    ($op:expr, $T:ty; same: $($Same:ident)*; flags: $($Flag:ident)*) => {
+        match $op {
+            $(Map::$Same => Some(run::<$T, $T, $Same> as Run),)*
+            $(Map::$Flag => Some(run::<$T, Bool, $Flag> as Run),)*
+            #[allow(unreachable_patterns)]
+            Map::Add | Map::Sub | Map::Mul | Map::Div | Map::Max | Map::Min | Map::Fmax | Map::Fmin | Map::And | Map::Or | Map::Xor | Map::Eq | Map::Ne | Map::Lt
+            | Map::Le | Map::Gt | Map::Ge | Map::Neg | Map::Abs | Map::Not | Map::Square | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint | Map::IsNan
+            | Map::IsFinite | Map::IsInf => None,
+        }
+    };
+}
+
+fn chosen(op: Map, elem: Elem) -> Option<Run> {
+    macro_rules! of_integers { ($T:ty) => { runs!(op, $T; same: Add Sub Mul Max Min And Or Xor Neg Not Square; flags: Eq Ne Lt Le Gt Ge) }; }
+    macro_rules! of_floats { ($T:ty) => {
+        runs!(op, $T; same: Add Sub Mul Div Max Min Fmax Fmin Neg Abs Square Sqrt Floor Ceil Trunc Rint; flags: Eq Ne Lt Le Gt Ge IsNan IsFinite IsInf)
+    }; }
+    match elem {
+        Elem::Bool => runs!(op, Bool; same: And Or Xor Not; flags: ),
+        Elem::I8 => of_integers!(i8),
+        Elem::I16 => of_integers!(i16),
+        Elem::I32 => of_integers!(i32),
+        Elem::I64 => of_integers!(i64),
+        Elem::U8 => of_integers!(u8),
+        Elem::U16 => of_integers!(u16),
+        Elem::U32 => of_integers!(u32),
+        Elem::U64 => of_integers!(u64),
+        Elem::F32 => of_floats!(f32),
+        Elem::F64 => of_floats!(f64),
+        Elem::C64 | Elem::C128 | Elem::Str => None,
+    }
+}
+
+/// # Safety
+/// `n` elements of the operands, or one where a step is 0, and room for as many results, which are an operand or do not overlap them.
+pub unsafe fn map(op: Map, elem: Elem, n: i64, out: *mut u8, (a, a_step): (*const u8, i64), (b, b_step): (*const u8, i64)) {
+    if let (Some(run), Ok(n)) = (chosen(op, elem), usize::try_from(n)) {
+        // SAFETY: as required of the caller.
+        unsafe { run(n, out, a, a_step as usize, b, b_step as usize) }
+    }
+}
