@@ -4,7 +4,7 @@ use crate::Native;
 use crate::exc::{Arg, Error, Exc, ExcClass, Res, or_raise};
 use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::AtomicI64;
 use tierup_core::exc::Class;
 use tierup_core::elem::Elem;
@@ -68,6 +68,15 @@ impl generator::Helpers for Native {
 thread_local! {
     /// What was being handled before, outermost first.
     static HANDLED: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
+    /// What is being handled now: `handled` of this thread's context, for helpers that are not given the context.
+    static CURRENT: Cell<*mut Obj> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// The exception that a check just made, with the one being handled as its context.
+pub fn in_context(exc: *mut Exc) -> *mut Obj {
+    // SAFETY: the exception is new, and what is being handled lives until its handler is left.
+    unsafe { crate::exc::set_context(exc, CURRENT.get().cast()) };
+    exc.cast()
 }
 
 impl exception::Helpers for Native {
@@ -77,6 +86,7 @@ impl exception::Helpers for Native {
             retain(exc);
             HANDLED.with(|h| h.borrow_mut().push((*ctx).handled));
             (*ctx).handled = exc;
+            CURRENT.set(exc);
         }
     }
     unsafe fn exc_pop_handled(ctx: Ctx) {
@@ -84,6 +94,7 @@ impl exception::Helpers for Native {
         unsafe {
             let old = (*ctx).handled;
             (*ctx).handled = HANDLED.with(|h| h.borrow_mut().pop()).unwrap_or(std::ptr::null_mut());
+            CURRENT.set((*ctx).handled);
             release(old);
         }
     }

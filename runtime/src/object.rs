@@ -192,7 +192,9 @@ impl Helpers for Native {
             // SAFETY: compiled code passes `len` bytes of UTF-8. They are copied, for the code may be freed before the exception is.
             args.push(Arg::Text(String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into()));
         }
-        Exc::alloc(ExcClass::Builtin(class), args).cast()
+        let exc = Exc::alloc(ExcClass::Builtin(class), args);
+        // Without a message it is an instance that a program makes, which is given its context when it is raised.
+        if len < 0 { exc.cast() } else { crate::frame::in_context(exc) }
     }
     unsafe fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj {
         let class = Class::from_number(class).unwrap_or(Class::SystemError);
@@ -202,11 +204,11 @@ impl Helpers for Native {
             let values = crate::raw_slice(values, text.matches('{').count() as i64);
             fill(&text, values)
         };
-        Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]).cast()
+        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
     }
     unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
         let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
-        Exc::alloc(ExcClass::Builtin(Class::IndexError), vec![Arg::Text(text.into())]).cast()
+        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(Class::IndexError), vec![Arg::Text(text.into())]))
     }
     unsafe fn exc_new_host(handle: i64) -> *mut Obj { Exc::alloc(ExcClass::Host(handle), vec![]).cast() }
     unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {

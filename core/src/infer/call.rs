@@ -321,12 +321,21 @@ impl Solver<'_, '_> {
     /// Calls a Python function with sources for each parameter, captured values included.
     pub fn call_function(&mut self, i: Inst, func: FuncId, sources: Vec<Source>, library: bool) -> Typed {
         let args = self.source_args(&sources)?;
-        let types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
+        let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
+        let consts: Vec<Option<Const>> = args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
+        if types.iter().any(|t| super::session::has_unknown(*t)) {
+            // An empty list that the function fills: what it puts in tells.
+            let open = Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone() };
+            if let Some(ret) = self.session.look_ahead((self.id.0, i), open) {
+                self.out.resolved.insert(i, Resolved::Nothing);
+                return Ok((ret, None, true));
+            }
+            types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
+        }
         if types.iter().any(|t| super::session::has_unknown(*t)) {
             return Err(Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
                 .help("append to it first, or make it where it is filled"));
         }
-        let consts = args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
         let id = self.session.instance(Key { func, args: types.clone(), consts }).map_err(|e| {
             let name = registry::name(func);
             let here = self.func.span(self.func.inst(i).loc);

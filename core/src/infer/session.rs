@@ -51,6 +51,10 @@ pub struct Session<'h> {
     /// Grows whenever a list variable changes.
     pub var_version: u64,
     depth: u32,
+    /// Functions that are looked into for what they put into lists of unknown elements, with what they return as far as known.
+    ahead: Vec<(FuncId, Type)>,
+    /// Numbers of such looks, counted down from the top: their lists are not those of instances.
+    look_ids: HashMap<((u32, Inst), FuncId), u32>,
 }
 
 /// Generators are numbered for the whole process, since types are.
@@ -70,7 +74,7 @@ pub fn generator_key(id: u32) -> Option<Key> { GENERATORS.lock().unwrap_or_else(
 
 impl<'h> Session<'h> {
     pub fn new(host: &'h dyn Host) -> Session<'h> {
-        Session { host, instances: vec![], by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0 }
+        Session { host, instances: vec![], by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0, ahead: vec![], look_ids: HashMap::new() }
     }
 
     /// Types `func` for these argument types, with everything it calls.
@@ -120,6 +124,27 @@ impl<'h> Session<'h> {
             }
         }
         Ok(id)
+    }
+
+    /// Types a function with arguments that are lists of yet unknown elements, for what it puts into them. Inside of such a look it gives the
+    /// result of the function that is looked into, as far as it is known. What goes wrong meanwhile is found again by the call itself.
+    pub fn look_ahead(&mut self, site: (u32, Inst), key: Key) -> Option<Type> {
+        if let Some((_, ret)) = self.ahead.iter().find(|(f, _)| *f == key.func) { return Some(*ret); }
+        let func = registry::get(key.func)?;
+        if self.depth > 50 { return None; }
+        let next = u32::MAX - self.look_ids.len() as u32;
+        let id = *self.look_ids.entry((site, key.func)).or_insert(next);
+        self.ahead.push((key.func, Type::never()));
+        self.depth += 1;
+        // A recursive call gives nothing at first; then what the other ways out of the function give.
+        for _ in 0..4 {
+            let Ok(solved) = super::solve::solve(self, InstanceId(id), &func, &key) else { break };
+            let Some((_, ret)) = self.ahead.last_mut().filter(|(_, r)| *r != solved.ret && !func.is_generator) else { break };
+            *ret = solved.ret;
+        }
+        self.depth -= 1;
+        self.ahead.pop();
+        None
     }
 
     fn solve_instance(&mut self, id: InstanceId) -> Result<()> {
