@@ -105,6 +105,8 @@ pub struct Frame {
     pub resume: i64,
     pub bytes: i64,
     pub ref_mask: i64,
+    /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it is dropped. 2: it is being closed.
+    pub closing: i64,
 }
 
 /// A field's byte offset for lowering.

@@ -62,8 +62,31 @@ impl Generator {
     }
 }
 
+impl Generator {
+    /// Resumes a suspended generator for the last time, if it has anything to do at its end.
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let frame = self.frame.load(Ordering::Acquire).cast::<tierup_core::layout::Frame>();
+        if frame.is_null() { return Ok(()); }
+        // SAFETY: the frame is alive, and this thread alone runs it.
+        unsafe {
+            if (*frame).closing == 0 || (*frame).resume <= 0 { return Ok(()); }
+            (*frame).closing = 2;
+        }
+        match self.resume(py) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(pyo3::exceptions::PyRuntimeError::new_err("generator ignored GeneratorExit")),
+            Err(e) if e.is_instance_of::<pyo3::exceptions::PyGeneratorExit>(py) || e.is_instance_of::<pyo3::exceptions::PyStopIteration>(py) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+}
+
 impl Drop for Generator {
-    fn drop(&mut self) { self.drop_frame(); }
+    fn drop(&mut self) {
+        // Nobody is left to hear of an error; Python says so on stderr.
+        Python::try_attach(|py| if let Err(e) = self.finish(py) { e.write_unraisable(py, None) });
+        self.drop_frame();
+    }
 }
 
 #[pymethods]
@@ -83,11 +106,13 @@ impl Generator {
         self.__next__(py)?.ok_or_else(|| pyo3::exceptions::PyStopIteration::new_err(()))
     }
 
-    /// Ends the generator. What it holds is released; `finally` blocks that it stands in do not run.
-    fn close(&self) -> PyResult<()> {
-        if self.running.load(Ordering::Acquire) { return Err(PyValueError::new_err("generator already executing")); }
+    /// Ends the generator: the `finally` blocks that it stands in run, and what it holds is released.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.running.swap(true, Ordering::AcqRel) { return Err(PyValueError::new_err("generator already executing")); }
+        let answer = self.finish(py);
+        self.running.store(false, Ordering::Release);
         self.drop_frame();
-        Ok(())
+        answer
     }
 
     fn __repr__(&self) -> String { format!("<tierup generator {}>", self.name) }

@@ -59,7 +59,7 @@ impl generator::Helpers for Native {
                 return f;
             }
             count(1);
-            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask });
+            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask, closing: 0 });
             f
         }
     }

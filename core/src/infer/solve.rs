@@ -334,8 +334,8 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.out.yields = self.session.unify(self.out.yields, ty).ok_or_else(|| {
                     Diagnostic::new(Code::CannotUnify, format!("this yield gives {ty}, others {}", self.out.yields))
                 })?;
-                // Closing or throwing into a suspended generator is not supported, so a yield does not raise.
-                Ok((Type::none(), None, false))
+                // A generator that is closed while it is suspended leaves through its handlers.
+                Ok((Type::none(), None, node.unwind.is_some()))
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
             Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),

@@ -46,7 +46,16 @@ pub struct LowerCx<'a> {
 }
 
 /// Name and signature of the resume function of each generator type.
-pub type Generators = std::collections::HashMap<u32, (String, Signature)>;
+pub type Generators = std::collections::HashMap<u32, Resume>;
+
+/// How a generator is resumed.
+#[derive(Clone, Debug)]
+pub struct Resume {
+    pub name: String,
+    pub sig: Signature,
+    /// The function that runs what is left of its `finally` blocks, where it has any.
+    pub close: Option<String>,
+}
 
 /// Where an exception goes: to a handler block with these arguments after the exception, or out of the function. `frames` are the Python
 /// frames that it leaves on the way, innermost first, the one that catches it included.
@@ -264,7 +273,10 @@ impl<'a> LowerCx<'a> {
     // ---- references
 
     pub fn retain(&mut self, val: &[Value], ty: Type) { self.each_ref(val, ty, &object::obj_retain); }
-    pub fn release(&mut self, val: &[Value], ty: Type) { self.each_ref(val, ty, &object::obj_release); }
+    pub fn release(&mut self, val: &[Value], ty: Type) {
+        if self.generators.values().any(|g| g.close.is_some()) { super::generator::close(self, val, ty); }
+        self.each_ref(val, ty, &object::obj_release);
+    }
     fn each_ref(&mut self, val: &[Value], ty: Type, helper: &'static RtFn) {
         for (v, leaf) in val.iter().zip(ty.leaves()) {
             if leaf.is_ref { self.b.helper(helper, &[*v]); }

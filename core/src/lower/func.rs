@@ -324,6 +324,12 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     fn suspend(&mut self, node: &InstNode) -> Result<()> {
         let val = self.val(node.args[0])?;
         super::generator::emit_yield(self, val);
+        if self.func.closes {
+            // Where an exception goes is looked up again: what was loaded before belongs to the activation that has ended.
+            let on_error = self.on_error(node)?;
+            self.cx.begin(on_error);
+            super::generator::emit_exit(self);
+        }
         // What `send` would give: None.
         if let Some(r) = node.result { self.define(r, vec![]); }
         Ok(())

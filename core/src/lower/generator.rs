@@ -4,7 +4,7 @@
 //! control flow needs care. The resume function is `(ctx, frame) -> (status, has_value, value…)`; after the last value, or an exception,
 //! the frame says "finished". Arguments are the frame's first slots and are owned by it.
 
-use super::cx::{Generators, LowerCx, Options, Val};
+use super::cx::{Generators, LowerCx, Options, Resume, Val};
 use super::func::FuncLower;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
@@ -85,12 +85,12 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
             for i in data.insts.iter().rev() {
                 let node = func.inst(*i);
                 if let Some(r) = node.result { live.remove(&r); }
-                if node.op == Op::Yield { across.extend(&live); }
-                live.extend(&node.args);
                 if let Some(u) = &node.unwind {
                     live.extend(&live_in[u.block.index()]);
                     live.extend(&u.args);
                 }
+                if node.op == Op::Yield { across.extend(&live); }
+                live.extend(&node.args);
             }
             for p in &data.params { live.remove(p); }
             if live != live_in[b.index()] {
@@ -140,7 +140,11 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     emit_finish(&mut f);
     f.cx.b.switch_to(entry);
     f.cx.b.switch(index, cases, finished);
-    Ok(vec![maker, out])
+    let mut all = vec![maker, out];
+    if let Some((resume, name)) = generators.get(&generator_id(&session.at(id).key)).and_then(|g| Some((g, g.close.as_ref()?))) {
+        all.push(lower_close(name, resume, yields, options, generators));
+    }
+    Ok(all)
 }
 
 /// Whether resuming may lead back to the same code: the body calls something, or drives another generator.
@@ -155,6 +159,10 @@ fn lower_maker(session: &Session<'_>, id: InstanceId, func: &Func, l: &Layout, o
     let mut cx = LowerCx::new(b, params[0], t.sig.results[1..].to_vec(), options, generators);
     let (words, mask) = (cx.b.i64(l.words as i64), cx.b.i64(l.ref_mask as i64));
     let frame = cx.helper_value(&frame_new, &[words, mask]);
+    if func.closes {
+        let one = cx.b.i64(1);
+        cx.b.store(one, frame, offset!(Frame.closing), Alias::Frame);
+    }
     for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) { cx.retain(val, *ty); }
     let places = func.blocks[0].params.iter().flat_map(|p| l.slots.get(p).into_iter().flatten());
     for (v, (at, _)) in params[1..].iter().zip(places) { cx.b.store(*v, frame, *at, Alias::Frame); }
@@ -188,16 +196,119 @@ pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
 
 /// Resume functions of all generators of a session.
 pub fn all(session: &Session<'_>) -> Generators {
-    let made = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).func.is_generator);
-    made.map(|i| (generator_id(&session.at(i).key), (resume_name(session, i), resume_signature(session.at(i).yields)))).collect()
+    let made: Vec<InstanceId> = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).func.is_generator).collect();
+    let mut closes: HashSet<u32> = HashSet::new();
+    // One that holds another one that must be closed must be closed itself.
+    loop {
+        let before = closes.len();
+        for i in &made {
+            let Some(typed) = &session.at(*i).typed else { continue };
+            let f = &typed.func;
+            if f.insts.iter().any(|n| n.op == Op::Yield && n.unwind.is_some()) || f.types.iter().any(|t| holds_any(*t, &closes)) { closes.insert(generator_id(&session.at(*i).key)); }
+        }
+        if closes.len() == before { break; }
+    }
+    made.iter().map(|i| {
+        let (id, name) = (generator_id(&session.at(*i).key), resume_name(session, *i));
+        let close = closes.contains(&id).then(|| format!("{name}.close"));
+        (id, Resume { name, sig: resume_signature(session.at(*i).yields), close })
+    }).collect()
+}
+
+/// Whether values of a type hold one of these generators.
+fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
+    if let Kind::Generator(id, _) = *t { return ids.contains(&id); }
+    if ids.is_empty() { return false; }
+    let mut found = false;
+    crate::types::promote::map_children(t, &mut |c| {
+        found |= holds_any(c, ids);
+        c
+    });
+    found
+}
+
+/// Closes the generators in a value whose reference is about to be dropped: those that have something to do, and that nobody else holds. (What lists
+/// hold is dropped by the run-time, which closes nothing.)
+pub fn close(cx: &mut LowerCx<'_>, val: &[lir::Value], t: Type) {
+    if let Kind::Generator(id, _) = *t {
+        let Some(close) = cx.generators.get(&id).and_then(|g| g.close.clone()) else { return };
+        cx.b.call(&close, &close_signature(), &[cx.ctx, val[0]]);
+        return;
+    }
+    if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() { return; }
+    // The leaves of the parts follow one another, after what the whole has in front.
+    let mut parts = vec![];
+    crate::types::promote::map_children(t, &mut |c| {
+        parts.push(c);
+        c
+    });
+    let mut at = matches!(t.kind(), Kind::Optional(_) | Kind::MaybeUndef(_) | Kind::Variant(_)) as usize;
+    for p in parts {
+        let n = p.leaf_count();
+        if let Some(v) = val.get(at..at + n) { close(cx, v, p); }
+        at += n;
+    }
+}
+
+fn close_signature() -> Signature { Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] } }
+
+/// `(ctx, frame) -> 0`: if the frame, which may be null, is suspended and this is its last reference, it is resumed for the last time.
+/// What goes wrong meanwhile nobody hears of, as in Python.
+fn lower_close(name: &str, resume: &Resume, yields: Type, options: Options, generators: &Generators) -> lir::Func {
+    let mut out = lir::Func::new(name.to_owned(), close_signature());
+    let b = Builder::start(&mut out);
+    let params = b.params(lir::Block(0));
+    let mut cx = LowerCx::new(b, params[0], vec![], options, generators);
+    let frame = params[1];
+    let (there, alone, suspended, on, done) = (cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    let null = cx.b.null();
+    let some = cx.b.bin(lir::Op::IcmpNe, frame, null);
+    cx.b.brif(some, there, &[], done, &[]);
+    cx.b.switch_to(there);
+    let refs = cx.b.load(Ty::I64, frame, offset!(Frame.obj.refs), Alias::Volatile);
+    let last = cx.b.bin_imm(lir::Op::IcmpEq, refs, 1);
+    cx.b.brif(last, alone, &[], done, &[]);
+    cx.b.switch_to(alone);
+    let at = cx.b.load(Ty::I64, frame, offset!(Frame.resume), Alias::Frame);
+    let begun = cx.b.bin_imm(lir::Op::IcmpSgt, at, 0);
+    cx.b.brif(begun, suspended, &[], done, &[]);
+    cx.b.switch_to(suspended);
+    let two = cx.b.i64(2);
+    cx.b.store(two, frame, offset!(Frame.closing), Alias::Frame);
+    let r = cx.b.call(&resume.name, &resume.sig, &[params[0], frame]);
+    let (failed, fine) = (cx.b.new_block(&[]), cx.b.new_block(&[]));
+    let ok = cx.b.bin_imm(lir::Op::IcmpEq, r[0], 0);
+    cx.b.brif(ok, fine, &[], failed, &[]);
+    cx.b.switch_to(failed);
+    let exc = cx.b.conv(lir::Op::Bitcast, Ty::Ptr, r[0]);
+    cx.b.helper(&crate::ops::object::obj_release, &[exc]);
+    cx.b.jump(done, &[]);
+    cx.b.switch_to(fine);
+    // It may have yielded instead of ending.
+    cx.b.brif(r[1], on, &[], done, &[]);
+    cx.b.switch_to(on);
+    cx.release(&r[2..], yields);
+    cx.b.jump(done, &[]);
+    cx.b.switch_to(done);
+    let zero = cx.b.i64(0);
+    cx.b.ret(vec![zero]);
+    out
+}
+
+/// After a resumption: GeneratorExit where it was for the generator's end.
+pub fn emit_exit(f: &mut FuncLower<'_, '_>) {
+    let Some(ptr) = f.frame.as_ref().map(|m| m.ptr) else { return };
+    let closing = f.cx.b.load(Ty::I64, ptr, offset!(Frame.closing), Alias::Frame);
+    let goes_on = f.cx.b.bin_imm(lir::Op::IcmpNe, closing, 2);
+    f.cx.check(goes_on, crate::exc::Class::GeneratorExit, "");
 }
 
 /// One step of a generator: (the generator, whether there was a value, the value).
 pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
-    let (name, sig) = cx.generators.get(&id).ok_or_else(|| {
+    let g = cx.generators.get(&id).ok_or_else(|| {
         Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
     })?;
-    let r = cx.call(name, sig, &[cx.ctx, state[0]]);
+    let r = cx.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
     Ok((state.to_vec(), r[0], r[1..].to_vec()))
 }
 

@@ -39,6 +39,7 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         let inst = session.at(id);
         let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
         let mut func = Func::clone(&typed.func);
+        func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
         ownership::insert_references(&mut func);
         for callee in callees(&func) { if seen.insert(callee) { todo.push(callee); } }
         if inst.func.is_generator {

@@ -52,7 +52,9 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
         }
         Op::CallInstance(_) | Op::CheckBound(_) | Op::Cast => true,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
-        | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::Yield | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
+        | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
+        // The generator is closed while it is suspended here.
+        Op::Yield => func.closes,
     }
 }
 
@@ -289,8 +291,10 @@ impl Inserter<'_> {
         };
         for v in &retain { self.emit(out, Op::Retain, *v, node.loc); }
         if may_raise(self.func, &node) {
-            let mut cleanup: Vec<Value> = before.iter().copied().collect();
-            cleanup.extend(&retain);
+            // What was made last goes first, as Python empties its stack.
+            let mut cleanup: Vec<Value> = before.iter().rev().copied().collect();
+            // What was yielded is gone before the generator is closed.
+            if node.op != Op::Yield { cleanup.extend(&retain); }
             self.func.insts[i.index()].unwind = self.landing(node.unwind.clone(), cleanup, node.loc);
         } else {
             self.func.insts[i.index()].unwind = None;
@@ -351,7 +355,7 @@ impl Inserter<'_> {
             Term::Return(v) | Term::Raise { exc: v, .. } => {
                 let (retain, moved) = self.hand_over(&[v], &Set::new());
                 for v in retain { self.emit(out, Op::Retain, v, loc); }
-                for v in before { if !moved.contains(v) { self.emit(out, Op::Release, *v, loc); } }
+                for v in before.iter().rev() { if !moved.contains(v) { self.emit(out, Op::Release, *v, loc); } }
             }
             Term::None | Term::Unreachable => {}
         }
@@ -360,7 +364,7 @@ impl Inserter<'_> {
     fn edge(&self, to: &BlockCall, before: &Set) -> (Vec<Value>, Vec<Value>) {
         let live_in = &self.live.live_in[to.block.index()];
         let (retain, moved) = self.hand_over(&to.args, live_in);
-        let release = before.iter().filter(|v| !live_in.contains(v) && !moved.contains(v)).copied().collect();
+        let release = before.iter().rev().filter(|v| !live_in.contains(v) && !moved.contains(v)).copied().collect();
         (retain, release)
     }
 

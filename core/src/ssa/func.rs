@@ -157,6 +157,8 @@ pub struct Func {
     pub inlined: Vec<InlinedFrom>,
     /// Composite results that are only taken apart: their members hold the references (set by the ownership pass).
     pub destructured: std::collections::HashSet<Value>,
+    /// A generator that has something to do when it is dropped before its end (set where it is lowered).
+    pub closes: bool,
     /// A fingerprint of the code and its constants, stable between processes.
     pub hash: u64,
     /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without a Python function.
