@@ -21,11 +21,12 @@ fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text)
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors, overflow_checks, nogil,
-/// force_python.
+/// force_python, fast_math (bits).
 #[pyfunction]
 fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     let code = CodeOptions {
         boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
+        fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
     let options = Options { code, nogil: flag(options, "nogil")?, force_python: flag(options, "force_python")? };
     dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
@@ -90,9 +91,9 @@ fn take_revealed() -> Vec<(String, u32, String)> { tierup_core::ops::reveal::tak
 /// Passes settings of `tierup.config` on: the tier, and the levels that are printed while compiling.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u64, osr: &str, background: bool, threads: usize) {
+fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u64, osr: &str, background: bool, threads: usize, opt: u8) {
     let osr = match osr { "off" => Osr::Off, "stress" => Osr::Stress, _ => Osr::On };
-    let policy = Policy { off: tier != "auto" && tier != "1", calls: calls.max(1), time: std::time::Duration::from_millis(time_ms), osr, background, eager: tier == "1", threads };
+    let policy = Policy { off: tier != "auto" && tier != "1", calls: calls.max(1), time: std::time::Duration::from_millis(time_ms), osr, background, eager: tier == "1", threads, opt };
     crate::engine::configure(tier, dump, trace, policy)
 }
 

@@ -324,7 +324,9 @@ impl Core {
             let id = functions::func_id(self.function(py))?;
             if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
             if level == "bytecode" { return Ok(Some(crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string())); }
-            Ok(engine::compile(id, types, &self.options, &PyHost::new(py), true)?.text(level))
+            let host = PyHost::new(py);
+            if let Some(text) = engine::tier1_text(id, types, &self.options, &host, level)? { return Ok(Some(text)); }
+            Ok(engine::compile(id, types, &self.options, &host, true)?.text(level))
         })
     }
 

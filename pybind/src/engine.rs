@@ -78,6 +78,12 @@ pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, 
     compiled.map(Compiled)
 }
 
+/// What tier 1 makes of the function for these types: `llvm` or `asm1`.
+pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, level: &str) -> Result<Option<String>> {
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    engine::inspect::text(&request, level)
+}
+
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
 fn report(func: FuncId, args: &[Type], compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
     let name = tierup_core::ssa::registry::name(func);

@@ -11,7 +11,7 @@ use tierup_core::lir::builder::Builder;
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::text::{Constant, parse_constant};
 use tierup_core::lir::{Alias, Func, Module, Op, Signature, Ty, Value, verify_module};
-use tierup_runtime::engine::tier1::{Compiler, Object, Tier1};
+use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep, Object, Tier1};
 use tierup_tier0::{Cranelift, Effort};
 
 use crate::helpers;
@@ -53,12 +53,14 @@ impl Target {
 pub struct Linked;
 impl Compiler for Linked {
     #[cfg(feature = "llvm")]
-    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object, Diagnostic> {
-        let options = tierup_tier1::Options { target: tierup_tier1::Target::Cpu, roots, fast_math, keep_text };
-        tierup_tier1::compile(module, &options).map(|c| Object { bytes: c.object, llvm: c.llvm, asm: c.asm })
+    fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object, Diagnostic> {
+        let options = tierup_tier1::Options {
+            target: tierup_tier1::Target::Cpu, roots, fast_math: codegen.fast_math, opt: codegen.opt, keep_text: keep.text, keep_remarks: keep.remarks,
+        };
+        tierup_tier1::compile(module, &options).map(|c| Object { bytes: c.object, llvm: c.llvm, asm: c.asm, remarks: c.remarks })
     }
     #[cfg(not(feature = "llvm"))]
-    fn object(&self, _: &Module, _: &[&str], _: u32, _: bool) -> Result<Object, Diagnostic> { Err(Diagnostic::internal("this build has no LLVM")) }
+    fn object(&self, _: &Module, _: &[&str], _: Codegen, _: Keep) -> Result<Object, Diagnostic> { Err(Diagnostic::internal("this build has no LLVM")) }
 }
 
 pub const MEMORY: usize = 256;

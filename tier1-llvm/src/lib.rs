@@ -29,6 +29,7 @@ pub const FUNC_PREFIX: &str = "fn.";
 #[cfg(feature = "llvm")]
 mod compile {
     use crate::{emit, target::Target};
+    use inkwell::OptimizationLevel;
     use inkwell::context::Context;
     use inkwell::passes::PassBuilderOptions;
     use inkwell::targets::FileType;
@@ -43,9 +44,13 @@ mod compile {
         /// Functions that are called from outside; the others may vanish into their callers.
         pub roots: &'a [&'a str],
         /// Fast-math flags for every floating-point instruction, as LLVM's bits; 0 is strict.
-        pub fast_math: u32,
+        pub fast_math: u8,
+        /// Optimisation level, 0 to 3.
+        pub opt: u8,
         /// Keep LLVM IR and assembly as text.
         pub keep_text: bool,
+        /// Give every instruction its line, and collect what the loop passes say. From then on LLVM makes remarks for the whole process.
+        pub keep_remarks: bool,
     }
 
     /// What came of a module.
@@ -55,9 +60,15 @@ mod compile {
         pub object: Vec<u8>,
         pub llvm: String,
         pub asm: String,
+        /// One line for each remark: `file:line:col: text`.
+        pub remarks: String,
     }
 
     fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
+
+    fn level(opt: u8) -> OptimizationLevel {
+        match opt { 0 => OptimizationLevel::None, 1 => OptimizationLevel::Less, 2 => OptimizationLevel::Default, 3.. => OptimizationLevel::Aggressive }
+    }
 
     /// Compiles legalised, verified LIR. A panic on the way is a bug of ours and comes back as a diagnostic.
     pub fn compile(module: &Module, options: &Options<'_>) -> Result<Compiled> {
@@ -68,7 +79,7 @@ mod compile {
     }
 
     fn compile_unguarded(module: &Module, options: &Options<'_>) -> Result<Compiled> {
-        let machine = options.target.machine()?;
+        let machine = options.target.machine(level(options.opt))?;
         let context = Context::create();
         let out = context.create_module("tierup");
         out.set_triple(&machine.get_triple());
@@ -80,16 +91,16 @@ mod compile {
         passes.set_loop_slp_vectorization(true);
         passes.set_loop_unrolling(true);
         passes.set_loop_interleaving(true);
-        out.run_passes("default<O3>", &machine, passes).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+        out.run_passes(&format!("default<O{}>", options.opt.min(3)), &machine, passes).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
         let llvm = if options.keep_text { out.print_to_string().to_string_lossy().into_owned() } else { String::new() };
         let write = |kind: FileType| machine.write_to_memory_buffer(&out, kind).map_err(|e| error(format!("LLVM makes no code: {}", e.to_string_lossy())));
         let text = |b: inkwell::memory_buffer::MemoryBuffer| b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec();
         if options.target.is_gpu() {
             let ptx = text(write(FileType::Assembly)?);
-            return Ok(Compiled { asm: String::from_utf8_lossy(&ptx).into_owned(), object: ptx, llvm });
+            return Ok(Compiled { asm: String::from_utf8_lossy(&ptx).into_owned(), object: ptx, llvm, remarks: String::new() });
         }
         let asm = if options.keep_text { String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned() } else { String::new() };
         let object = write(FileType::Object)?.as_slice().to_vec();
-        Ok(Compiled { object, llvm, asm })
+        Ok(Compiled { object, llvm, asm, remarks: String::new() })
     }
 }

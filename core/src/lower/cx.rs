@@ -62,11 +62,20 @@ pub struct Resume {
 #[derive(Clone, Debug, Default)]
 pub struct OnError { pub handler: Option<(Block, Vec<Value>)>, pub frames: Vec<Frame> }
 
+/// Names of the fast-math flags, as in LLVM and Numba; the place is the bit.
+pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
+
 /// Options of a compilation that change code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Options { pub boundscheck: bool, pub numpy_errors: bool, pub overflow_checks: bool }
+pub struct Options {
+    pub boundscheck: bool,
+    pub numpy_errors: bool,
+    pub overflow_checks: bool,
+    /// What tier 1 may do with floats, as the bits of [`FAST_MATH`]; 0 is strict.
+    pub fast_math: u8,
+}
 impl Default for Options {
-    fn default() -> Self { Options { boundscheck: true, numpy_errors: false, overflow_checks: false } }
+    fn default() -> Self { Options { boundscheck: true, numpy_errors: false, overflow_checks: false, fast_math: 0 } }
 }
 
 impl<'a> LowerCx<'a> {

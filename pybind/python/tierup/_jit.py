@@ -64,7 +64,25 @@ def _engine_options(options):
         if value not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
     return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow_checks": overflow == "raise",
-            "nogil": bool(options.get("nogil")), "force_python": bool(options.get("forceobj"))}
+            "nogil": bool(options.get("nogil")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+
+
+# In the order of LLVM's bits.
+_FAST_MATH = ("reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn")
+
+
+def _fast_math(value):
+    """Numba's `fastmath` as bits: a bool, a set of flags, or a dict that says of flags whether they are on."""
+    if value is None or isinstance(value, bool):
+        return 127 if value else 0
+    if isinstance(value, dict):
+        value = {flag for flag, on in value.items() if on}
+    if not isinstance(value, (set, frozenset, list, tuple)):
+        raise ValueError(f"fastmath must be a bool, a set of flags or a dict, not {value!r}")
+    unknown = set(value) - {*_FAST_MATH, "fast"}
+    if unknown:
+        raise ValueError(f"fastmath has no flag {sorted(map(str, unknown))[0]!r}; there are fast, {', '.join(_FAST_MATH)}")
+    return 127 if "fast" in value else sum(1 << _FAST_MATH.index(flag) for flag in set(value))
 
 
 def _make(function, signatures, options, fallback):
@@ -101,7 +119,7 @@ def reveal_type(x):
 
 # ---------------------------------------------------------------- the dispatcher's attributes
 
-_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm")
+_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1")
 
 
 def _signatures(self):
@@ -117,7 +135,7 @@ def _overloads(self):
 
 
 def inspect(self, level="typed", signature=None):
-    """The code of every overload at one level: bytecode, ssa, typed, lir, clif or asm. With `signature` (argument types), of that one."""
+    """The code of every overload at one level: bytecode, ssa, typed, lir; clif or asm (tier 0); llvm or asm1 (tier 1, whether promoted or not). With `signature` (argument types), of that one."""
     if level not in _LEVELS:
         raise ValueError(f"there is no level {level!r}; there are {', '.join(_LEVELS)}")
     texts = []

@@ -35,14 +35,14 @@ def _flag(text):
     return known[str(text).lower()]
 
 
-def _number(low):
+def _number(low, high=None):
     def read(text):
         try:
             n = int(text)
         except ValueError:
             n = low - 1
-        if n < low:
-            raise _ConfigError(f"it must be a whole number from {low} on")
+        if n < low or high is not None and n > high:
+            raise _ConfigError(f"it must be a whole number from {low} " + ("on" if high is None else f"to {high}"))
         return n
     return read
 
@@ -80,7 +80,7 @@ _TABLE = {
     "osr": ("TIERUP_OSR", _osr, "on", "whether a running loop may move into tier-1 code: on, off, or stress (every loop, at a random turn; for tests)", None),
     "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own", None),
     "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
-    "opt": ("TIERUP_OPT", _number(0), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
+    "opt": ("TIERUP_OPT", _number(0, 3), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
     "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
     "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),
@@ -136,7 +136,7 @@ def reload():
 def _tell():
     """Passes on what compilation follows."""
     v = _values
-    _tierup.configure(v["tier"], list(v["dump"]), v["trace"], v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"])
+    _tierup.configure(v["tier"], list(v["dump"]), v["trace"], v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
 
 
 # Variables of the test suite and the benchmarks, which the package itself does not read.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
 
+pub mod inspect;
 mod interpreted;
 pub mod loader;
 pub mod promote;
@@ -93,17 +94,27 @@ impl Compiled {
     }
 }
 
-/// Compiles one overload. A panic on the way is a bug of ours and comes back as a diagnostic.
-pub fn compile(request: &Request<'_>) -> Result<Compiled> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compile_unguarded(request)))
-        .unwrap_or_else(|p| Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p))).help("please report this function")))
+/// Compiles one overload.
+pub fn compile(request: &Request<'_>) -> Result<Compiled> { guarded(|| compile_unguarded(request)) }
+
+/// A panic on the way is a bug of ours and comes back as a diagnostic.
+fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|p| Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p))).help("please report this function")))
 }
 
 fn panic_text(p: &(dyn std::any::Any + Send)) -> String {
     p.downcast_ref::<String>().cloned().or_else(|| p.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
 }
 
-fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
+/// What the front end makes of a request: optimised LIR, from which both tiers start.
+struct Front { module: Module, names: Names, params: Vec<Type>, ret: Type, yields: Option<Type>, typed: String, phases: Phases }
+
+impl Front {
+    /// The functions that are called from outside.
+    fn roots(&self) -> Vec<&str> { std::iter::once(self.names.wrapper.as_str()).chain(self.names.resume.as_deref()).collect() }
+}
+
+fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
     let start = Instant::now();
     let mut session = Session::new(request.host);
@@ -113,32 +124,41 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let start = Instant::now();
     let (mut module, target) = lower::lower(&session, root, request.options)?;
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig));
-    let mut resume_name = None;
+    let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None };
+    let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {
         let (name, sig) = generator::resume_target(&session, id)?;
         module.funcs.push(wrapper::make_wrapper(&name, &sig));
-        resume_name = Some((wrapper::wrapper_name(&name), yields));
+        names.resume = Some(wrapper::wrapper_name(&name));
+        yielded = Some(yields);
     }
     phases.lower = start.elapsed();
 
     let start = Instant::now();
     let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
     optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: resume_name.as_ref().map(|r| r.0.clone()) };
-    let unit = make_unit(request, &mut module, names);
+    phases.optimise = start.elapsed();
+    let typed = if request.keep_text { typed_text(&session) } else { String::new() };
+    Ok(Front { module, names, params: target.params, ret: target.ret, yields: yielded, typed, phases })
+}
+
+fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
+    let Front { mut module, names, params, ret, yields, typed, mut phases } = front(request)?;
+    let start = Instant::now();
+    let unit = make_unit(request, &mut module, names.clone());
     legalise::legalise(&mut module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&module)?; }
-    phases.optimise = start.elapsed();
+    phases.optimise += start.elapsed();
 
     let start = Instant::now();
     let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
     phases.backend = start.elapsed();
     let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
-    unit.wrapper.store(find(&wrapper::wrapper_name(&target.name))?.cast_mut(), Ordering::Release);
-    if let Some((name, _)) = &resume_name { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }
+    unit.wrapper.store(find(&names.wrapper)?.cast_mut(), Ordering::Release);
+    if let Some(name) = &names.resume { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }
     if request.promote && promote::policy().eager { unit.promote_now(); }
-    let (typed, lir) = if request.keep_text { (typed_text(&session), module.to_string()) } else { Default::default() };
-    Ok(Compiled { code, params: target.params, ret: target.ret, unit, yields: resume_name.map(|r| r.1), phases, typed, lir })
+    let lir = if request.keep_text { module.to_string() } else { String::new() };
+    Ok(Compiled { code, params, ret, unit, yields, phases, typed, lir })
 }
 
 /// What both tiers share between lowering and the back end. Only `roots` are called from outside.
@@ -154,7 +174,7 @@ fn make_unit(request: &Request<'_>, module: &mut Module, names: Names) -> Arc<Un
     let name = names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned();
     if !request.promote { return Unit::new(name, names, None, 0); }
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
-    let unit = Unit::new(name, names, Some(Snapshot { module: module.clone(), points: points.clone() }), 0);
+    let unit = Unit::new(name, names, Some(Snapshot { module: module.clone(), points: points.clone() }), request.options.fast_math);
     if promote::policy().osr == promote::Osr::Off { return unit; }
     for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
     unit

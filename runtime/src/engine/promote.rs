@@ -8,7 +8,7 @@
 //! first ([`Work::Loop`]), then the whole unit. Finished code is published by storing an address: in a site, which the loop asks at its next sample, or in
 //! an entry cell, which the next call loads. A unit that fails to compile stays in tier 0 and says so once.
 
-use super::tier1::{self, Compiler, Library, Native};
+use super::tier1::{self, Codegen, Compiler, Keep, Library, Native};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -35,6 +35,8 @@ pub struct Policy {
     /// Tier 1 from the first call on: the caller waits.
     pub eager: bool,
     pub threads: usize,
+    /// Optimisation level of LLVM, 0 to 3.
+    pub opt: u8,
 }
 
 /// Whether running loops go over to tier 1.
@@ -46,7 +48,7 @@ impl Default for Policy {
         // Where there is one processor, compiling takes time from what runs, so it must be worth more.
         let alone = std::thread::available_parallelism().map_or(1, |n| n.get()) == 1;
         Policy {
-            off: false, calls: if alone { 4_000 } else { 1_000 }, time: Duration::from_millis(if alone { 20 } else { 2 }), osr: Osr::On, background: true, eager: false, threads: 1,
+            off: false, calls: if alone { 4_000 } else { 1_000 }, time: Duration::from_millis(if alone { 20 } else { 2 }), osr: Osr::On, background: true, eager: false, threads: 1, opt: 3,
         }
     }
 }
@@ -103,7 +105,7 @@ pub struct Unit {
     code: Mutex<Vec<Native>>,
     pub history: Mutex<History>,
     names: Names,
-    fast_math: u32,
+    fast_math: u8,
 }
 
 /// What became of a unit, for reports.
@@ -128,7 +130,7 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonEr
 
 impl Unit {
     /// A unit of a module; the cells are set by whoever compiles tier 0.
-    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, fast_math: u32) -> Arc<Unit> {
+    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, fast_math: u8) -> Arc<Unit> {
         let sites = snapshot.iter().flat_map(|s| s.points.iter().enumerate()).flat_map(|(func, points)| (0..points.len()).map(move |point| (func, point)));
         let sites: Box<[Site]> = sites.map(|(func, point)| Site {
             entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0),
@@ -250,7 +252,7 @@ fn site_at(unit: &Unit, address: usize) -> Option<&Site> { unit.sites.iter().fin
 fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> { lock(&unit.snapshot).clone().ok_or_else(|| Diagnostic::internal("a unit without a snapshot is hot")) }
 
 /// What tier 1 does to LIR before LLVM sees it.
-fn prepare(module: &mut Module) -> Result<()> {
+pub(super) fn prepare(module: &mut Module) -> Result<()> {
     for name in opt::TIER1 {
         if let Some(pass) = opt::lookup(name) { pass.apply(module); }
         if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module).map_err(|d| d.note(format!("after the pass {name}")))?; }
@@ -260,8 +262,8 @@ fn prepare(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-fn compile(module: &Module, roots: &[&str], fast_math: u32) -> Result<Native> {
-    let object = library()?.object(module, roots, fast_math, false)?;
+fn compile(module: &Module, roots: &[&str], fast_math: u8) -> Result<Native> {
+    let object = library()?.object(module, roots, Codegen { fast_math, opt: policy().opt }, Keep::default())?;
     tier1::load(object, module, &crate::helper_address)
 }
 

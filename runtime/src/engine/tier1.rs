@@ -16,12 +16,33 @@ const FUNC: &str = "fn.";
 
 /// An object and, where asked for, its text.
 #[derive(Clone, Debug, Default)]
-pub struct Object { pub bytes: Vec<u8>, pub llvm: String, pub asm: String }
+pub struct Object { pub bytes: Vec<u8>, pub llvm: String, pub asm: String, pub remarks: String }
+
+/// What changes the code that LLVM makes of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Codegen {
+    /// LLVM's bits, in the order of `core::lower::cx::FAST_MATH`; 0 is strict.
+    pub fast_math: u8,
+    /// Optimisation level, 0 to 3.
+    pub opt: u8,
+}
+impl Default for Codegen {
+    fn default() -> Self { Codegen { fast_math: 0, opt: 3 } }
+}
+
+/// What else is wanted of a compilation. It changes no code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// LLVM IR and assembly.
+    pub text: bool,
+    /// Lines of the source on everything, and what LLVM says of loops: `core::remarks` reads it.
+    pub remarks: bool,
+}
 
 /// Makes objects of legalised modules.
 pub trait Compiler: Send + Sync {
-    /// `roots` are the functions called from outside; `fast_math` is LLVM's bits, 0 for strict.
-    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object>;
+    /// `roots` are the functions called from outside.
+    fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object>;
 }
 
 /// Code of one loaded object.
@@ -58,7 +79,7 @@ impl<C: Compiler> Backend for Tier1<C> {
     fn name(&self) -> &'static str { "tier1" }
     fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
         let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
-        let object = self.compiler.object(module, &roots, 0, keep_text)?;
+        let object = self.compiler.object(module, &roots, Codegen::default(), Keep { text: keep_text, remarks: false })?;
         Ok(Box::new(load(object, module, helpers)?))
     }
 }
@@ -73,10 +94,10 @@ type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len
 
 /// As in `tier1-llvm/library/src/lib.rs`.
 #[repr(C)]
-struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: usize, capability: u32, fast_math: u32, keep_text: bool }
+struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: usize, capability: u32, fast_math: u8, opt: u8, keep_text: bool, keep_remarks: bool }
 
 /// The version of the door that this side knows.
-const ABI: u32 = 1;
+const ABI: u32 = 2;
 
 impl Library {
     /// Opens the library, which stays open for the life of the process.
@@ -100,11 +121,11 @@ impl Library {
     }
 
     /// PTX of a legalised module for a GPU of that compute capability.
-    pub fn ptx(&self, module: &Module, roots: &[&str], capability: u32) -> Result<String> {
-        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, 0, false)?.bytes).into_owned())
+    pub fn ptx(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen) -> Result<String> {
+        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, Keep::default())?.bytes).into_owned())
     }
 
-    fn call(&self, module: &Module, roots: &[&str], capability: u32, fast_math: u32, keep_text: bool) -> Result<Object> {
+    fn call(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen, keep: Keep) -> Result<Object> {
         #[derive(Default)]
         struct Got { object: Object, message: String }
         unsafe extern "C" fn sink(user: *mut u8, kind: u32, bytes: *const u8, len: usize) {
@@ -115,12 +136,16 @@ impl Library {
                 0 => got.object.bytes = bytes.to_vec(),
                 1 => got.object.llvm = text(),
                 2 => got.object.asm = text(),
+                4 => got.object.remarks = text(),
                 _ => got.message = text(),
             }
         }
         let lir = module.to_string();
         let roots: String = roots.iter().map(|r| format!("{r}\n")).collect();
-        let request = Request { lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, fast_math, keep_text };
+        let request = Request {
+            lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, fast_math: codegen.fast_math, opt: codegen.opt,
+            keep_text: keep.text, keep_remarks: keep.remarks,
+        };
         let mut got = Got::default();
         // SAFETY: the request lives across the call, and the sink takes what it gets.
         let failed = unsafe { (self.compile)(&request, sink, (&raw mut got).cast()) } != 0;
@@ -130,5 +155,5 @@ impl Library {
 }
 
 impl Compiler for Library {
-    fn object(&self, module: &Module, roots: &[&str], fast_math: u32, keep_text: bool) -> Result<Object> { self.call(module, roots, 0, fast_math, keep_text) }
+    fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object> { self.call(module, roots, 0, codegen, keep) }
 }

@@ -10,7 +10,7 @@ use tierup_core::lir::{Module, text};
 
 /// Changes when the meaning of [`tierup_tier1_compile`] does.
 #[unsafe(no_mangle)]
-pub static TIERUP_TIER1_ABI: u32 = 1;
+pub static TIERUP_TIER1_ABI: u32 = 2;
 
 /// What is to be compiled; all strings are UTF-8 with a length.
 #[repr(C)]
@@ -23,11 +23,13 @@ pub struct Request {
     pub roots_len: usize,
     /// 0 for this CPU, else a GPU's compute capability.
     pub capability: u32,
-    pub fast_math: u32,
+    pub fast_math: u8,
+    pub opt: u8,
     pub keep_text: bool,
+    pub keep_remarks: bool,
 }
 
-/// Gets one result: `kind` 0 the object, 1 LLVM IR, 2 assembly, 3 the message of an error.
+/// Gets one result: `kind` 0 the object, 1 LLVM IR, 2 assembly, 3 the message of an error, 4 remarks.
 pub type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len: usize);
 
 /// Compiles; returns 0, or 1 after an error.
@@ -49,12 +51,14 @@ pub unsafe extern "C" fn tierup_tier1_compile(request: *const Request, sink: Sin
         let module: Module = text::parse_module(lir, &tierup_core::ops::helpers().collect::<Vec<_>>()).map_err(|d| d.message)?;
         let roots: Vec<&str> = roots.lines().collect();
         let target = if request.capability == 0 { Target::Cpu } else { Target::Nvptx { capability: request.capability } };
-        compile(&module, &Options { target, roots: &roots, fast_math: request.fast_math, keep_text: request.keep_text }).map_err(|d| d.message)
+        let options = Options { target, roots: &roots, fast_math: request.fast_math, opt: request.opt, keep_text: request.keep_text, keep_remarks: request.keep_remarks };
+        compile(&module, &options).map_err(|d| d.message)
     });
     match done {
         Ok(Ok(c)) => {
             send(0, &c.object);
             if request.keep_text { send(1, c.llvm.as_bytes()); send(2, c.asm.as_bytes()); }
+            if request.keep_remarks { send(4, c.remarks.as_bytes()); }
             0
         }
         Ok(Err(message)) => { send(3, message.as_bytes()); 1 }

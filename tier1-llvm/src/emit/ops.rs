@@ -1,7 +1,7 @@
 //! The match over operations.
 
 use super::{Emitter, bug, built};
-use inkwell::values::{BasicValue, BasicValueEnum, FloatValue, IntValue};
+use inkwell::values::{BasicValue, BasicValueEnum, FastMathFlags, FloatValue, InstructionValue, IntValue};
 use inkwell::{FloatPredicate, IntPredicate};
 use tierup_core::diag::Result;
 use tierup_core::lir::{Op, Ty, Value};
@@ -80,23 +80,29 @@ impl<'c> Emitter<'c, '_, '_> {
                 // SAFETY: no promise is made about the result (not `inbounds`).
                 built(unsafe { self.b.build_gep(self.shared.context.i8_type(), list[0].into_pointer_value(), &[int(1)], "") })?.into()
             }
-            Op::Select => { let cond = self.truth(args[0])?; built(self.b.build_select(cond, list[1], list[2], ""))? }
+            Op::Select => { let cond = self.truth(args[0])?; let v = built(self.b.build_select(cond, list[1], list[2], ""))?; if v.is_float_value() { self.mark(v.as_instruction_value())?; } v }
         })
     }
 
     /// Fast-math flags where the user asked for them.
     fn flags(&self, v: FloatValue<'c>) -> Result<BasicValueEnum<'c>> {
-        let flags = self.shared.options.fast_math;
-        if flags != 0 && let Some(i) = v.as_instruction_value() {
-            i.set_fast_math_flags(inkwell::values::FastMathFlags::from_bits_truncate(flags)).map_err(|e| bug(e.to_string()))?;
-        }
+        self.mark(v.as_instruction_value())?;
         Ok(v.as_basic_value_enum())
+    }
+
+    /// The same for any instruction that takes or gives floats; none where LLVM has folded it away.
+    fn mark(&self, inst: Option<InstructionValue<'c>>) -> Result<()> {
+        let flags = u32::from(self.shared.options.fast_math);
+        let Some(inst) = inst.filter(|_| flags != 0) else { return Ok(()) };
+        inst.set_fast_math_flags(FastMathFlags::from_bits_truncate(flags)).map_err(|e| bug(e.to_string()))
     }
 
     fn intrinsic(&self, name: &str, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
         let f = self.shared.intrinsic(name, &[args[0].get_type()])?;
         let args: Vec<_> = args.iter().map(|a| (*a).into()).collect();
-        built(self.b.build_call(f, &args, ""))?.try_as_basic_value().basic().ok_or_else(|| bug(format!("{name} gives nothing")))
+        let v = built(self.b.build_call(f, &args, ""))?.try_as_basic_value().basic().ok_or_else(|| bug(format!("{name} gives nothing")))?;
+        if v.is_float_value() { self.mark(v.as_instruction_value())?; }
+        Ok(v)
     }
 
     /// The width for 0.
@@ -125,6 +131,7 @@ impl<'c> Emitter<'c, '_, '_> {
 
     fn fcompare(&self, predicate: FloatPredicate, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
         let bit = built(self.b.build_float_compare(predicate, args[0].into_float_value(), args[1].into_float_value(), ""))?;
+        self.mark(bit.as_instruction_value())?;
         self.byte(bit)
     }
 

@@ -16,12 +16,12 @@ fn host() -> &'static (String, String) {
 }
 
 /// Position-independent code of the small model: code and constants lie in one mapping, everything else is reached through tables beside it.
-pub fn machine() -> Result<TargetMachine> {
+pub fn machine(level: OptimizationLevel) -> Result<TargetMachine> {
     let (cpu, features) = host();
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| error(format!("LLVM does not know this machine: {}", e.to_string_lossy())))?;
     target
-        .create_target_machine(&triple, cpu, features, OptimizationLevel::Aggressive, RelocMode::PIC, CodeModel::Small)
+        .create_target_machine(&triple, cpu, features, level, RelocMode::PIC, CodeModel::Small)
         .ok_or_else(|| error(format!("LLVM makes no code for {cpu}")))
 }
 

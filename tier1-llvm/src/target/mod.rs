@@ -3,6 +3,7 @@
 mod cpu;
 mod nvptx;
 
+use inkwell::OptimizationLevel;
 use inkwell::targets::TargetMachine;
 use tierup_core::diag::{Code, Diagnostic, Result};
 
@@ -18,10 +19,10 @@ pub enum Target {
 impl Target {
     pub fn is_gpu(self) -> bool { matches!(self, Target::Nvptx { .. }) }
 
-    pub(crate) fn machine(self) -> Result<TargetMachine> {
+    pub(crate) fn machine(self, level: OptimizationLevel) -> Result<TargetMachine> {
         match self {
-            Target::Cpu => cpu::machine(),
-            Target::Nvptx { capability } => nvptx::machine(capability),
+            Target::Cpu => cpu::machine(level),
+            Target::Nvptx { capability } => nvptx::machine(capability, level),
         }
     }
 

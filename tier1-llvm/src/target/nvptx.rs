@@ -5,13 +5,13 @@ use inkwell::OptimizationLevel;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use tierup_core::diag::Result;
 
-pub fn machine(capability: u32) -> Result<TargetMachine> {
+pub fn machine(capability: u32, level: OptimizationLevel) -> Result<TargetMachine> {
     Target::initialize_nvptx(&InitializationConfig::default());
     let triple = TargetTriple::create("nvptx64-nvidia-cuda");
     let target = Target::from_triple(&triple).map_err(|e| error(format!("this LLVM has no NVPTX: {}", e.to_string_lossy())))?;
     // The oldest version of PTX that knows the capability, so that older drivers take it.
     let version = match capability { ..=75 => "+ptx63", 76..=80 => "+ptx70", 81..=90 => "+ptx78", 91.. => "+ptx86" };
     target
-        .create_target_machine(&triple, &format!("sm_{capability}"), version, OptimizationLevel::Aggressive, RelocMode::Default, CodeModel::Default)
+        .create_target_machine(&triple, &format!("sm_{capability}"), version, level, RelocMode::Default, CodeModel::Default)
         .ok_or_else(|| error(format!("LLVM makes no code for sm_{capability}")))
 }
