@@ -10,7 +10,7 @@ use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
-use tierup_runtime::engine::tier1::Tier1;
+use tierup_runtime::engine::tier1::Compiler;
 use tierup_tier0::Cranelift;
 
 use crate::exec::{Linked, Program, Target};
@@ -147,8 +147,9 @@ fn llvm_text(args: &[String], what: &str) -> Result<String, String> {
     let mut module = read(one(args)?)?;
     verify_module(&module).map_err(|d| d.to_string())?;
     legalise(&mut module);
-    let code = Tier1 { compiler: Linked }.compile(&module, &helpers::address, true).map_err(|d| d.to_string())?;
-    code.text(what).ok_or_else(|| format!("tier 1 has no text `{what}`"))
+    let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
+    let object = Linked.object(&module, &roots, 0, true).map_err(|d| d.to_string())?;
+    Ok(if what == "llvm" { object.llvm } else { object.asm })
 }
 
 fn fuzz_command(args: &[String]) -> Result<String, String> {

@@ -25,6 +25,8 @@ struct Finisher<'a, 'h> {
     unwind: Option<BlockCall>,
     /// Place of each block in the order in which they are written: an edge to an earlier one closes a loop.
     position: HashMap<Block, usize>,
+    /// Headers that several edges go back to, with the block through which they all go, once it is there.
+    latches: HashMap<Block, Option<Block>>,
 }
 
 pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved) -> Result<Typed> {
@@ -36,11 +38,12 @@ pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Sol
     };
     let mut f = Finisher {
         session, old, solved, ret, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
-        loc: Loc::default(), unwind: None, position: HashMap::new(),
+        loc: Loc::default(), unwind: None, position: HashMap::new(), latches: HashMap::new(),
     };
     let order: Vec<Block> = reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
     for b in &order { f.make_block(*b, key); }
     for (i, b) in order.iter().enumerate() { f.position.insert(*b, i); }
+    f.find_latches(&order);
     for b in &order { f.write_block(*b)?; }
     Ok(Typed { func: Arc::new(f.new), globals: f.globals })
 }
@@ -182,12 +185,53 @@ impl Finisher<'_, '_> {
 
     fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool { self.position.get(&to.block) <= self.position.get(&from) }
 
-    /// Every loop polls where it goes back.
+    fn find_latches(&mut self, order: &[Block]) {
+        let old = self.old;
+        let mut seen = std::collections::HashSet::new();
+        for b in order {
+            for to in old.block(*b).term.targets() {
+                if self.position.contains_key(&to.block) && self.is_back_edge(*b, to) && !seen.insert(to.block) { self.latches.insert(to.block, None); }
+            }
+        }
+    }
+
+    /// An edge that closes a loop polls: where it is the only one, here; else in a block through which all that go back to the header go, so that
+    /// a loop polls at one place.
+    fn close(&mut self, from: Block, old: &BlockCall) -> Result<BlockCall> {
+        if !self.is_back_edge(from, old) { return self.edge(old, 0); }
+        match self.latches.get(&old.block).copied() {
+            None => {
+                self.poll();
+                self.edge(old, 0)
+            }
+            Some(_) => {
+                let to = self.edge(old, 0)?;
+                Ok(self.through_latch(old.block, to))
+            }
+        }
+    }
+
+    fn through_latch(&mut self, header: Block, to: BlockCall) -> BlockCall {
+        if let Some(Some(latch)) = self.latches.get(&header).copied() { return BlockCall { block: latch, args: to.args }; }
+        let here = std::mem::replace(&mut self.at, self.new.make_block());
+        let latch = self.at;
+        self.latches.insert(header, Some(latch));
+        let types: Vec<Type> = self.new.blocks[to.block.index()].params.iter().map(|p| self.new.types[p.index()]).collect();
+        let params: Vec<Value> = types.into_iter().map(|t| self.typed_value(t)).collect();
+        self.new.blocks[latch.index()].params = params.clone();
+        self.poll();
+        self.new.blocks[latch.index()].term = Term::Jump(BlockCall { block: to.block, args: params });
+        self.new.blocks[latch.index()].term_loc = self.loc;
+        self.at = here;
+        BlockCall { block: latch, args: to.args }
+    }
+
     fn poll(&mut self) { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
 
     /// A branch that goes back polls on that edge alone, in a block of its own: the other side may be an inner loop's next turn.
     fn poll_on(&mut self, from: Block, old: &BlockCall, to: BlockCall) -> BlockCall {
         if !self.is_back_edge(from, old) { return to; }
+        if self.latches.contains_key(&old.block) { return self.through_latch(old.block, to); }
         let here = std::mem::replace(&mut self.at, self.new.make_block());
         let between = self.at;
         self.poll();
@@ -220,15 +264,11 @@ impl Finisher<'_, '_> {
         self.unwind = None;
         self.loc = old.block(b).term_loc;
         let term = match &old.block(b).term {
-            Term::Jump(to) => {
-                if self.is_back_edge(b, to) { self.poll(); }
-                Term::Jump(self.edge(to, 0)?)
-            }
+            Term::Jump(to) => Term::Jump(self.close(b, to)?),
             Term::Branch { cond, then_to, else_to } => match self.solved.facts[cond.index()].konst.clone() {
                 Some(c) => {
                     let to = if c.truth() { then_to } else { else_to };
-                    if self.is_back_edge(b, to) { self.poll(); }
-                    Term::Jump(self.edge(to, 0)?)
+                    Term::Jump(self.close(b, to)?)
                 }
                 None if *self.ty(*cond) == Kind::Never => Term::Unreachable,
                 None => {
