@@ -36,6 +36,8 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
         (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
             let step = match *from { Kind::Range(s) | Kind::Iter(IterType::Range(s)) => s, _ => None };
             let mut out = val.to_vec();
+            // What compares with its stop begins to count.
+            if matches!(from.kind(), Kind::Iter(_)) && crate::ops::iter::steps_by_one(step) { out = crate::ops::iter::range_start(cx, val, step); }
             if let Some(s) = step { out.push(cx.b.i64(s)); }
             Ok(out)
         }

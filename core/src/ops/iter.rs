@@ -105,9 +105,22 @@ fn iterator(arg: &Arg) -> Result<Type> {
 
 fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::of(iterator(&args[0])?)) }
 
+/// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one may not fit.
+pub fn steps_by_one(step: Option<i64>) -> bool { matches!(step, Some(1 | -1)) }
+
+/// The first value, the number of values, and the step where it is not known.
+pub fn range_start(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Val {
+    let by = match step { Some(s) => cx.b.i64(s), None => v[2] };
+    let count = super::sequence::range_length(cx, v[0], v[1], by);
+    let mut out = vec![v[0], count];
+    if step.is_none() { out.push(by); }
+    out
+}
+
 /// Turns a value into its iterator's state.
 fn start(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Val {
     match t.kind() {
+        Kind::Range(step) if !steps_by_one(*step) => range_start(cx, v, *step),
         Kind::Iter(_) | Kind::Generator(..) | Kind::Range(_) | Kind::Variant(_) => v.to_vec(),
         _ => {
             let mut out = v.to_vec();
@@ -144,17 +157,9 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
         IterType::Range(step) => {
             let has = range_has(cx, v, *step);
             let by = match step { Some(s) => cx.b.i64(*s), None => v[2] };
-            let mut next = cx.b.bin(Op::Iadd, v[0], by);
-            if !matches!(step, Some(1 | -1)) {
-                // The value behind the last one may not fit: it stays at the limit, which no range reaches beyond.
-                let over = cx.b.bin(Op::SaddOverflows, v[0], by);
-                let up = cx.b.bin_imm(Op::IcmpSgt, by, 0);
-                let (max, min) = (cx.b.i64(i64::MAX), cx.b.i64(i64::MIN));
-                let limit = cx.b.select(up, max, min);
-                next = cx.b.select(over, limit, next);
-            }
             let mut state = v.to_vec();
-            state[0] = next;
+            state[0] = cx.b.bin(Op::Iadd, v[0], by);
+            if !steps_by_one(*step) { state[1] = cx.b.bin_imm(Op::Isub, v[1], 1); }
             Ok((state, has, vec![v[0]]))
         }
         IterType::Array(s) | IterType::List(s) | IterType::Reversed(s) | IterType::Tuple(s) => indexed(cx, v, *s, value_ty, matches!(i, IterType::Reversed(_))),
@@ -202,12 +207,9 @@ fn variant_step(cx: &mut LowerCx<'_>, v: &[Value], t: Type, m: &[Type], k: usize
 
 fn range_has(cx: &mut LowerCx<'_>, v: &[Value], step: Option<i64>) -> Value {
     match step {
-        Some(s) => cx.b.bin(if s > 0 { Op::IcmpSlt } else { Op::IcmpSgt }, v[0], v[1]),
-        None => {
-            let (lt, gt) = (cx.b.bin(Op::IcmpSlt, v[0], v[1]), cx.b.bin(Op::IcmpSgt, v[0], v[1]));
-            let up = cx.b.bin_imm(Op::IcmpSgt, v[2], 0);
-            cx.b.select(up, lt, gt)
-        }
+        Some(1) => cx.b.bin(Op::IcmpSlt, v[0], v[1]),
+        Some(-1) => cx.b.bin(Op::IcmpSgt, v[0], v[1]),
+        Some(_) | None => cx.b.bin_imm(Op::IcmpNe, v[1], 0),
     }
 }
 
@@ -308,8 +310,9 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let last = cx.b.bin_imm(Op::Isub, n, 1);
         let span = cx.b.bin(Op::Imul, last, by);
         let first = cx.b.bin(Op::Iadd, v[0], span);
-        let stop = cx.b.bin(Op::Isub, v[0], by);
-        let mut out = vec![first, stop];
+        let by_one = matches!(*c.ret, Kind::Iter(IterType::Range(s)) if steps_by_one(s));
+        let end = if by_one { cx.b.bin(Op::Isub, v[0], by) } else { n };
+        let mut out = vec![first, end];
         if let Kind::Iter(IterType::Range(None)) = *c.ret { out.push(cx.b.un(Op::Ineg, by)); }
         return Ok(out);
     }
