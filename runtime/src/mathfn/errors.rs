@@ -38,7 +38,7 @@ pub fn lgamma(x: f64) -> Res<f64> {
 }
 
 pub fn pow(a: f64, b: f64) -> Res<f64> {
-    let r = libm::pow(a, b);
+    let r = super::power::pow(a, b);
     if !a.is_finite() || !b.is_finite() { return Ok(r); }
     if r.is_nan() || (r.is_infinite() && a == 0.0) { return Err(domain_error()); }
     if r.is_infinite() { return Err(range_error()); }

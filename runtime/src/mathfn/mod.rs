@@ -3,6 +3,8 @@
 //! [`errors`] is the error behaviour of Python's `math`; [`sums`] holds exact summation and accurate norms.
 
 mod errors;
+pub mod power;
+mod power_tables;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -59,7 +61,7 @@ impl Helpers for Native {
     unsafe fn f64_asinh(x: f64) -> f64 { libm::asinh(x) }
     unsafe fn f64_acosh(x: f64) -> f64 { acosh(x) }
     unsafe fn f64_atanh(x: f64) -> f64 { libm::atanh(x) }
-    unsafe fn f64_exp(x: f64) -> f64 { libm::exp(x) }
+    unsafe fn f64_exp(x: f64) -> f64 { power::exp(x) }
     unsafe fn f64_exp2(x: f64) -> f64 { libm::exp2(x) }
     unsafe fn f64_expm1(x: f64) -> f64 { libm::expm1(x) }
     unsafe fn f64_log(x: f64) -> f64 { libm::log(x) }
@@ -72,7 +74,7 @@ impl Helpers for Native {
     unsafe fn f64_gamma(x: f64) -> f64 { libm::tgamma(x) }
     unsafe fn f64_lgamma(x: f64) -> f64 { libm::lgamma(x) }
     unsafe fn f64_atan2(a: f64, b: f64) -> f64 { libm::atan2(a, b) }
-    unsafe fn f64_pow(a: f64, b: f64) -> f64 { libm::pow(a, b) }
+    unsafe fn f64_pow(a: f64, b: f64) -> f64 { power::pow(a, b) }
     unsafe fn f64_hypot(a: f64, b: f64) -> f64 { libm::hypot(a, b) }
     unsafe fn f64_nextafter(a: f64, b: f64) -> f64 { libm::nextafter(a, b) }
     unsafe fn f64_logaddexp(a: f64, b: f64) -> f64 { f64::logaddexp(a, b) }
@@ -107,7 +109,7 @@ impl Helpers for Native {
     unsafe fn f32_gamma(x: f32) -> f32 { libm::tgammaf(x) }
     unsafe fn f32_lgamma(x: f32) -> f32 { libm::lgammaf(x) }
     unsafe fn f32_atan2(a: f32, b: f32) -> f32 { libm::atan2f(a, b) }
-    unsafe fn f32_pow(a: f32, b: f32) -> f32 { libm::powf(a, b) }
+    unsafe fn f32_pow(a: f32, b: f32) -> f32 { power::powf(a, b) }
     unsafe fn f32_hypot(a: f32, b: f32) -> f32 { libm::hypotf(a, b) }
     unsafe fn f32_nextafter(a: f32, b: f32) -> f32 { libm::nextafterf(a, b) }
     unsafe fn f32_logaddexp(a: f32, b: f32) -> f32 { f32::logaddexp(a, b) }
@@ -132,7 +134,7 @@ impl Helpers for Native {
     unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asinh(x), false)) } }
     unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, acosh(x), true)) } }
     unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atanh(x), false)) } }
-    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::exp(x), true)) } }
+    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, power::exp(x), true)) } }
     unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::exp2(x), true)) } }
     unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::expm1(x), true)) } }
     unsafe fn math_log(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log(x)) } }

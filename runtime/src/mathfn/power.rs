@@ -1,0 +1,146 @@
+//! `exp` and `pow` of float64 by table, within 0.53 units in the last place for ordinary arguments; zeros, infinities, NaN and results near the ends of the
+//! range go to `libm`.
+//!
+//! `x ** y` is `exp(y log x)` with the logarithm as a sum of two numbers. No fused multiplication is used, so results are the same on all processors; the
+//! tables' entries have few bits where a product must be exact.
+
+use super::power_tables::{EXP, LOG};
+
+const LN2_HI: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
+const LN2_LO: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
+/// 128 / ln 2, and ln 2 / 128 in two parts.
+const STEPS: f64 = f64::from_bits(0x4067_1547_652b_82fe);
+const STEP_HI: f64 = f64::from_bits(0x3f76_2e42_fef0_0000);
+const STEP_LO: f64 = f64::from_bits(0x3d64_73de_6af2_78ed);
+/// Adding it rounds to a whole number, which then stands in the low bits.
+const SHIFT: f64 = 6_755_399_441_055_744.0;
+/// Where the intervals of [`LOG`] begin: a mantissa just below 0.7.
+const OFFSET: u64 = 0x3fe6_9555_0000_0000;
+
+/// `log(x)` of a normal positive number as the sum of two.
+#[inline(always)]
+fn log_parts(bits: u64) -> (f64, f64) {
+    let from = bits.wrapping_sub(OFFSET);
+    let [inverse, log, log_rest] = LOG[(from >> 45) as usize % 128].map(f64::from_bits);
+    let exponent = ((from as i64) >> 52) as f64;
+    let mantissa = bits.wrapping_sub(from & 0xfff << 52);
+    // r = mantissa / c - 1, exactly, from the upper and the lower half.
+    let upper = mantissa.wrapping_add(1 << 31) & 0xffff_ffff << 32;
+    let rest = f64::from_bits(mantissa) - f64::from_bits(upper);
+    let r_hi = f64::from_bits(upper) * inverse - 1.0;
+    let r_lo = rest * inverse;
+    let r = r_hi + r_lo;
+    // exponent * ln 2 + log(c) + log(1 + r)
+    let whole = exponent * LN2_HI + log;
+    let first = whole + r;
+    let a = exponent * LN2_LO + log_rest;
+    // `r` itself has lost the end of r_hi + r_lo.
+    let b = (whole - first + r) + (r_hi - r + r_lo);
+    let half = -0.5 * r_hi;
+    let square = r_hi * half;
+    let hi = first + square;
+    let c = r_lo * (-0.5 * r + half);
+    let d = first - hi + square;
+    let r2 = r * r;
+    let series = r * r2 * ((1.0 / 3.0 - 0.25 * r) + r2 * ((0.2 - r * (1.0 / 6.0)) + r2 * ((1.0 / 7.0 - 0.125 * r) + r2 * (1.0 / 9.0))));
+    let lo = a + b + c + d + series;
+    let sum = hi + lo;
+    (sum, hi - sum + lo)
+}
+
+/// `exp(x + rest)` for `x` of a size that keeps the result normal.
+#[inline(always)]
+fn exp_parts(x: f64, rest: f64) -> f64 {
+    let shifted = STEPS * x + SHIFT;
+    let steps = shifted - SHIFT;
+    let count = shifted.to_bits();
+    let r = x - steps * STEP_HI - steps * STEP_LO + rest;
+    let [tail, scale] = EXP[count as usize % 128];
+    let scale = f64::from_bits(scale.wrapping_add(count << 45));
+    let r2 = r * r;
+    let series = f64::from_bits(tail) + r + r2 * (0.5 + r * (1.0 / 6.0)) + r2 * r2 * (1.0 / 24.0 + r * (1.0 / 120.0));
+    scale + scale * series
+}
+
+/// Beyond it results may overflow or lose bits.
+const ORDINARY: f64 = 700.0;
+
+pub fn exp(x: f64) -> f64 { if x.abs() < ORDINARY { exp_parts(x, 0.0) } else { libm::exp(x) } }
+
+pub fn pow(x: f64, y: f64) -> f64 {
+    let size = x.abs();
+    if !(f64::MIN_POSITIVE..=f64::MAX).contains(&size) || !(1e-18..9e15).contains(&y.abs()) { return libm::pow(x, y); }
+    let negative = x < 0.0 && {
+        if y != y.trunc() { return f64::NAN; }
+        y as i64 & 1 != 0
+    };
+    let (hi, lo) = log_parts(size.to_bits());
+    // y * (hi + lo): products of halves are exact.
+    let cut = |v: f64| f64::from_bits(v.to_bits() & !0u64 << 27);
+    let (y_hi, log_hi) = (cut(y), cut(hi));
+    let log_lo = hi - log_hi + lo;
+    let product = y_hi * log_hi;
+    let rest = (y - y_hi) * log_hi + y * log_lo;
+    // Also where it is NaN.
+    if !(product.abs() < ORDINARY) { return libm::pow(x, y); }
+    let r = exp_parts(product, rest);
+    if negative { -r } else { r }
+}
+
+/// In float64, where one rounding at the end leaves next to no error.
+pub fn powf(x: f32, y: f32) -> f32 { pow(x as f64, y as f64) as f32 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers over many magnitudes.
+    fn numbers(seed: u64) -> impl Iterator<Item = f64> {
+        let mut s = seed;
+        std::iter::from_fn(move || {
+            s = s.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Some((s >> 11) as f64 / (1u64 << 53) as f64)
+        })
+    }
+    fn ulps(a: f64, b: f64) -> u64 { (a.to_bits() as i64).wrapping_sub(b.to_bits() as i64).unsigned_abs() }
+
+    #[test]
+    fn ordinary_powers_are_within_one_unit_of_libm() {
+        let mut v = numbers(1);
+        for _ in 0..200_000 {
+            let (a, b) = (v.next().unwrap_or(0.5), v.next().unwrap_or(0.5));
+            for (x, y) in [(a * 4.0, b * 20.0 - 10.0), (1.0 + (a - 0.5) * 1e-3, (b - 0.5) * 1e5), (a * 1e100, b * 3.0), (a * 1e-300, b - 0.5), (-a * 9.0, (b * 30.0).floor())] {
+                assert!(ulps(pow(x, y), libm::pow(x, y)) <= 1, "{x:?} ** {y:?}: {:?} and {:?}", pow(x, y), libm::pow(x, y));
+            }
+            let x = (a - 0.5) * 1400.0;
+            assert!(ulps(exp(x), libm::exp(x)) <= 1, "exp({x:?}): {:?} and {:?}", exp(x), libm::exp(x));
+        }
+    }
+
+    #[test]
+    fn whole_powers_are_exact() {
+        for x in 1..200i64 {
+            for y in 0..8u32 {
+                let exact = x.pow(y);
+                if exact < 1 << 53 {
+                    assert_eq!(pow(x as f64, y as f64), exact as f64, "{x} ** {y}");
+                    assert_eq!(pow(-x as f64, y as f64), (-x).pow(y) as f64, "-{x} ** {y}");
+                }
+            }
+        }
+        assert_eq!(pow(0.25, 0.5), 0.5);
+        assert_eq!(pow(4.0, -0.5), 0.5);
+    }
+
+    #[test]
+    fn unusual_powers_are_those_of_libm() {
+        let special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e308, -1e-310, 1e19, 0.1, 1e-20];
+        for x in special {
+            assert!(ulps(exp(x), libm::exp(x)) <= 1 || exp(x).is_nan());
+            for y in special {
+                let (got, want) = (pow(x, y), libm::pow(x, y));
+                assert!(ulps(got, want) <= 1 || got.is_nan() && want.is_nan(), "{x:?} ** {y:?}: {got:?} and {want:?}");
+            }
+        }
+    }
+}
