@@ -10,7 +10,7 @@ use tierup_core::diag::Diagnostic;
 use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
-use tierup_runtime::engine::tier1::Compiler;
+use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep};
 use tierup_tier0::Cranelift;
 
 use crate::exec::{Linked, Program, Target};
@@ -148,7 +148,7 @@ fn llvm_text(args: &[String], what: &str) -> Result<String, String> {
     verify_module(&module).map_err(|d| d.to_string())?;
     legalise(&mut module);
     let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
-    let object = Linked.object(&module, &roots, 0, true).map_err(|d| d.to_string())?;
+    let object = Linked.object(&module, &roots, Codegen::default(), Keep { text: true, remarks: false }).map_err(|d| d.to_string())?;
     Ok(if what == "llvm" { object.llvm } else { object.asm })
 }
 
