@@ -50,6 +50,11 @@ $(BENCH_VENV)/.stamp-packages: requirements/bench.txt $(SYSTEM)
 	@scripts/setup.sh venv $(BENCH_VENV) requirements/bench.txt
 	@touch $@
 
+# Without it the tests that assemble PTX are skipped.
+$(VENV)/.stamp-gpu: requirements/gpu.txt $(VENV)/.stamp-packages
+	@scripts/setup.sh without-deps $(VENV) requirements/gpu.txt || echo 'setup: no ptxas: its tests will be skipped'
+	@touch $@
+
 # LLVM is a library of its own beside the extension.
 TIER1 := pybind/python/tierup/libtierup_tier1.so
 TIER1_SOURCES := Cargo.toml $(shell find core tier1-llvm -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null)
@@ -85,7 +90,7 @@ test-rust: $(VENV)/.stamp-packages
 	$(SAY) 'Rust tests'
 	@cargo test --workspace $(CARGO_FEATURES)
 
-test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED)
+test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
 	$(SAY) 'Python tests'
 	@$(PY) -m pytest
 

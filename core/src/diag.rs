@@ -49,6 +49,8 @@ codes! {
     RunawayRecursion = "runaway-recursion", TypingError;
     /// A signature or type that cannot be understood.
     BadSignature = "bad-signature", TypingError;
+    /// Something that a GPU kernel cannot do.
+    GpuUnsupported = "gpu-unsupported", UnsupportedError;
     /// Text of an IR that does not parse.
     ParseError = "parse-error", CompilerError;
     /// An IR that breaks its own rules; a bug in Tierup.

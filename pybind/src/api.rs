@@ -70,6 +70,18 @@ fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<S
     }
 }
 
+/// PTX of a kernel that runs the `index`-th overload, for a GPU of that compute capability.
+#[pyfunction]
+fn inspect_ptx(d: &Bound<'_, PyAny>, index: usize, capability: u32) -> PyResult<Option<String>> {
+    let core = core_of(d)?;
+    let list = core.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    match &o.run {
+        Run::Compiled(_) => core.ptx(d.py(), &o.args, capability).map(Some).map_err(|e| e.into_python(d.py())),
+        Run::Python(_) => Ok(None),
+    }
+}
+
 /// Seconds spent compiling the `index`-th overload (infer, lower, optimise, backend), and the bytes of its machine code.
 #[pyfunction]
 fn compile_times(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<((f64, f64, f64, f64), usize)>> {
@@ -150,6 +162,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(inspect_ptx, m)?)?;
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;
     m.add_function(wrap_pyfunction!(take_revealed, m)?)?;
     m.add_function(wrap_pyfunction!(configure, m)?)?;

@@ -330,6 +330,16 @@ impl Core {
         })
     }
 
+    /// PTX of a kernel that runs the overload for these types.
+    pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("printing {}", self.params.name), || {
+                let id = functions::func_id(self.function(py))?;
+                Ok(engine::ptx(id, types, &self.options, &PyHost::new(py), capability).map_err(|d| d.at(self.span(py)))?)
+            })
+        })
+    }
+
     fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
         let code = self.function(py).getattr("__code__");
         let file = code.as_ref().ok().and_then(|c| c.getattr("co_filename").ok()?.extract::<String>().ok()).unwrap_or_default();

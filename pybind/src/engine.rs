@@ -84,6 +84,12 @@ pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Hos
     engine::inspect::text(&request, level)
 }
 
+/// PTX of a kernel that runs the function.
+pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    engine::inspect::ptx(&request, capability)
+}
+
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
 fn report(func: FuncId, args: &[Type], compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
     let name = tierup_core::ssa::registry::name(func);

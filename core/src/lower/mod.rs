@@ -1,7 +1,7 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
 //! [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`generator`] turns a
-//! generator into a frame and a resume function.
+//! generator into a frame and a resume function, [`gpu`] makes kernels.
 
 pub mod arrays;
 pub mod cast;
@@ -9,6 +9,7 @@ pub mod constants;
 pub mod cx;
 pub mod func;
 pub mod generator;
+pub mod gpu;
 pub mod ownership;
 pub mod wrapper;
 

@@ -119,7 +119,9 @@ def reveal_type(x):
 
 # ---------------------------------------------------------------- the dispatcher's attributes
 
-_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1")
+_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1", "ptx")
+# Compute capabilities that PTX can be made for.
+_CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 
 
 def _signatures(self):
@@ -134,14 +136,18 @@ def _overloads(self):
     return {tuple(types.from_text(t) for t in args): types.Overload(self, i, args, ret, why) for i, (args, ret, why) in enumerate(_tierup.overloads(self))}
 
 
-def inspect(self, level="typed", signature=None):
-    """The code of every overload at one level: bytecode, ssa, typed, lir; clif or asm (tier 0); llvm or asm1 (tier 1, whether promoted or not). With `signature` (argument types), of that one."""
+def inspect(self, level="typed", signature=None, *, capability=90):
+    """The code of every overload at one level: bytecode, ssa, typed, lir; clif or asm (tier 0); llvm or asm1 (tier 1, whether promoted or not);
+    ptx (a GPU kernel, for a compute capability such as 75, 90 or 100). With `signature` (argument types), of that one."""
     if level not in _LEVELS:
         raise ValueError(f"there is no level {level!r}; there are {', '.join(_LEVELS)}")
+    if level == "ptx" and capability not in _CAPABILITIES:
+        raise ValueError(f"capability must be one of {', '.join(map(str, _CAPABILITIES))}, not {capability!r}")
+    read = (lambda i: _tierup.inspect_ptx(self, i, capability)) if level == "ptx" else (lambda i: _tierup.inspect(self, i, level))
     texts = []
     for i, (args, _, why) in enumerate(_tierup.overloads(self)):
         if signature is None or _same(args, signature):
-            texts.append(_tierup.inspect(self, i, level) if why is None else f"runs as plain Python: {why}")
+            texts.append(read(i) if why is None else f"runs as plain Python: {why}")
     return "\n".join(t for t in texts if t)
 
 

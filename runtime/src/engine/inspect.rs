@@ -2,8 +2,10 @@
 
 use super::promote::{library, policy, prepare};
 use super::tier1::{Codegen, Compiler, Keep, Object};
-use super::{Request, front, guarded};
+use super::{Request, front, guarded, optimise};
 use tierup_core::diag::Result;
+use tierup_core::infer::session::Session;
+use tierup_core::lower::{self, gpu};
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
 pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
@@ -13,6 +15,29 @@ pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
         "asm1" => Some(guarded(|| object(request, keep))?.asm),
         _ => None,
     })
+}
+
+/// PTX of a kernel that runs the function, for a GPU of that compute capability (90 for 9.0).
+pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
+    guarded(|| {
+        let mut session = Session::new(request.host);
+        let root = session.infer_root(request.func, request.args.clone())?;
+        let (mut module, target) = lower::lower(&session, root, request.options)?;
+        let name = kernel_name(&target.name);
+        module.funcs.push(gpu::make_kernel(&name, &target)?);
+        gpu::take_out(&mut module)?;
+        optimise(&mut module, &[&name])?;
+        gpu::check(&module)?;
+        prepare(&mut module)?;
+        library()?.ptx(&module, &[&name], capability, Codegen { fast_math: request.options.fast_math, opt: policy().opt })
+    })
+}
+
+/// A name that PTX takes: letters, digits and underscores of the function's own.
+fn kernel_name(target: &str) -> String {
+    let name = target.rsplit_once('.').map_or(target, |(name, _)| name).rsplit('.').next().unwrap_or("kernel");
+    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("kernel_{plain}") }
 }
 
 fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {

@@ -109,7 +109,7 @@ impl<'c> Emitter<'c, '_, '_> {
         self.mark_access(inst, self.func.value_type(value), alias)
     }
 
-    /// Any alignment, the alias class; volatile accesses are also atomic, since other threads take part.
+    /// The alignment that the target asks for, the alias class; volatile accesses are also atomic, since other threads take part.
     fn mark_access(&self, inst: inkwell::values::InstructionValue<'c>, ty: Ty, alias: Alias) -> Result<()> {
         let failed = |e: String| bug(e);
         match alias {
@@ -119,7 +119,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 inst.set_atomic_ordering(AtomicOrdering::Monotonic).map_err(|e| failed(e.to_string()))?;
             }
             Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
-                inst.set_alignment(1).map_err(|e| failed(e.to_string()))?;
+                inst.set_alignment(self.shared.options.target.alignment(ty.bytes())).map_err(|e| failed(e.to_string()))?;
             }
         }
         inst.set_metadata(self.shared.tags[alias as usize], self.shared.kinds.tbaa).map_err(|e| failed(e.to_string()))

@@ -98,7 +98,9 @@ impl<'c, 'a> Shared<'c, 'a> {
 
     fn declare(&self, name: &str, sig: &Signature, root: bool) -> FunctionValue<'c> {
         let linkage = if root { Linkage::External } else { Linkage::Internal };
-        let func = self.module.add_function(&format!("{FUNC_PREFIX}{name}"), self.func_type(sig), Some(linkage));
+        let target = self.options.target;
+        let func = self.module.add_function(&if root { target.entry_name(name) } else { format!("{FUNC_PREFIX}{name}") }, self.func_type(sig), Some(linkage));
+        if let Some(convention) = target.entry_convention().filter(|_| root) { func.set_call_conventions(convention); }
         self.extend_narrow(func, sig);
         func.add_attribute(AttributeLoc::Function, self.attribute("nounwind", 0));
         for (key, value) in self.options.target.function_attributes() { func.add_attribute(AttributeLoc::Function, self.context.create_string_attribute(key, &value)); }

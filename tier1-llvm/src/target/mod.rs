@@ -26,6 +26,21 @@ impl Target {
         }
     }
 
+    /// The alignment of an access of that many bytes. A CPU takes any; a GPU would need a load for each byte, so whoever launches a kernel aligns its arrays.
+    pub(crate) fn alignment(self, bytes: u32) -> u32 {
+        match self { Target::Cpu => 1, Target::Nvptx { .. } => bytes }
+    }
+
+    /// The calling convention of functions that are called from outside, where it is not C's.
+    pub(crate) fn entry_convention(self) -> Option<u32> {
+        match self { Target::Cpu => None, Target::Nvptx { .. } => Some(nvptx::KERNEL) }
+    }
+
+    /// What a function that is called from outside is called in the output.
+    pub(crate) fn entry_name(self, name: &str) -> String {
+        match self { Target::Cpu => format!("{}{name}", crate::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
+    }
+
     /// String attributes of every function.
     pub(crate) fn function_attributes(self) -> Vec<(&'static str, String)> {
         match self {
