@@ -1,7 +1,7 @@
 //! Built-in exception classes by number, with their bases.
 
 macro_rules! classes {
-    ($($(#[doc = $doc:expr])* $Name:ident : $Base:ident = $n:literal;)*) => {
+    ($($(#[doc = $doc:expr])* $Name:ident : $Base:ident $(+ $Second:ident)? = $n:literal;)*) => {
         /// Number of a built-in exception class in compiled code.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(i64)]
@@ -10,6 +10,8 @@ macro_rules! classes {
             pub const ALL: &'static [Class] = &[$(Class::$Name),*];
             pub fn name(self) -> &'static str { match self { $(Class::$Name => stringify!($Name)),* } }
             pub fn base(self) -> Class { match self { $(Class::$Name => Class::$Base),* } }
+            /// The second base, of a class that has two.
+            fn second_base(self) -> Option<Class> { match self { $(Class::$Name => { let second: &[Class] = &[$(Class::$Second)?]; second.first().copied() }),* } }
         }
     };
 }
@@ -53,8 +55,8 @@ classes! {
     TimeoutError: OSError = 35;
     FileNotFoundError: OSError = 36;
     PermissionError: OSError = 37;
-    /// NumPy's, for an axis that an array does not have. (Python's also derives from IndexError.)
-    AxisError: ValueError = 38;
+    /// NumPy's, for an axis that an array does not have.
+    AxisError: ValueError + IndexError = 38;
 }
 
 impl Class {
@@ -62,12 +64,7 @@ impl Class {
     pub fn from_name(name: &str) -> Option<Class> { Class::ALL.iter().copied().find(|c| c.name() == name) }
     /// `self` is `other` or derives from it.
     pub fn is_a(self, other: Class) -> bool {
-        let mut c = self;
-        while c != other {
-            if c == c.base() { return false; }
-            c = c.base();
-        }
-        true
+        self == other || self.base() != self && self.base().is_a(other) || self.second_base().is_some_and(|b| b.is_a(other))
     }
 }
 

@@ -1,7 +1,7 @@
 """Arguments for generated NumPy tests: small descriptions that are cheap to list and sample, and are built only when used.
 
 A spec is `Array(dtype, shape, layout, values)` or `Scalar(kind, index)`. `values` names a table: "edge" has the extremes of the dtype, "mild" small
-numbers whose sums and products stay exact or close to it, "distinct" no ties.
+numbers whose sums and products stay exact or close to it, "distinct" no ties, "rough" numbers whose sums depend on the order.
 """
 
 from typing import NamedTuple
@@ -59,6 +59,10 @@ def numbers(dtype, shape, values):
         flat = np.arange(size) % 3 != 1
     elif values == "distinct":
         flat = ((np.arange(size) * 37 + 11) % max(size, 1) - (size // 2 if t.kind != "u" else 0)).astype(t)
+    elif values == "rough":
+        flat = (((np.arange(size) * 7919 + 13) % 10007) / 7 * 10.0 ** (np.arange(size) % 7 - 3)).astype(t)
+        if t.kind == "c":
+            flat = flat + t.type(1j) * flat[::-1]
     elif values == "edge":
         flat = np.resize(edge_values(t), size) if size else np.zeros(0, t)
     else:

@@ -35,6 +35,9 @@ for name in "argmin argmax nanargmin nanargmax".split():
         lambda: [(a, Array("i8", (3,))) for a in arrays(["i4", "f8"], [(2, 3)])])
 add("np.median of several axes", "a", "np.median(a, axis=(0, 1)), np.median(a, axis=(0, -1), keepdims=True), np.nanmedian(a, axis=(0, 1, 2)), np.median(a, axis=(0, 1, 2, 3)), np.quantile(a, 0.3, axis=(0, 1))",
     mild(["i4", "f4", "f8"], [(2, 3, 2, 2), (1, 2, 3, 2)]), CLOSE, 1e-6)
+add("sums in NumPy's order", "a", "np.sum(a), np.sum(a, axis=0), np.sum(a, axis=1), np.sum(a, axis=(0, 1)), np.sum(a, axis=-1, keepdims=True), np.mean(a, axis=0), np.mean(a)",
+    one(lambda: arrays(["f4", "f8", "c8", "c16"], [(17, 300), (300, 17), (40, 5, 60), (3, 4, 5, 50)], ["C", "F", "strided", "reversed", "misaligned"], "rough")))
+add("variances in NumPy's order", "a", "np.var(a), np.var(a, axis=0), np.std(a, axis=-1), np.var(a, axis=(0, 1))", one(lambda: arrays(["f4", "f8"], [(17, 300), (40, 5, 60)], ["C", "F", "strided"], "rough")))
 for method in "inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull median_unbiased normal_unbiased".split():
     add(f"np.quantile {method}", "a, q", f"np.quantile(a, q, method='{method}'), np.percentile(a, 100 * q, axis=0, method='{method}')",
         lambda: [(a, Value(q)) for a in arrays(["i4", "f8"], [(5,), (2, 3), (10,)], ["C", "reversed"]) for q in (0.0, 0.1, 0.25, 0.5, 0.77, 1.0)], CLOSE)

@@ -115,11 +115,15 @@ def nancumprod(a, axis, dtype, out):
 def mean(a, axis, dtype, out, keepdims):
     x = np.asarray(a)
     if dtype is None:
-        r = np.true_divide(np.sum(x, axis, np._float_dtype(x), None, keepdims), np._reduced_size(x, axis))
+        r = _quotient(np.sum(x, axis, np._float_dtype(x), None, keepdims), np._reduced_size(x, axis))
     else:
-        total = np.sum(x, axis, dtype, None, keepdims)
-        r = np._cast_like(np.true_divide(total, np._reduced_size(x, axis)), total)
+        r = _quotient(np.sum(x, axis, dtype, None, keepdims), np._reduced_size(x, axis))
     return r if out is None else _store(out, r)
+
+
+def _quotient(total, n):
+    """In NumPy the count is an int64, so that even single precision is divided in double, then rounded."""
+    return np._cast_like(np.true_divide(total, np.int64(n)), total)
 
 
 def _squares(x):
@@ -142,11 +146,19 @@ def var(a, axis, dtype, out, ddof, keepdims, correction):
 def _var(x, axis, dtype, ddof, keepdims):
     n = np._reduced_size(x, axis)
     if axis is None:
-        centre = np.true_divide(np.sum(x, dtype=dtype), n)
+        centre = _quotient(np.sum(x, dtype=dtype), n)
     else:
-        centre = np.true_divide(np.sum(x, axis, dtype, None, True), n)
-    total = np.sum(_squares(np.subtract(x, centre)), axis, None, None, keepdims)
-    return np.true_divide(total, max(n - ddof, 0))
+        centre = _quotient(np.sum(x, axis, dtype, None, True), n)
+    if x.ndim < 2:
+        total = np.sum(_squares(np.subtract(x, centre)), axis, None, None, keepdims)
+    else:
+        # Laid out as the array itself, for the order of sums depends on it.
+        distance = np.empty_like(x, np.result_type(x, centre))
+        np.subtract(x, centre, distance)
+        total = np.sum(_squares(distance), axis, None, None, keepdims)
+    if isinstance(ddof, int):
+        return _quotient(total, max(n - ddof, 0))
+    return np._cast_like(np.true_divide(total, np.float64(max(n - ddof, 0))), total)
 
 
 def std(a, axis, dtype, out, ddof, keepdims, correction):
