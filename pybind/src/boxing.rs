@@ -62,9 +62,17 @@ pub struct BoxCx<'f> {
     pub made: Vec<(*mut Native, Obj)>,
     /// For a generator: its code, the globals and the name of its function.
     pub code: Option<(Arc<Compiled>, Obj, &'f str)>,
+    /// What list arguments held when they were passed. Native values refer to these objects without owning them.
+    pub held: Vec<Obj>,
 }
 impl<'f> BoxCx<'f> {
-    pub fn new(frame: &'f Frame) -> BoxCx<'f> { BoxCx { frame, made: vec![], code: None } }
+    pub fn new(frame: &'f Frame) -> BoxCx<'f> { BoxCx { frame, made: vec![], code: None, held: vec![] } }
+}
+impl Drop for BoxCx<'_> {
+    fn drop(&mut self) {
+        // SAFETY: each was put there with a reference of its own; results are boxed by threads that are attached.
+        for o in &self.held { unsafe { ffi::Py_DECREF(*o) } }
+    }
 }
 
 /// Boxes the value whose leaves start at `*at`, and moves `at` behind them. Null means that a Python exception is set.

@@ -140,6 +140,10 @@ unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
         let (len, before) = ((*l.native).len as usize, if width == 0 { 0 } else { l.before.len() / width });
         let now = contents(l.native);
         if width != 0 && now == l.before { return true; }
+        // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
+        if l.elem.is_counted() {
+            for i in 0..ffi::PyList_GET_SIZE(l.py) { cx.held.push(boxing::new_ref(ffi::PyList_GET_ITEM(l.py, i))); }
+        }
         for i in 0..len {
             let same = i < before && i < ffi::PyList_GET_SIZE(l.py) as usize && now[i * width..(i + 1) * width] == l.before[i * width..(i + 1) * width];
             if same { continue; }

@@ -151,6 +151,11 @@ fn fill(template: &str, values: &[i64]) -> String {
     let mut out = parts.next().unwrap_or_default().to_owned();
     for (value, part) in values.iter().zip(parts) {
         let (name, rest) = part.split_once('}').unwrap_or(("", part));
+        // NumPy leaves out what stands in front: `a.reshape(-1, 2)` says `(2)`.
+        if *value < 0 && !name.is_empty() && out.ends_with('(') {
+            out += rest.strip_prefix(',').unwrap_or(rest);
+            continue;
+        }
         if *value < 0 && !name.is_empty() { out += name } else { out += &value.to_string() }
         out += rest;
     }

@@ -33,6 +33,18 @@ class Fuzzer:
     def failures(self, source, tier, timeout=TIMEOUT):
         return self.worker.ask({"suite": "program", "source": source, "name": "<fuzz>", "tier": tier}, timeout)["failures"]
 
+    def check(self, source):
+        """(tier, failures), (None, []) where all agree, (None, None) where the program is not a sound one."""
+        failures = self.failures(source, self.tiers)
+        if not failures:
+            return None, []
+        if failures[0] in self.tiers:
+            return failures[0], failures[1:]
+        # It raised what a program may not raise, crashed or hung: on which tier, or in Python itself?
+        if "not a program" in failures[0] or not self.sound(source):
+            return None, None
+        return next(((t, f) for t in self.tiers if (f := self.failures(source, t))), (None, []))
+
     def reduce(self, source, tier, kind):
         """The smallest program found that still fails in the same way."""
         return reduce(source, lambda text: self.sound(text, 2) and kind_of(self.failures(text, tier, TIMEOUT if kind == "took longer" else 5)) == kind)
@@ -64,37 +76,37 @@ def main():
     parser.add_argument("--show", action="store_true", help="print the program of --seed and stop")
     parser.add_argument("--wrong-only", action="store_true", help="pass over what is refused by the compiler; wrong answers, crashes and hangs only")
     parser.add_argument("--ignore", default="$^", help="pass over failures whose text matches this regular expression")
+    parser.add_argument("--keep", default=str(HERE / "corpus"), help="folder for reduced programs")
     parser.add_argument("--keep-going", action="store_true", help="go on after ten mismatches")
     options = parser.parse_args()
     if options.show:
         print(Generator(options.seed).program())
         return 0
     fuzzer = Fuzzer(options.tiers.split())
-    begin, seed, unsound, kept = time.monotonic(), options.seed, 0, 0
+    begin, seed, unsound, refused, kept = time.monotonic(), options.seed, 0, 0, 0
     while time.monotonic() - begin < options.seconds and (options.count is None or seed - options.seed < options.count):
         source = Generator(seed).program()
-        if not fuzzer.sound(source):
+        tier, failures = fuzzer.check(source)
+        kind = kind_of(failures)
+        if failures is None:
             unsound += 1
-            seed += 1
-            continue
-        for tier in fuzzer.tiers:
-            failures = fuzzer.failures(source, tier)
-            kind = kind_of(failures)
-            if failures and not (options.wrong_only and kind.startswith(REFUSED)) and not re.search(options.ignore, failures[0]):
-                reduced = fuzzer.reduce(source, tier, kind)
-                says = (fuzzer.failures(reduced, tier) or failures)[0]
-                path = HERE / "corpus" / f"seed_{seed}.py"
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(f"# Seed {seed}, {tier}, {kind}.\n{reduced}")
-                print(f"seed {seed} on {tier}: {says[:1500]}\n{reduced}-> {path.relative_to(HERE.parent.parent)}", flush=True)
-                kept += 1
-                break
+        elif failures and kind.startswith(REFUSED) and options.wrong_only:
+            refused += 1
+        elif failures and not re.search(options.ignore, failures[0]):
+            reduced = fuzzer.reduce(source, tier, kind)
+            says = (fuzzer.failures(reduced, tier) or failures)[0]
+            path = Path(options.keep) / f"seed_{seed}.py"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(f"# Seed {seed}, {tier}, {kind}.\n{reduced}")
+            print(f"seed {seed} on {tier}: {says[:1500]}\n{reduced}-> {path}", flush=True)
+            kept += 1
         seed += 1
-        if (seed - options.seed) % 200 == 0:
-            print(f"{seed - options.seed} programs, {kept} mismatches, {time.monotonic() - begin:.0f} s", flush=True)
+        if (seed - options.seed) % 500 == 0:
+            print(f"{seed - options.seed} programs ({unsound} left out, {refused} refused), {kept} mismatches, {time.monotonic() - begin:.0f} s", flush=True)
+            fuzzer.worker.stop()  # what it has compiled stays in its memory
         if kept >= 10 and not options.keep_going:
             break
-    print(f"{seed - options.seed} programs ({unsound} left out), tiers {options.tiers}: {kept} mismatches")
+    print(f"{seed - options.seed} programs ({unsound} left out, {refused} refused), tiers {options.tiers}: {kept} mismatches")
     fuzzer.worker.stop()
     return 1 if kept else 0
 

@@ -34,22 +34,41 @@ def outcomes(source, name, decorate, capture):
             try:
                 result, error, kind = values.freeze(namespace["main"](*args)), None, None
             except Exception as e:  # noqa: BLE001
-                result, error, kind = None, f"{type(e).__name__}: {e}", type(e)
+                # How deep it was is said in several ways.
+                result, error, kind = None, f"{type(e).__name__}: {e}" if not isinstance(e, RecursionError) else "RecursionError", type(e)
         found.append((result, error, kind, values.freeze(args), capture.take()))
     return found
 
 
 def run(source, name, tier, capture):
     """The disagreements, as texts. With `tier` None the program is only checked to be a sound one."""
+    plain = run_plain(source, name, capture)
+    return [] if tier is None else differences(plain, source, name, tier, capture)
+
+
+def run_many(source, name, tiers, capture):
+    """The first tier that disagrees and the disagreements; plain Python runs once."""
+    plain = run_plain(source, name, capture)
+    for tier in tiers:
+        failures = differences(plain, source, name, tier, capture)
+        if failures:
+            return [tier, *failures]
+    return []
+
+
+def run_plain(source, name, capture):
     try:
         plain = outcomes(source, name, lambda f: f, capture)
     except Exception as e:
         raise Failure(f"not a program: {type(e).__name__}: {e}") from e
     for _, error, kind, _, _ in plain:
-        if kind and issubclass(kind, BROKEN):
+        # A variable that is not bound yet is as good an error as any.
+        if kind and issubclass(kind, BROKEN) and kind is not UnboundLocalError:
             raise Failure(f"not a program: {error}")
-    if tier is None:
-        return []
+    return plain
+
+
+def differences(plain, source, name, tier, capture):
     import tierup
     set_tier(tier)
     failures = []

@@ -32,6 +32,8 @@ def run_numpy(job):
 
 
 def run_program(job, capture):
+    if isinstance(job["tier"], list):
+        return programs.run_many(job["source"], job["name"], job["tier"], capture), {}
     return programs.run(job["source"], job["name"], job["tier"], capture), {}
 
 

@@ -267,7 +267,7 @@ def unpack_ex(value, before, after):
     return [*out[:before], out[before:end], *out[end:]]
 
 
-def cell_get(cell, name):
+def cell_get(cell, name, own=False):
     if not cell:
         raise NameError(name)
     return cell[0]

@@ -227,7 +227,8 @@ impl<'h> Session<'h> {
             return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("for inner functions that call each other: move them out"));
         }
         let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
-        if new == old || self.resolve(new) == self.resolve(old) { return Ok(()); }
+        // A list variable that is this list by now is not another type.
+        if self.resolve(new) == self.resolve(old) { return Ok(()); }
         if !self.resolve(new).fits_list() {
             return Err(Diagnostic::new(Code::CannotUnify, "the elements of this list are too large: more than 64 values each (an array counts as several)").help("use several lists, or shorter tuples"));
         }
@@ -239,7 +240,7 @@ impl<'h> Session<'h> {
                 Ok(())
             }
             // A list of floats takes ints, a list of optional values takes None: the element is converted.
-            _ if castable(elem, old) => Ok(()),
+            _ if castable(self.resolve(elem), self.resolve(old)) || promote::same_but_weak(self.resolve(elem), self.resolve(old)) => Ok(()),
             _ => Err(fail(elem)),
         }
     }
@@ -277,11 +278,18 @@ impl<'h> Session<'h> {
             (Kind::ListVar(v), Kind::List(t)) | (Kind::List(t), Kind::ListVar(v)) => {
                 let (r, t) = (self.root(*v) as usize, *t);
                 let merged = self.unify(self.vars[r].elem, t)?;
-                if merged != t { return None; }
+                let (m, known) = (self.resolve(merged), self.resolve(t));
+                if m != known && !promote::same_but_weak(m, known) { return None; }
                 if self.vars[r].elem != t || !self.vars[r].fixed { self.var_version += 1; }
                 self.vars[r].elem = t;
                 self.vars[r].fixed = true;
                 Some(Type::new(Kind::ListVar(r as u32)))
+            }
+            (Kind::List(x), Kind::List(y)) => {
+                let merged = self.unify(*x, *y)?;
+                let (m, x, y) = (self.resolve(merged), self.resolve(*x), self.resolve(*y));
+                let fits = |t: Type| t == m || promote::same_but_weak(t, m);
+                (fits(x) && fits(y)).then(|| Type::list(m))
             }
             _ => promote::unify_with(a, b, &mut |x, y| self.unify(x, y)),
         }
@@ -294,6 +302,27 @@ impl<'h> Session<'h> {
             Kind::ListVar(v) => Type::list(self.resolve(self.vars[self.root(v) as usize].elem)),
             _ => promote::map_children(t, &mut |c| self.resolve(c)),
         }
+    }
+
+    /// Gives the list variables of these types that hold nothing yet integers to hold. Whether there were any.
+    pub fn settle_empty_lists(&mut self, types: &[Type]) -> bool {
+        let mut roots = vec![];
+        fn collect(session: &Session<'_>, t: Type, roots: &mut Vec<u32>) {
+            if let Kind::ListVar(v) = *t {
+                let r = session.root(v);
+                let elem = session.vars[r as usize].elem;
+                if *elem == Kind::Never { roots.push(r) } else { collect(session, elem, roots) }
+                return;
+            }
+            promote::map_children(t, &mut |c| {
+                collect(session, c, roots);
+                c
+            });
+        }
+        for t in types { collect(self, *t, &mut roots); }
+        for r in &roots { self.vars[*r as usize].elem = Type::int(); }
+        self.var_version += roots.len() as u64;
+        !roots.is_empty()
     }
 
     /// Library functions are specialised for constant arguments too.

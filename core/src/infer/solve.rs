@@ -105,11 +105,18 @@ impl<'s, 'h> Solver<'s, 'h> {
                 if self.visits > limit { return Err(self.unsettled()); }
                 self.visit_block(self.order[next as usize]);
             }
-            if version == self.session.var_version { break; }
+            if version == self.session.var_version && !self.settle_empty_lists() { break; }
             // An element type changed: whoever touches a list is looked at again.
             for (i, b) in self.order.iter().enumerate() { if self.out.reached[b.index()] { self.work.insert(i as u32); } }
         }
         self.report()
+    }
+
+    /// Lists that stay empty and are passed on hold integers: `sorted([x for x in xs if DEBUG])`, with the global `DEBUG` False. Whether that changed anything.
+    fn settle_empty_lists(&mut self) -> bool {
+        if !self.errors.values().any(|e| e.code == Code::UnknownElementType) { return false; }
+        let types: Vec<Type> = self.out.facts.iter().map(|f| f.ty).collect();
+        self.session.settle_empty_lists(&types)
     }
 
     fn unsettled(&self) -> Diagnostic {
@@ -154,8 +161,9 @@ impl<'s, 'h> Solver<'s, 'h> {
                 Ok(raises) => {
                     self.errors.remove(i);
                     if raises && let Some(u) = &node.unwind { self.flow(b, u, true); }
-                    // What never gives a result ends the block: nothing after it is reached.
-                    if raises && node.result.is_some_and(|r| *self.ty(r) == Kind::Never) { return; }
+                    // What never gives a result ends the block, as does what takes such a value (that a generator which never yields is said to
+                    // give): nothing after it is reached.
+                    if node.result.is_some_and(|r| *self.ty(r) == Kind::Never) || node.args.iter().any(|a| *self.ty(*a) == Kind::Never) { return; }
                 }
                 Err(e) => { self.errors.insert(*i, e); }
             }

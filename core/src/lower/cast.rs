@@ -3,7 +3,7 @@
 use super::arrays::ArrayVal;
 use super::constants;
 use super::cx::{LowerCx, Val, split_leaves};
-use crate::diag::{Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::types::{Float, Int, IterType, Kind, Layout, Type, promote};
@@ -47,6 +47,9 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
         }
         (Kind::Iter(a), Kind::Iter(b)) => iterator(cx, val, a, b),
         (Kind::Method(_, a), Kind::Method(_, b)) => cast(cx, val, *a, *b),
+        (Kind::Generator(i, _), Kind::Generator(j, _)) if i != j => {
+            Err(Diagnostic::new(Code::CannotUnify, "a variable is a generator on one path and the same generator of other types on another").help("give the two values different names"))
+        }
         (Kind::Function(a), Kind::Function(b)) => {
             let parts = |f: &crate::types::FuncType| f.defaults.iter().chain(&f.captures).copied().collect::<Vec<_>>();
             members(cx, val, &parts(a), &parts(b))

@@ -190,10 +190,15 @@ impl<'a> LowerCx<'a> {
         self.helper_value(&object::exc_format, &[class, text, len, values])
     }
 
-    /// Raises an exception made here and goes on in a block that is never reached.
-    pub fn raise_made(&mut self, exc: Value) {
+    /// Raises an exception made here; the current block ends.
+    pub fn end_raising(&mut self, exc: Value) {
         let landing = self.landing();
         self.b.jump(landing, &[exc]);
+    }
+
+    /// Raises an exception made here and goes on in a block that is never reached.
+    pub fn raise_made(&mut self, exc: Value) {
+        self.end_raising(exc);
         let dead = self.b.new_cold_block(&[]);
         self.b.switch_to(dead);
     }

@@ -40,17 +40,20 @@ fn resume_signature(yields: Type) -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results }
 }
 
-/// Places for arguments and for values that may be needed after a suspension; references come first so that the mask reaches them.
+/// Places for arguments and for values that may be needed after a suspension; references come first so that the mask reaches them. What a view
+/// shows is held by the value behind it, so its references are plain words: `w = v[1:]` must not release the array a second time.
 fn layout(func: &Func) -> Result<Layout> {
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
+    let holders = super::ownership::holders(func);
+    let holds = |v: &Value, is_ref: bool| is_ref && (holders[v.index()] || func.blocks[0].params.contains(v));
     let mut words = 0;
     let mut slots: HashMap<Value, Vec<(i32, Ty)>> = HashMap::new();
     for v in &keep { slots.insert(*v, func.types[v.index()].leaves().iter().map(|l| (0, l.ty)).collect()); }
     for refs in [true, false] {
         for v in &keep {
             for (k, leaf) in func.types[v.index()].leaves().iter().enumerate() {
-                if leaf.is_ref != refs { continue; }
+                if holds(v, leaf.is_ref) != refs { continue; }
                 if let Some(places) = slots.get_mut(v) { places[k].0 = FRAME_HEADER + 8 * words; }
                 words += 1;
             }
@@ -59,7 +62,7 @@ fn layout(func: &Func) -> Result<Layout> {
             return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("generator `{}` keeps more than 64 objects alive across a yield", func.name)).help("split it"));
         }
     }
-    let refs: usize = keep.iter().map(|v| func.types[v.index()].leaves().iter().filter(|l| l.is_ref).count()).sum();
+    let refs: usize = keep.iter().map(|v| func.types[v.index()].leaves().iter().filter(|l| holds(v, l.is_ref)).count()).sum();
     let ref_mask = if refs == 64 { u64::MAX } else { (1 << refs) - 1 };
     Ok(Layout { slots, words, ref_mask })
 }

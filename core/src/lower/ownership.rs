@@ -158,6 +158,9 @@ fn find_roots(func: &Func) -> Vec<Root> {
     roots
 }
 
+/// Which values hold references of their own, rather than show those of another.
+pub fn holders(func: &Func) -> Vec<bool> { find_roots(func).iter().map(|r| *r == Root::Owned).collect() }
+
 /// The owned value behind `v`, and whether `v` shows all of its references.
 fn owner(roots: &[Root], mut v: Value) -> Option<(Value, bool)> {
     let mut all = true;

@@ -236,7 +236,7 @@ pub fn from_nested(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: ArrayType) ->
     let shape = nested_shape(cx, v, t, n)?;
     let layout = if n > 1 { to.layout } else { Layout::C };
     let out = ArrayVal::alloc(cx, to.dtype, &shape, layout, false)?;
-    cx.guarded(&[out.owner], |cx| fill_nested(cx, &out, v, t))?;
+    cx.guarded(&[out.owner], |cx| fill_nested(cx, &out, v, t, &[]))?;
     Ok(out)
 }
 
@@ -264,8 +264,8 @@ fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<
     Ok(shape)
 }
 
-/// Writes nested sequences into an array of their dimensions; ValueError where lengths differ.
-fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type) -> Result<()> {
+/// Writes nested sequences into an array of their dimensions; ValueError where lengths differ. `outer` are the dimensions around.
+fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer: &[Value]) -> Result<()> {
     if t.is_number() {
         let x = cast::cast(cx, v, t, out.ty.dtype)?;
         store_element(cx, out.data, out.ty.dtype, &x);
@@ -273,16 +273,17 @@ fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type) -> Re
     }
     if t.as_array().is_some() {
         let src = ArrayVal::new(cx, v, t)?;
-        for (m, n) in src.shape.clone().iter().zip(&out.shape) { check_even(cx, *m, *n); }
+        for (k, (m, n)) in src.shape.clone().iter().zip(&out.shape).enumerate() { check_even(cx, *m, *n, &[outer, &out.shape[..k]].concat()); }
         return copy_elements(cx, out, &src);
     }
     let len = length(cx, v, t)?;
-    check_even(cx, len, out.shape[0]);
+    check_even(cx, len, out.shape[0], outer);
+    let outer = [outer, &out.shape[..1]].concat();
     if let Some(m) = t.members() {
         for (k, (p, t)) in split_leaves(v, m).iter().zip(m).enumerate() {
             let at = cx.b.i64(k as i64);
             let row = sub_array(cx, out, at);
-            fill_nested(cx, &row, p, *t)?;
+            fill_nested(cx, &row, p, *t, &outer)?;
         }
         return Ok(());
     }
@@ -291,17 +292,19 @@ fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type) -> Re
         let x = element(cx, v, t, i)?;
         let refs: Vec<Value> = x.iter().zip(e.leaves()).filter(|(_, l)| l.is_ref).map(|(v, _)| *v).collect();
         let row = sub_array(cx, out, i);
-        cx.guarded(&refs, |cx| fill_nested(cx, &row, &x, e))?;
+        cx.guarded(&refs, |cx| fill_nested(cx, &row, &x, e, &outer))?;
         cx.release(&x, e);
         Ok(vec![])
     })?;
     Ok(())
 }
 
-fn check_even(cx: &mut LowerCx<'_>, len: Value, expected: Value) {
+fn check_even(cx: &mut LowerCx<'_>, len: Value, expected: Value, outer: &[Value]) {
     if len == expected { return; }
     let ok = cx.b.bin(Op::IcmpEq, len, expected);
-    cx.check(ok, Class::ValueError, "setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 dimensions.");
+    let shape = if outer.len() == 1 { "({},)".to_owned() } else { format!("({})", vec!["{}"; outer.len()].join(", ")) };
+    let text = format!("setting an array element with a sequence. The requested array has an inhomogeneous shape after {} dimensions. The detected shape was {shape} + inhomogeneous part.", outer.len());
+    cx.check_format(ok, Class::ValueError, &text, outer);
 }
 
 /// `a[i]` for an index in range.

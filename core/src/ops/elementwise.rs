@@ -22,8 +22,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false))).kernel(Map::Fmax).doc("Larger value; a NaN loses."),
     OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false))).kernel(Map::Fmin).doc("Smaller value; a NaN loses."),
     OpDef::new(&["numpy._clip"], "x, low, high, out=None", Body::Ufunc(|a, _| same(a, number), |cx, c| {
-        let at_least = extreme(cx, &OpCall { args: &c.args[..2], ..*c }, MAX, true)?;
-        extreme(cx, &OpCall { args: &[at_least, c.args[2].clone()], ..*c }, MIN, true)
+        // A zero stays the zero that it is: the value is the second operand.
+        let at_least = extreme(cx, &OpCall { args: &[c.args[1].clone(), c.args[0].clone()], ..*c }, MAX, true)?;
+        extreme(cx, &OpCall { args: &[c.args[2].clone(), at_least], ..*c }, MIN, true)
     })).doc("`minimum(maximum(x, low), high)`."),
     // Sign and simple arithmetic.
     OpDef::new(&["numpy.sign"], UN, Body::Ufunc(|a, _| same(a, not_bool), emit_sign)).doc("-1, 0 or 1 by the sign; `z / |z|` of a complex number."),

@@ -204,6 +204,9 @@ fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize) {
         let size = a.shape[dim + k];
         if *n == size { continue; }
         let same = cx.b.bin(Op::IcmpEq, *n, size);
+        // NumPy takes a mask without elements for any dimension.
+        let empty = cx.b.bin_imm(Op::IcmpEq, *n, 0);
+        let same = cx.or(same, empty);
         let axis = cx.b.i64((dim + k) as i64);
         let text = "boolean index did not match indexed array along axis {}; size of axis is {} but size of corresponding boolean axis is {}";
         cx.check_format(same, Class::IndexError, text, &[axis, size, *n]);

@@ -138,7 +138,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.ge"], "a, b", Body::Py("builtin.list_greater_equal")).only_if(are_lists).raises().reads().doc("`a >= b` of lists."),
     // Captured variables that are rebound live in lists of one element.
     OpDef::new(&["cell.new"], "*init", Body::Lir(build_rule, emit_build)).raises().reads().doc("A cell for a captured variable."),
-    OpDef::new(&["cell.get"], "cell, name=None", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError."),
+    OpDef::new(&["cell.get"], "cell, name=None, own=False", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError, or UnboundLocalError in the function whose variable it is."),
     OpDef::new(&["cell.set"], "cell, x", Body::Lir(append_rule, emit_cell_set)).raises().writes().doc("Binds a captured variable."),
 ];
 
@@ -287,7 +287,9 @@ pub fn comparable(list: Type) -> bool { matches!(*list, Kind::List(e) if codes(e
 
 /// Element codes (for order and equality) at a constant address, and their number.
 fn elems(cx: &mut LowerCx<'_>, elem: Type) -> Result<(Value, Value)> {
-    let all = codes(elem).ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
+    // A list that nothing was put into has nothing to compare.
+    let known = if *elem == Kind::Never { Some(vec![]) } else { codes(elem) };
+    let all = known.ok_or_else(|| Diagnostic::new(crate::diag::Code::NoMatchingOperation, format!("elements of type {elem} cannot be compared")))?;
     let text: String = all.iter().map(|c| (*c as i64 as u8) as char).collect();
     Ok((crate::lower::constants::bytes(&mut cx.b, &text), cx.b.i64(all.len() as i64)))
 }
@@ -531,7 +533,11 @@ fn emit_cell_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = len(cx, c.args[0][0]);
     let bound = cx.b.bin_imm(Op::IcmpNe, n, 0);
     let name = c.consts.get(1).and_then(|k| k.as_ref()).and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
-    cx.check(bound, Class::NameError, &format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope"));
+    if c.consts.get(2).and_then(|k| k.as_ref()).is_some_and(crate::types::Const::truth) {
+        cx.check(bound, Class::UnboundLocalError, &format!("cannot access local variable '{name}' where it is not associated with a value"));
+    } else {
+        cx.check(bound, Class::NameError, &format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope"));
+    }
     let zero = cx.b.i64(0);
     Ok(element(cx, c.args[0][0], c.ret, zero))
 }

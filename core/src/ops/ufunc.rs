@@ -211,7 +211,10 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
         let v = body.element(cx, &at)?;
         return cast::cast(cx, &v, body.ret, body.call.ret);
     };
-    let shape = broadcast_shapes(cx, &arrays.iter().map(|a| a.shape.clone()).collect::<Vec<_>>(), first.ndim())?;
+    // The message of `np.where(mask, a, 0.0)` and `np.clip` names scalars too. What has more operands is no ufunc in NumPy.
+    let named = body.operands.len() == 3;
+    let shapes: Vec<Vec<Value>> = body.operands.iter().filter_map(|o| match o { Operand::Array(a) => Some(a.shape.clone()), Operand::Scalar(_) => named.then(Vec::new) }).collect();
+    let shape = broadcast_shapes(cx, &shapes, first.ndim())?;
     let mut made: Vec<ArrayVal> = vec![];
     for t in &elements {
         let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
@@ -295,15 +298,53 @@ fn check_output(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) {
     let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
     for a in body.arrays() {
         let Some(fits) = broadcasts_to(cx, &a.shape, &target.shape) else { continue };
-        cx.check_format(fits, Class::ValueError, &text, &shapes.concat());
+        let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+        cx.b.brif(fits, ok, &[], bad, &[]);
+        cx.b.switch_to(bad);
+        // All shapes may go together and yet stretch the output.
+        if let Some(together) = broadcasts_together(cx, &a.shape, &target.shape) { cx.check_format(together, Class::ValueError, &text, &shapes.concat()); }
+        let wide = stretched(cx, &shapes, target.shape.len());
+        let text = format!("non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_text(target.shape.len()), shape_text(wide.len()));
+        let exc = cx.formatted(Class::ValueError, &text, &[target.shape.as_slice(), &wide].concat());
+        cx.end_raising(exc);
+        cx.b.switch_to(ok);
     }
+}
+
+/// For each dimension the length that is not 1, of shapes that go together.
+fn stretched(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Vec<Value> {
+    let mut out: Vec<Option<Value>> = vec![None; ndim];
+    for shape in shapes {
+        let lead = ndim.saturating_sub(shape.len());
+        for (to, n) in out[lead..].iter_mut().zip(shape) {
+            *to = Some(match *to {
+                None => *n,
+                Some(m) => { let one = cx.b.bin_imm(Op::IcmpEq, m, 1); cx.b.select(one, *n, m) }
+            });
+        }
+    }
+    out.into_iter().flatten().collect()
+}
+
+/// Whether each of two dimensions that meet are the same or one of them is 1; none where that is known.
+fn broadcasts_together(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Option<Value> {
+    let lead = b.len().saturating_sub(a.len());
+    let mut all = None;
+    for (m, n) in a.iter().zip(&b[lead..]) {
+        if m == n { continue; }
+        let (same, m_one, n_one) = (cx.b.bin(Op::IcmpEq, *m, *n), cx.b.bin_imm(Op::IcmpEq, *m, 1), cx.b.bin_imm(Op::IcmpEq, *n, 1));
+        let one = cx.or(m_one, n_one);
+        let ok = cx.or(same, one);
+        all = Some(match all { Some(x) => cx.and(x, ok), None => ok });
+    }
+    all
 }
 
 /// The shape that the given shapes broadcast to; ValueError where they do not.
 pub fn broadcast_shapes(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>], ndim: usize) -> Result<Vec<Value>> {
     let full = shapes.iter().find(|s| s.len() == ndim);
     // Most arrays that meet are of one shape: then nothing is computed but that.
-    if let Some(first) = full.filter(|_| ndim > 0 && shapes.iter().all(|s| s.len() == ndim)) {
+    if let Some(first) = full.filter(|_| ndim > 0 && shapes.iter().all(|s| s.len() == ndim || s.is_empty())) {
         let mut same = None;
         for (m, n) in shapes.iter().flat_map(|s| s.iter().zip(first)) {
             if m == n { continue; }

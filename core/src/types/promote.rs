@@ -41,6 +41,7 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         }
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),
+        (Kind::List(x), Kind::List(y)) if same_but_weak(*x, *y) => Type::list(child(*x, *y)?),
         _ => return None,
     })
 }
@@ -93,6 +94,15 @@ pub fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
 
 /// Whether a value of type `t` is held by the alternative `x` of a variant.
 pub fn is_alternative_for(x: Type, t: Type) -> bool { x == t || unify(x, t) == Some(x) }
+
+/// Whether two types differ only in that one is Python's number and the other NumPy's of the same width: `[0.5]` and `[v for v in a]`.
+pub fn same_but_weak(a: Type, b: Type) -> bool {
+    match (a.kind(), b.kind()) {
+        (Kind::List(x), Kind::List(y)) => same_but_weak(*x, *y),
+        (Kind::Tuple(x), Kind::Tuple(y)) => x.len() == y.len() && x.iter().zip(y).all(|(p, q)| same_but_weak(*p, *q)),
+        _ => a.strong() == b.strong(),
+    }
+}
 
 fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect() }
 

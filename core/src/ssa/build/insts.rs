@@ -260,8 +260,8 @@ impl Builder<'_> {
             Variable::Local(i) if !self.cells.contains(i as usize) => self.load_local(i as usize),
             Variable::Local(i) => {
                 let (cell, name) = (self.local(i as usize), self.local_name(i as usize)?);
-                let name = self.cell_name(name)?;
-                self.result(Op::Table("cell.get"), vec![cell, name])
+                let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(true))?);
+                self.result(Op::Table("cell.get"), vec![cell, name, own])
             }
             Variable::Free(i) => {
                 let i = i as usize;

@@ -253,9 +253,10 @@ def _middle(row, q, method, skip_nan):
     row.sort()
     if row[n - 1] != row[n - 1]:
         return _as_float(row[n - 1])
+    # NumPy takes the mean, whose sum starts from 0.0: the median of [-0.0] is 0.0.
     if n % 2 == 1:
-        return _as_float(row[n // 2])
-    return np.true_divide(np.add(_as_float(row[n // 2 - 1]), _as_float(row[n // 2])), 2)
+        return np.add(_as_float(row[n // 2]), 0.0)
+    return np.true_divide(np.add(np.add(_as_float(row[n // 2 - 1]), _as_float(row[n // 2])), 0.0), 2)
 
 
 def _not_nan(row):
