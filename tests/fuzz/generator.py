@@ -499,7 +499,7 @@ class Generator:
             return self.emit("    " + self.pick(f"{name}.append({value})", f"{name}.insert({at}, {value})", f"{name}.extend({other}[:2])", f"{name} += {other}[:2]", f"{name}[{at}:] = {other}[:3]", f"{name}[{at}:{at}] = [{value}]"))
         choices = [f"{name}[{at}] = {value}", f"{name}.pop()", f"{name}.pop({at})", f"{name}.reverse()", f"{name}.clear()", f"{name}[1:2] = []", f"del {name}[{at}]", f"del {name}[{self.pick(':1', '::2', '-1:', '1:3')}]", f"{name}[0], {name}[-1] = {name}[-1], {name}[0]"]
         if kind in ("ilist", "slist", "llist", "plist"):
-            choices += [f"{name}.sort()", f"{name}.sort(reverse={self.expr(env, 'bool', 0)})", f"{name}.remove({value})"] if kind != "plist" else [f"{name}.remove({value})"]
+            choices += [f"{name}.sort()", f"{name}.sort(reverse={self.expr(env, 'bool', 0)})", f"{name}.remove({value})"] if kind != "plist" else []
         if kind == "ilist":
             choices += [f"{name}[{at}] += 1", f"{name}[{at}] = -{name}[{at}] % 77", f"{name}.sort(key=lambda q: -q)"]
         if kind == "llist":

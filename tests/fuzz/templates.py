@@ -2,7 +2,8 @@
 
 `$int` is a hole for an expression of that type, `$int!` for a name or a constant; `{+ - *}` is one of these words (`_` stands for nothing, `~` for a space).
 Integers stay below 2**31, so that CPython's do not grow past 64 bits; floats use operations only that both compute exactly. Values that NumPy would
-give as scalars of its own are made Python numbers at once: those differ by design.
+give as scalars of its own are made Python numbers at once: those differ by design. So does NaN in containers, which Python compares by identity
+first: what compares containers of floats leaves NaN out.
 """
 
 SCALARS = ["int", "float", "bool", "str", "complex", "opt", "optf"]
@@ -72,12 +73,12 @@ EXPRESSIONS = {
         "(float(np.{maximum minimum fmax fmin}($float, $float)) + 0)", "float(np.{floor_divide fmod}($float, 2.0 + $bool))", "float(np.std($i8_1 % 100))",
     ],
     "bool": [
-        "($int {< <= == != > >=} $int)", "($float {< <= == != > >=} $float)", "($int {< == >} $float)", "($str {< <= == != > >=} $str)", "($pair {== != < >=} $pair)", "($itup {== < >} $itup)", "($triple == $triple)", "($point == $point)",
-        "(not $bool)", "(not $ilist)", "(not $str)", "(not $float)", "($bool {and or} $bool)", "($bool {& | ^} $bool)", "($int {in not~in} $ilist)", "($float in $flist)", "($str {in not~in} $str)", "($str in $slist)", "($int in $itup)",
-        "($int < $int <= $int)", "($float >= $int != $int)", "($ilist {== != < >=} $ilist)", "($flist == $flist)", "($slist {== <} $slist)", "($llist {== !=} $llist)", "($plist == $plist)", "bool($int)", "bool($float)", "bool($str)", "bool($ilist)",
+        "($int {< <= == != > >=} $int)", "($float {< <= == != > >=} $float)", "($int {< == >} $float)", "($str {< <= == != > >=} $str)", "(lambda u, v: u {== != < >=} v if u[1] == u[1] and v[1] == v[1] else True)($pair, $pair)", "($itup {== < >} $itup)", "(lambda u, v: u == v if u[1][1] == u[1][1] and v[1][1] == v[1][1] else True)($triple, $triple)", "(lambda u, v: u == v if u.y == u.y and v.y == v.y else True)($point, $point)",
+        "(not $bool)", "(not $ilist)", "(not $str)", "(not $float)", "($bool {and or} $bool)", "($bool {& | ^} $bool)", "($int {in not~in} $ilist)", "(lambda u, v: u in v if u == u else False)($float, $flist)", "($str {in not~in} $str)", "($str in $slist)", "($int in $itup)",
+        "($int < $int <= $int)", "($float >= $int != $int)", "($ilist {== != < >=} $ilist)", "(lambda u, v: u == v if all([q == q for q in u + v]) else False)($flist, $flist)", "($slist {== <} $slist)", "($llist {== !=} $llist)", "(lambda u, v: u {== !=} v if all([q[1] == q[1] for q in u + v]) else False)($plist, $plist)", "bool($int)", "bool($float)", "bool($str)", "bool($ilist)",
         "{any all}([q > $int for q in $ilist])", "{any all}(q {> <} $int for q in $ilist)", "{any all}($ilist)", "($opt is {None not~None})", "($opt {== !=} $int)", "($opt {== !=} $opt)", "($optf == $float)", "$str.{startswith endswith}($str!)",
         "$str.{isdigit isalpha isupper islower isspace isalnum}()", "isinstance($int, {int float (int,~str)})", "isinstance($float, {float int})", "math.{isnan isinf isfinite}($float)", "($complex {== !=} $complex)", "math.isclose($float, $float)",
-        "($ilist == [])", "($bool == $int)", "($bool if $bool else $bool)", "(($int, $str) == ($int, $str))", "($pair in $plist)", "($float).is_integer()", "($itup[:2] == $itup[1:])", "($pair[0] > $pair[1])",
+        "($ilist == [])", "($bool == $int)", "($bool if $bool else $bool)", "(($int, $str) == ($int, $str))", "(lambda u, v: u in v if u[1] == u[1] else False)($pair, $plist)", "($float).is_integer()", "($itup[:2] == $itup[1:])", "($pair[0] > $pair[1])",
         "bool($b1_1[$index])", "bool(np.{any all}($b1_1))", "bool(np.{any all}($f8_1 {> < ==} $float))", "bool(np.array_equal($f8_1, $f8_1))", "bool(($f8_2 {> <} $float).{any all}())", "bool(np.{isnan isfinite signbit}($float))",
         "bool($b1_2[$index, $index])", "bool(np.allclose($f8_1, $f8_1!))", "bool($i8_1[$index] {< == >} $int)",
     ],
@@ -94,7 +95,7 @@ EXPRESSIONS = {
     ],
     "opt": ["($int if $bool else None)", "(None if $bool else $int)", "($opt if $bool else $opt)", "$olist[$index]"],
     "optf": ["($float if $bool else None)", "(None if $bool else $float)"],
-    "pair": ["($int, $float)", "($pair if $bool else $pair)", "$triple[1]", "{max min}($pair, $pair)", "$plist[$index]", "(($int!,) + ($float,))"],
+    "pair": ["($int, $float)", "($pair if $bool else $pair)", "$triple[1]", "{max min}($pair, $pair, key=lambda q: q[0])", "$plist[$index]", "(($int!,) + ($float,))"],
     "triple": ["($str, $pair, $bool)", "($triple if $bool else $triple)"],
     "itup": ["($int, $int, $int)", "$itup[::-1]", "($itup[1:] + ($int,))", "($itup + $itup)[{1:4 2:5 :3 ::2}]", "(*$itup[:2], $int)", "(divmod($int, $int) + ($int!,))"],
     "box": ["($str, $ilist, $f8_1)"],

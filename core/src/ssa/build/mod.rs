@@ -170,7 +170,6 @@ impl<'a> Builder<'a> {
         self.handler = self.flow.handler_of(b);
         let block = &self.flow.blocks[b.index()];
         self.bound = block.bound_in.clone();
-        self.lists.clear();
         let (start, end) = (block.start, block.end);
         for i in start..end {
             let inst = self.code.insts[i];
@@ -311,12 +310,21 @@ impl<'a> Builder<'a> {
             return Ok(BlockCall { block, args: vec![] });
         }
         let live: Vec<usize> = self.flow.blocks[to.index()].live_in.iter().collect();
-        let mut args: Vec<Value> = stack.iter().filter_map(|s| if let Slot::Value(v) = s { Some(*v) } else { None }).collect();
+        // `(*a, b if c else d)`: a list that is being built lies below what paths differ in, and is the same on all of them. It has to stay this very
+        // value, or nobody would know that it becomes a tuple.
+        let known = self.targets[to.index()].as_ref().map(|t| t.entry.stack.clone());
+        let stays = |k: usize, s: &Slot| match (s, &known) {
+            (Slot::Value(v), Some(entry)) => self.lists.contains_key(v) && entry.get(k) == Some(s),
+            (Slot::Value(v), None) => k + 1 < stack.len() && self.lists.contains_key(v),
+            _ => false,
+        };
+        let fixed: Vec<bool> = stack.iter().enumerate().map(|(k, s)| stays(k, s)).collect();
+        let mut args: Vec<Value> = stack.iter().zip(&fixed).filter_map(|(s, fixed)| match s { Slot::Value(v) if !fixed => Some(*v), _ => None }).collect();
         for i in &live { let v = self.local(*i); args.push(v); }
         if self.targets[to.index()].is_none() {
             let block = self.func.make_block();
             let exception = handler.map(|_| Slot::Value(self.func.add_param(block)));
-            for s in stack.iter_mut() { if let Slot::Value(v) = s { *v = self.func.add_param(block); } }
+            for (s, fixed) in stack.iter_mut().zip(&fixed) { if let (Slot::Value(v), false) = (s, fixed) { *v = self.func.add_param(block); } }
             stack.extend(exception);
             let mut locals = vec![None; self.state.locals.len()];
             for i in &live { locals[*i] = Some(self.func.add_param(block)); }
@@ -325,7 +333,7 @@ impl<'a> Builder<'a> {
         }
         let same_shape = self.targets[to.index()].as_ref().is_some_and(|t| {
             let known = if handler.is_some() { &t.entry.stack[..t.entry.stack.len().saturating_sub(1)] } else { &t.entry.stack[..] };
-            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(_), Slot::Value(_))))
+            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(_)) if !self.lists.contains_key(v)))
         });
         match &self.targets[to.index()] {
             Some(t) if same_shape => Ok(BlockCall { block: t.block, args }),
