@@ -75,7 +75,7 @@ impl Builder<'_> {
             BuildList => {
                 let items = self.pop_n(n)?;
                 let list = self.table("list.build", items)?;
-                self.lists.insert(list, vec![]);
+                self.begin_list(list);
                 self.push(list);
                 Ok(())
             }
@@ -349,7 +349,7 @@ impl Builder<'_> {
             let mut args = vec![];
             for c in items { args.push(self.constant(c)?); }
             let full = self.table("list.build", args)?;
-            self.lists.insert(full, vec![]);
+            self.begin_list(full);
             let n = self.state.stack.len();
             self.state.stack[n - depth] = Slot::Value(full);
             return Ok(());
@@ -358,6 +358,14 @@ impl Builder<'_> {
         let inst = self.func.insts.len() - 1;
         if let Some(changes) = self.lists.get_mut(&list) { changes.push(crate::ssa::Inst::new(inst)); }
         Ok(())
+    }
+
+    fn begin_list(&mut self, list: Value) {
+        self.lists.insert(list, vec![]);
+        let here = self.loc;
+        let becomes_tuple = |i: &Instr| i.op == Opcode::ListToTuple && (i.at.line, i.at.col, i.at.end_col) == (here.line, here.col, here.end_col);
+        // Without columns nothing is known for sure.
+        if (here.col, here.end_col) != (0, 0) && self.code.insts.iter().any(becomes_tuple) { self.displays.insert(list); }
     }
 
     /// `(*a, b)` and `f(*a, b)` build a list and make a tuple of it. Members of a tuple have types of their own, so what built the

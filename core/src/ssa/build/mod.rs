@@ -21,7 +21,7 @@ use crate::bytecode::{self, Code};
 use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
 use crate::types::Const;
 use flow::{Bb, Flow};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How a captured variable reaches a function.
@@ -93,8 +93,10 @@ struct Builder<'a> {
     loc: Loc,
     handler: Option<Bb>,
     keywords: Vec<Arc<str>>,
-    /// Appends and extensions of each list made in this block, for `LIST_TO_TUPLE`.
+    /// Appends and extensions of each list, for `LIST_TO_TUPLE`.
     lists: HashMap<Value, Vec<Inst>>,
+    /// Lists that become tuples: a `LIST_TO_TUPLE` stands at the same place of the source.
+    displays: HashSet<Value>,
     /// Mappings merged into each keyword dictionary.
     merged: HashMap<Value, Vec<Value>>,
 }
@@ -134,7 +136,7 @@ impl<'a> Builder<'a> {
         Builder {
             code, func, flow, cells, captures, itself, local_names: code.local_names(), targets, defs: vec![], undef, undef_used: false,
             at: Bb(0), block: entry, done: false, state, bound: BitSet::default(), loc: Loc::default(), handler: None, keywords: vec![],
-            lists: HashMap::new(), merged: HashMap::new(),
+            lists: HashMap::new(), displays: HashSet::new(), merged: HashMap::new(),
         }
     }
 
@@ -310,15 +312,9 @@ impl<'a> Builder<'a> {
             return Ok(BlockCall { block, args: vec![] });
         }
         let live: Vec<usize> = self.flow.blocks[to.index()].live_in.iter().collect();
-        // `(*a, b if c else d)`: a list that is being built lies below what paths differ in, and is the same on all of them. It has to stay this very
-        // value, or nobody would know that it becomes a tuple.
-        let known = self.targets[to.index()].as_ref().map(|t| t.entry.stack.clone());
-        let stays = |k: usize, s: &Slot| match (s, &known) {
-            (Slot::Value(v), Some(entry)) => self.lists.contains_key(v) && entry.get(k) == Some(s),
-            (Slot::Value(v), None) => k + 1 < stack.len() && self.lists.contains_key(v),
-            _ => false,
-        };
-        let fixed: Vec<bool> = stack.iter().enumerate().map(|(k, s)| stays(k, s)).collect();
+        // `(*a, b if c else d)`: what will be a tuple is the same on all paths while it is built. It has to stay this very value, or nobody would
+        // know its parts.
+        let fixed: Vec<bool> = stack.iter().map(|s| matches!(s, Slot::Value(v) if self.displays.contains(v))).collect();
         let mut args: Vec<Value> = stack.iter().zip(&fixed).filter_map(|(s, fixed)| match s { Slot::Value(v) if !fixed => Some(*v), _ => None }).collect();
         for i in &live { let v = self.local(*i); args.push(v); }
         if self.targets[to.index()].is_none() {
@@ -333,7 +329,7 @@ impl<'a> Builder<'a> {
         }
         let same_shape = self.targets[to.index()].as_ref().is_some_and(|t| {
             let known = if handler.is_some() { &t.entry.stack[..t.entry.stack.len().saturating_sub(1)] } else { &t.entry.stack[..] };
-            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(_)) if !self.lists.contains_key(v)))
+            known.len() == stack.len() && known.iter().zip(&stack).all(|(a, b)| a == b || matches!((a, b), (Slot::Value(v), Slot::Value(w)) if !self.displays.contains(v) && !self.displays.contains(w)))
         });
         match &self.targets[to.index()] {
             Some(t) if same_shape => Ok(BlockCall { block: t.block, args }),

@@ -35,9 +35,9 @@ def clip(a, a_min, a_max, out, low, high):
         return np.minimum(a, a_max, out)
     if a_max is None:
         return np.maximum(a, a_min, out)
-    if isinstance(a, np.ndarray):
-        # Two passes, each by a kernel.
-        return np.minimum(np.maximum(a, a_min), a_max, out)
+    if isinstance(a, np.ndarray) and not isinstance(a_min, np.ndarray) and not isinstance(a_max, np.ndarray):
+        # Two passes, each by a kernel. Of equal values the second is taken: a zero keeps its sign.
+        return np.minimum(a_max, np.maximum(a_min, a), out)
     return np._clip(a, a_min, a_max, out)
 
 
