@@ -18,16 +18,33 @@ use tierup_runtime::object::{release, retain};
 
 type Obj = *mut ffi::PyObject;
 
-pub struct ListPlan { ty: Type, elem: Type, plan: Plan, leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool }
+pub struct ListPlan {
+    ty: Type, elem: Type, plan: Plan,
+    /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type. Not for lists of lists, which would be
+    /// half converted where one element does not fit.
+    exact: Option<Plan>,
+    leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool,
+}
 
 /// One list argument of a call in progress.
 pub struct ListArg { native: *mut List, py: Obj, elem: Type, before: Vec<u8> }
+
+/// Whether values of a type hold lists.
+fn holds_list(t: Type) -> bool {
+    let mut found = matches!(*t, Kind::List(_));
+    tierup_core::types::promote::map_children(t, &mut |c| {
+        found |= holds_list(c);
+        c
+    });
+    found
+}
 
 impl ListPlan {
     pub fn new(elem: Type, ty: Type, purpose: Option<Purpose>) -> ListPlan {
         let (bytes, refs) = elem.element_layout();
         // Elements are converted: a list of ints and floats is a list of floats.
-        ListPlan { ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose.is_some() }
+        let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
+        ListPlan { exact, ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose.is_some() }
     }
 
     /// Whether a list has this very type. An empty list has any.
@@ -69,7 +86,8 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
             out.write(native as u64);
             return Some(out.add(1));
         }
-        if !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) { return None; }
+        let mut exact = p.exact.is_some();
+        if !exact && !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) { return None; }
         let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
         // Known before its elements are converted: a list may contain itself. The native list owns a reference.
         ffi::Py_INCREF(obj);
@@ -79,12 +97,30 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
         frame.extra().owned.push(native.cast());
         let mut slots = [0u64; 64];
         if p.leaves.len() > slots.len() { return None; }
-        for i in 0..ffi::PyList_GET_SIZE(obj) {
-            p.plan.unbox(ffi::PyList_GET_ITEM(obj, i), slots.as_mut_ptr(), frame)?;
+        let mut i = 0;
+        while i < ffi::PyList_GET_SIZE(obj) {
+            let plan = match &p.exact { Some(plan) if exact => plan, Some(_) | None => &p.plan };
+            if plan.unbox(ffi::PyList_GET_ITEM(obj, i), slots.as_mut_ptr(), frame).is_none() {
+                // An element of another type: the list may still be one of the wanted type, if its elements are converted.
+                if !exact { return None; }
+                if !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) {
+                    // Another overload may take it: nothing of this attempt stays.
+                    let extra = frame.extra();
+                    extra.lists.truncate(at);
+                    extra.owned.retain(|o| *o != native.cast());
+                    (*native).py = std::ptr::null_mut();
+                    ffi::Py_DECREF(obj);
+                    release(native.cast());
+                    return None;
+                }
+                exact = false;
+                continue;
+            }
             let to = (*native).data.add(i as usize * p.bytes as usize);
             write_element(&p.leaves, &slots, to);
             for k in 0..p.leaves.len().min(64) { if p.refs >> k & 1 != 0 { retain(slots[k] as *mut Native); } }
             (*native).len = i as i64 + 1;
+            i += 1;
         }
         frame.extra().lists[at].before = contents(native);
         out.write(native as u64);

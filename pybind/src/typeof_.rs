@@ -180,8 +180,8 @@ fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
     for item in l.iter() {
         // SAFETY: `item` is live.
         let class = unsafe { ffi::Py_TYPE(item.as_ptr()) };
-        // A run of floats has one type. Ints have two (those past 63 bits), containers many.
-        if class == last_class && class == &raw mut ffi::PyFloat_Type { continue; }
+        // A run of floats, strings or bools has one type. Ints have two (those past 63 bits), containers many.
+        if class == last_class && (class == &raw mut ffi::PyFloat_Type || class == &raw mut ffi::PyUnicode_Type || class == &raw mut ffi::PyBool_Type) { continue; }
         last_class = class;
         let t = match item.cast::<PyList>() {
             Ok(inner) => nested(l.py(), || type_of_elements(inner))?,
