@@ -387,6 +387,8 @@ impl Solver<'_, '_> {
         if name == "__class__" { return self.rows(i, "builtins.type", vec![v.clone()], vec![]); }
         if let Some(found) = self.attribute_of_class(i, v, ty, name) { return found; }
         let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
+        // `str.lower` and the like: methods of a class take its instance first.
+        if let Kind::Builtin(class) = ty.kind() && path.is_none() && let Some(class) = class.strip_prefix("builtins.") { path = ops::intern(&format!("{class}.{name}")); }
         if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
         let Some(path) = path else {
             if name == "__enter__" {

@@ -413,10 +413,10 @@ impl<'s, 'h> Solver<'s, 'h> {
         }
         let mut first = None;
         // Rows that know what to do with None come before any that takes an optional operand as its value.
-        let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty && !is_variant(a.ty));
+        let optional = self.source_args(&positional)?.iter().any(|a| without_none(a.ty) != a.ty && !ops::builtin::is_variant(a.ty));
         let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
         // Where none takes an operand that may be of several types, each is looked at by itself.
-        let variant = positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| is_variant(a.ty)));
+        let variant = positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
             let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|mut bound| {
                 if matches!(op.body, Body::Ufunc(..)) { bound.extend(options.iter().cloned()); }
@@ -614,11 +614,6 @@ fn without_none(t: Type) -> Type {
         Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => Type::tuple(m.iter().map(|t| without_none(*t)).collect()),
         _ => t,
     }
-}
-
-/// Whether a value is of one of several types, None being one of them or not.
-fn is_variant(t: Type) -> bool {
-    match t.kind() { Kind::Variant(_) => true, Kind::Optional(t) => matches!(**t, Kind::Variant(_)), _ => false }
 }
 
 /// How a path is written in Python.

@@ -39,8 +39,7 @@ pub static OPS: &[OpDef] = &[
         _ => cx.b.bool(false),
     }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
     OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)), |_, _| Ok(vec![]))).doc("The class of a value."),
-    OpDef::new(&["builtins.callable"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(matches!(a[0].ty.kind(),
-        Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_))))), |cx, _| Ok(vec![cx.b.bool(false)])))
+    OpDef::new(&["builtins.callable"], "x", Body::Lir(callable_rule, |cx, _| Ok(vec![cx.b.bool(false)])))
         .doc("Whether a value can be called."),
     OpDef::new(&["builtins.getattr"], "x, name, default=...", Body::Lir(|_, a| Err(no_match("getattr()", a)), |_, _| Ok(vec![]))).doc("An attribute whose name is a constant."),
     OpDef::new(&["builtins.hasattr"], "x, name", Body::Lir(|_, a| Err(no_match("hasattr()", a)), |_, _| Ok(vec![]))).doc("Whether a value has an attribute."),
@@ -117,6 +116,12 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, largest: bool) -> Result<Val> {
 
 // ---- classes
 
+fn callable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if is_variant(args[0].ty) { return Err(no_match("callable()", args)); }
+    let yes = matches!(args[0].ty.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_));
+    Ok(Answer::constant(Const::Bool(yes)))
+}
+
 fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match args[0].ty.members() {
         Some(m) => Ok(Answer::of(Type::tuple(m.to_vec())).known(args[0].konst.clone())),
@@ -128,8 +133,7 @@ fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let holds = |t: Type| is_instance(t, args[1].ty).ok_or_else(|| no_match("isinstance()", args));
     match *args[0].ty {
-        Kind::Variant(_) => Err(no_match("isinstance()", args)),
-        Kind::Optional(t) if matches!(*t, Kind::Variant(_)) => Err(no_match("isinstance()", args)),
+        _ if is_variant(args[0].ty) => Err(no_match("isinstance()", args)),
         // An optional value is asked when it runs, unless the answer is the same either way.
         Kind::Optional(t) => match (holds(t)?, holds(Type::none())?) {
             (true, true) => Ok(Answer::constant(Const::Bool(true))),
@@ -161,6 +165,11 @@ fn class_of(t: Type) -> Option<Type> {
     }
 }
 
+/// Whether a value is of one of several types, None being one of them or not: such a value is looked at by each type.
+pub fn is_variant(t: Type) -> bool {
+    match t.kind() { Kind::Variant(_) => true, Kind::Optional(t) => matches!(**t, Kind::Variant(_)), _ => false }
+}
+
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no class.
 pub fn is_instance(t: Type, classes: Type) -> Option<bool> {
     match classes.members() {
@@ -177,7 +186,8 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
     let count = args[3].int().unwrap_or(0) as usize;
     let names: &[Const] = if let Some(Const::Tuple(n)) = &args[2].konst { n } else { &[] };
     if matches!(args[1].ty.kind(), Kind::Builtin(p) if WHOLE.contains(p)) && count == 1 && names.is_empty() { return Ok(None); }
-    let fields: &[String] = if let Kind::NamedTuple(c, _) = args[0].ty.kind() { &c.fields } else { &[] };
+    let of = match *args[0].ty { Kind::Optional(t) => t, _ => args[0].ty };
+    let fields: &[String] = if let Kind::NamedTuple(c, _) = of.kind() { &c.fields } else { &[] };
     let named = names.iter().map(|n| n.as_str().and_then(|n| fields.iter().position(|f| f == n)));
     let all: Option<Vec<usize>> = (0..count).map(|k| Some(k).filter(|k| *k < fields.len())).chain(named).collect();
     all.map(Some).ok_or_else(|| {
@@ -186,14 +196,17 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
 }
 
 fn match_class_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if is_variant(args[0].ty) { return Err(no_match("a class pattern", args)); }
     let (inner, optional) = match *args[0].ty { Kind::Optional(t) => (t, true), _ => (args[0].ty, false) };
     let is = is_a(inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
     if !is { return Ok(Answer::constant(Const::None)); }
     match matched_members(args)? {
         // An optional value and the optional tuple of it are the same machine values.
         None => { let t = Type::tuple(vec![inner]); Ok(Answer::of(if optional { Type::optional(t) } else { t })) }
-        Some(_) if optional => Err(no_match("a class pattern", args)),
-        Some(members) => Ok(Answer::of(Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect()))),
+        Some(members) => {
+            let t = Type::tuple(members.into_iter().filter_map(|k| inner.members()?.get(k).copied()).collect());
+            Ok(Answer::of(if optional { Type::optional(t) } else { t }))
+        }
     }
 }
 
@@ -201,8 +214,10 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     if *call.ret == Kind::None { return Ok(vec![]); }
     let args: Vec<Arg> = call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let Some(members) = matched_members(&args)? else { return Ok(call.args[0].clone()) };
-    let parts = split_leaves(&call.args[0], call.types[0].members().unwrap_or_default());
-    Ok(members.into_iter().filter_map(|k| parts.get(k).cloned()).flatten().collect())
+    // Of an optional value the flag comes first, and goes on into the optional tuple.
+    let (flag, value, ty) = match *call.types[0] { Kind::Optional(t) => (&call.args[0][..1], &call.args[0][1..], t), _ => (&[][..], &call.args[0][..], call.types[0]) };
+    let parts = split_leaves(value, ty.members().unwrap_or_default());
+    Ok(flag.iter().copied().chain(members.into_iter().filter_map(|k| parts.get(k).cloned()).flatten()).collect())
 }
 
 /// Whether values of a type are instances of a class; none for what is no class.

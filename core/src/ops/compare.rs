@@ -301,29 +301,56 @@ fn lexicographic(cx: &mut LowerCx<'_>, a: (&[Val], &[Type]), b: (&[Val], &[Type]
 }
 
 fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (a, b) = (args[0].ty, args[1].ty);
-    let known = match (a.kind(), b.kind()) {
+    let known = known_identity(args[0].ty, args[1].ty).ok_or_else(|| no_match("is", args))?;
+    Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
+}
+
+/// Whether values of these types are one object, as far as the types tell; none where each type of a variant is to be asked.
+fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
+    Some(match (a.kind(), b.kind()) {
         (Kind::None, Kind::None) => Some(true),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
-        (Kind::Variant(_), _) | (_, Kind::Variant(_)) => return Err(no_match("is", args)),
-        (Kind::Method("exception.__class__", _), _) | (_, Kind::Method("exception.__class__", _)) => return Err(no_match("is", args)),
+        (Kind::Variant(_) | Kind::Method("exception.__class__", _), _) | (_, Kind::Variant(_) | Kind::Method("exception.__class__", _)) => return None,
+        // Both may be None.
+        (Kind::Optional(x), Kind::Optional(y)) => {
+            known_identity(*x, *y)?;
+            None
+        }
+        (Kind::Optional(x), _) => known_identity(*x, b)?.filter(|same| !same),
+        (_, Kind::Optional(y)) => known_identity(a, *y)?.filter(|same| !same),
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
+        (Kind::List(_), Kind::ListVar(_)) | (Kind::ListVar(_), Kind::List(_)) | (Kind::Generator(..), Kind::Generator(..)) => None,
         (Kind::Array(_), Kind::Array(_)) => None,
         // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it.
         _ if a.is_number() && b.is_number() => if a.strong() == b.strong() { None } else { Some(false) },
         _ => Some(false),
-    };
-    Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
+    })
 }
 
-fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> {
-    match (c.types[0].kind(), c.types[1].kind()) {
-        (Kind::Str | Kind::List(_) | Kind::Exception, _) => Ok(cx.b.bin(Op::IcmpEq, c.args[0][0], c.args[1][0])),
-        (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, &c.args[0], &c.args[1])),
-        _ => equal(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]),
+fn emit_is(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Value> { identical(cx, &c.args[0], c.types[0], &c.args[1], c.types[1]) }
+
+fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type) -> Result<Value> {
+    if let Some(Some(known)) = known_identity(at, bt) { return Ok(cx.b.bool(known)); }
+    match (at.kind(), bt.kind()) {
+        (Kind::Optional(x), Kind::Optional(y)) => {
+            let both = cx.and(a[0], b[0]);
+            let same = cx.b.bin(Op::IcmpEq, a[0], b[0]);
+            let r = cx.if_else(both, |cx| Ok(vec![identical(cx, &a[1..], *x, &b[1..], *y)?]), |_| Ok(vec![same]))?;
+            Ok(r[0])
+        }
+        (Kind::Optional(_), Kind::None) => Ok(cx.not(a[0])),
+        (Kind::None, Kind::Optional(_)) => Ok(cx.not(b[0])),
+        (Kind::Optional(x), _) => {
+            let r = cx.if_else(a[0], |cx| Ok(vec![identical(cx, &a[1..], *x, b, bt)?]), |cx| Ok(vec![cx.b.bool(false)]))?;
+            Ok(r[0])
+        }
+        (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
+        (Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
+        _ => equal(cx, a, at, b, bt),
     }
 }
 

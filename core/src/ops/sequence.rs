@@ -64,12 +64,16 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["tuple.index"], "t, value", Body::Lir(|_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::int())) } else { Err(no_match("index", a)) }, emit_tuple_index))
         .raises().doc("Position of the first member that equals `value`."),
     OpDef::new(&["tuple.count"], "t, value", Body::Lir(|_, _| Ok(Answer::of(Type::int())), emit_tuple_count)).doc("How many members equal `value`."),
-    OpDef::new(&["match.sequence"], "x", Body::Lir(|_, a| {
-        let yes = matches!(*a[0].ty, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_));
-        Ok(Answer::constant(Const::Bool(yes)))
-    }, |cx, c| Ok(vec![cx.b.bool(!matches!(*c.types[0], Kind::Str))]))).doc("Whether a sequence pattern may match."),
+    OpDef::new(&["match.sequence"], "x", Body::Lir(match_sequence_rule, |cx, c| Ok(vec![match *c.types[0] {
+        Kind::Optional(_) => c.args[0][0],
+        _ => cx.b.bool(!matches!(*c.types[0], Kind::Str)),
+    }]))).doc("Whether a sequence pattern may match."),
     OpDef::new(&["operator.contains"], "t, value", Body::Lir(
-        |_, a| if a[0].ty.members().is_some() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) },
+        |_, a| match (a[0].ty.kind(), a[1].text()) {
+            (Kind::NamedTuple(c, _), Some(key)) if c.is_keywords() => Ok(Answer::constant(Const::Bool(c.fields.iter().any(|f| f == key)))),
+            _ if a[0].ty.members().is_some() => Ok(Answer::of(Type::bool())),
+            _ => Err(no_match("in", a)),
+        },
         |cx, c| {
             let n = emit_tuple_count(cx, c)?;
             Ok(vec![cx.b.bin_imm(Op::IcmpNe, n[0], 0)])
@@ -81,6 +85,15 @@ pub static OPS: &[OpDef] = &[
         |_, a| if matches!(*a[0].ty, Kind::Range(_)) && a[1].ty.is_index() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", a)) }, emit_range_contains,
     )).doc("`value in range(...)`."),
 ];
+
+fn match_sequence_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if super::builtin::is_variant(args[0].ty) { return Err(no_match("a sequence pattern", args)); }
+    let is = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..) | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_));
+    match *args[0].ty {
+        Kind::Optional(t) if is(t) => Ok(Answer::of(Type::bool())),
+        _ => Ok(Answer::constant(Const::Bool(is(args[0].ty)))),
+    }
+}
 
 // ---- length
 
@@ -218,6 +231,10 @@ fn optional_index(cx: &mut LowerCx<'_>, v: &[Value], t: Type, missing: impl FnOn
 
 fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let m = args[0].ty.members().ok_or_else(|| no_match("[]", args))?;
+    if let (Kind::NamedTuple(c, _), Some(key)) = (args[0].ty.kind(), args[1].text()) && c.is_keywords() {
+        let at = c.fields.iter().position(|f| f == key).ok_or_else(|| Diagnostic::new(Code::BadCall, format!("no keyword argument is called '{key}'")))?;
+        return Ok(Answer::of(m[at]));
+    }
     let konst = |k: usize| match &args[0].konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
     if args[1].ty.is_index() {
         if let Some(i) = args[1].int() {
@@ -260,6 +277,10 @@ fn emit_tuple_item(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let m = c.types[0].members().ok_or_else(|| Diagnostic::internal("tuple"))?;
     let parts = split_leaves(&c.args[0], m);
     let known = Arg { ty: c.types[1], konst: c.consts[1].clone() };
+    if let (Kind::NamedTuple(class, _), Some(key)) = (c.types[0].kind(), known.text()) {
+        let at = class.fields.iter().position(|f| f == key).ok_or_else(|| Diagnostic::internal("keyword argument"))?;
+        return Ok(parts[at].clone());
+    }
     if let Some(i) = known.int() { return Ok(parts[if i < 0 { i + m.len() as i64 } else { i } as usize].clone()); }
     if let Some(picks) = const_slice(&known, m.len()) { return Ok(picks.iter().flat_map(|k| parts[*k].clone()).collect()); }
     let i = cast::to_i64(cx, c.args[1][0], c.types[1]);

@@ -78,7 +78,15 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
         }
         (Op::Table(path @ ("operator.is_" | "operator.is_not")), [a, b]) => {
             let value = if is_none(*b) { *a } else if is_none(*a) { *b } else { return };
-            out.push(Found::none(value, (*path == "operator.is_") == truth));
+            let none = (*path == "operator.is_") == truth;
+            out.push(Found::none(value, none));
+            // A class pattern gives what it looks at, or None. Without patterns inside it fails for nothing but the class.
+            let pattern = defs.inst(value).map(|i| func.inst(i)).filter(|n| n.op == Op::Table("match.class"));
+            if let Some([x, class, names, count]) = pattern.map(|n| &n.args[..]) {
+                let empty = |v: Value, c: Const| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(c));
+                let plain = empty(*names, Const::Tuple(vec![])) && empty(*count, Const::Int(0));
+                if !none || plain { out.push(Found { value: *x, what: if none { Narrow::NotA } else { Narrow::IsA }, class: Some(*class) }); }
+            }
         }
         (Op::Call { keywords }, [callee, x, class]) if keywords.is_empty() => {
             if defs.inst(*callee).is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) if &**n == "isinstance")) {
