@@ -47,7 +47,7 @@ class Failed(Exception):
 
 def child(side, *args, **environment):
     """One measurement in a fresh process."""
-    env = {**os.environ, "BENCH_SIDE": side, "NUMBA_NUM_THREADS": "1", "NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1", **environment}
+    env = {**os.environ, "TIERUP_CACHE": "0", "BENCH_SIDE": side, "NUMBA_NUM_THREADS": "1", "NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1", **environment}
     done = subprocess.run([PYTHONS[side], str(HERE / "child.py"), *map(str, args)], capture_output=True, text=True, env=env, timeout=600)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]

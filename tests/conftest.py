@@ -6,6 +6,7 @@ Where `tierup` is not built the mdtests still run under CPython, which checks th
 import importlib.util
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 
@@ -13,6 +14,13 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+
+# Before anything imports tierup, and for the processes that tests start: what is in the user's code cache must not matter, nor may tests leave
+# anything there. It is off; `TIERUP_CACHE=1` runs the suite with it, in a directory of its own.
+os.environ.setdefault("TIERUP_CACHE", "0")
+if not os.environ.get("TIERUP_CACHE_DIR"):
+    CACHE = tempfile.TemporaryDirectory(prefix="tierup-test-cache-")
+    os.environ["TIERUP_CACHE_DIR"] = CACHE.name
 
 from harness import expect, mdtest  # noqa: E402
 from harness.parent import Worker  # noqa: E402

@@ -14,7 +14,7 @@ use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::lower::cx::Options as CodeOptions;
 use tierup_core::types::{Type, parse};
 
-fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
+pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
 
 fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e))) }
 

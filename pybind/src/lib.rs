@@ -6,6 +6,7 @@
 mod api;
 mod bind;
 mod boxing;
+mod cache;
 mod convert;
 mod ctx;
 mod decode;
@@ -35,5 +36,6 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     exc::install();
     boxing::Memory::init(py)?;
     m.add("Dispatcher", dispatcher::init(py)?)?;
+    cache::register(m)?;
     api::register(m)
 }

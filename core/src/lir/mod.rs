@@ -3,6 +3,7 @@
 //! Start at [`inst`] (the table), then [`func`] (the data structure), [`text`], [`verify`], [`builder`]; [`crate::interp`] is the meaning.
 
 pub mod builder;
+pub mod canon;
 pub mod cfg;
 pub mod func;
 pub mod inst;

@@ -1,18 +1,23 @@
 """`python -m tierup --as-numba program.py [args]`, `python -m tierup --as-numba -m module [args]`: runs a program written for Numba on Tierup.
 
+`python -m tierup cache [list | size | clear | verify | path]`: looks after the code cache.
+
 Without a program: shows versions and settings.
 """
 
 import runpy
 import sys
 
-USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]"
+USAGE = "usage: python -m tierup [--as-numba] [-m module | -c code | program.py] [argument ...]\n       python -m tierup cache [list | size | clear | verify | path]"
 
 
 def main(args):
     if args and args[0] in ("-h", "--help"):
         print(f"{USAGE}\n\n{__doc__}")
         return 0
+    if args and args[0] == "cache":
+        from ._cache import main
+        return main(args[1:])
     if args and args[0] == "--as-numba":
         from .compat import install
         install()

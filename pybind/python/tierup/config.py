@@ -48,7 +48,8 @@ def _number(low, high=None):
 
 
 def _path(text):
-    return os.path.expanduser(os.fspath(text))
+    text = os.fspath(text)
+    return os.path.abspath(os.path.expanduser(text)) if text else ""
 
 
 def _osr(text):
@@ -137,6 +138,7 @@ def _tell():
     """Passes on what compilation follows."""
     v = _values
     _tierup.configure(v["tier"], list(v["dump"]), v["trace"], v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
+    _tierup.configure_cache(v["cache"], v["cache_dir"], v["cache_mb"])
 
 
 # Variables of the test suite and the benchmarks, which the package itself does not read.

@@ -44,5 +44,5 @@ fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     let mut front = front(request)?;
     let mut module = std::mem::take(&mut front.module);
     prepare(&mut module)?;
-    library()?.object(&module, &front.roots(), Codegen { fast_math: request.options.fast_math, opt: policy().opt }, keep)
+    library()?.object(&module, &front.names.roots(), Codegen { fast_math: request.options.fast_math, opt: policy().opt }, keep)
 }

@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
 
+pub mod cache;
 pub mod inspect;
 mod interpreted;
 pub mod loader;
@@ -11,6 +12,7 @@ pub mod tier1;
 pub use interpreted::Interpreted;
 
 use promote::{Names, Snapshot, Unit};
+use tier1::Codegen;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
@@ -62,6 +64,15 @@ unsafe impl Send for Compiled {}
 // SAFETY: as above.
 unsafe impl Sync for Compiled {}
 
+/// Stands for tier 0's code where there is none: the unit has code of tier 1, from the cache.
+struct Elsewhere;
+
+impl Code for Elsewhere {
+    fn entry(&self, _: &str) -> Option<*const u8> { None }
+    fn size(&self) -> usize { 0 }
+    fn text(&self, _: &str) -> Option<String> { None }
+}
+
 /// The machine form of a wrapper.
 pub type Wrapper = unsafe extern "C" fn(ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64;
 
@@ -83,7 +94,7 @@ impl Compiled {
     }
 
     /// Bytes of machine code.
-    pub fn size(&self) -> usize { self.code.size() }
+    pub fn size(&self) -> usize { self.code.size() + self.unit.size() }
     /// Text of one level (`typed`, `lir`, or what the back end knows: `clif`, `asm`), when it was kept.
     pub fn text(&self, level: &str) -> Option<String> {
         match level {
@@ -108,11 +119,6 @@ fn panic_text(p: &(dyn std::any::Any + Send)) -> String {
 
 /// What the front end makes of a request: optimised LIR, from which both tiers start.
 struct Front { module: Module, names: Names, params: Vec<Type>, ret: Type, yields: Option<Type>, typed: String, phases: Phases }
-
-impl Front {
-    /// The functions that are called from outside.
-    fn roots(&self) -> Vec<&str> { std::iter::once(self.names.wrapper.as_str()).chain(self.names.resume.as_deref()).collect() }
-}
 
 fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
@@ -145,7 +151,14 @@ fn front(request: &Request<'_>) -> Result<Front> {
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let Front { mut module, names, params, ret, yields, typed, mut phases } = front(request)?;
     let start = Instant::now();
-    let unit = make_unit(request, &mut module, names.clone());
+    let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt };
+    // Under stress loops leave tier 0, so there must be some.
+    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.roots(), codegen) } else { None };
+    if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &module)) {
+        phases.optimise += start.elapsed();
+        return Ok(Compiled { code: Box::new(Elsewhere), params, ret, unit, yields, phases, typed, lir: String::new() });
+    }
+    let unit = make_unit(request, &mut module, names.clone(), codegen, key);
     legalise::legalise(&mut module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&module)?; }
     phases.optimise += start.elapsed();
@@ -169,12 +182,13 @@ fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
     Ok(())
 }
 
+fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned() }
+
 /// The unit with its snapshot, and the exits of its loops in the module.
-fn make_unit(request: &Request<'_>, module: &mut Module, names: Names) -> Arc<Unit> {
-    let name = names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned();
-    if !request.promote { return Unit::new(name, names, None, 0); }
+fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
+    if !request.promote { return Unit::new(unit_name(&names), names, None, codegen, None); }
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
-    let unit = Unit::new(name, names, Some(Snapshot { module: module.clone(), points: points.clone() }), request.options.fast_math);
+    let unit = Unit::new(unit_name(&names), names, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
     if promote::policy().osr == promote::Osr::Off { return unit; }
     for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
     unit

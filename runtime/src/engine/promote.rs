@@ -8,7 +8,8 @@
 //! first ([`Work::Loop`]), then the whole unit. Finished code is published by storing an address: in a site, which the loop asks at its next sample, or in
 //! an entry cell, which the next call loads. A unit that fails to compile stays in tier 0 and says so once.
 
-use super::tier1::{self, Codegen, Compiler, Keep, Library, Native};
+use super::cache::{self, Key};
+use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -61,7 +62,7 @@ static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new()
 pub fn policy() -> Policy { POLICY.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default() }
 pub fn set_policy(p: Policy) { *POLICY.write().unwrap_or_else(PoisonError::into_inner) = Some(p); }
 /// Says where the library is; without one nothing is promoted.
-pub fn set_library(path: PathBuf) { let _ = LIBRARY_PATH.set(path); }
+pub fn set_library(path: PathBuf) { cache::set_library(path.clone()); let _ = LIBRARY_PATH.set(path); }
 /// Whether there is a tier 1.
 pub fn available() -> bool { LIBRARY_PATH.get().is_some() }
 
@@ -105,7 +106,9 @@ pub struct Unit {
     code: Mutex<Vec<Native>>,
     pub history: Mutex<History>,
     names: Names,
-    fast_math: u8,
+    codegen: Codegen,
+    /// What the object of the whole unit is kept under, where there is a cache.
+    pub key: Option<Key>,
 }
 
 /// What became of a unit, for reports.
@@ -116,12 +119,18 @@ pub struct History {
     /// Loops that went over: function and line, when, how long compiling took.
     pub loops: Vec<(String, u32, Duration, Duration)>,
     pub failed: Option<String>,
+    /// The code came out of the cache.
+    pub cached: bool,
     made: Option<Instant>,
 }
 
 /// Names of the two wrappers.
 #[derive(Clone, Debug, Default)]
 pub struct Names { pub wrapper: String, pub resume: Option<String> }
+
+impl Names {
+    pub fn roots(&self) -> Vec<&str> { std::iter::once(self.wrapper.as_str()).chain(self.resume.as_deref()).collect() }
+}
 
 /// The optimised module before it is legalised, with the points of its functions.
 pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
@@ -130,7 +139,7 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonEr
 
 impl Unit {
     /// A unit of a module; the cells are set by whoever compiles tier 0.
-    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, fast_math: u8) -> Arc<Unit> {
+    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
         let sites = snapshot.iter().flat_map(|s| s.points.iter().enumerate()).flat_map(|(func, points)| (0..points.len()).map(move |point| (func, point)));
         let sites: Box<[Site]> = sites.map(|(func, point)| Site {
             entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0),
@@ -138,11 +147,26 @@ impl Unit {
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
             name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), heat: AtomicU64::new(0), state: AtomicU8::new(COLD),
-            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, fast_math,
+            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
         unit
     }
+
+    /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says; it is then forgotten.
+    pub fn cached(name: String, names: Names, key: Key, codegen: Codegen, module: &Module) -> Option<Arc<Unit>> {
+        let begin = Instant::now();
+        let object = Object { bytes: cache::get(key)?, ..Object::default() };
+        let unit = Unit::new(name, names, None, codegen, Some(key));
+        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| publish(&unit, native));
+        if loaded.is_err() { cache::forget(key); return None; }
+        unit.state.store(DONE, Ordering::Release);
+        { let mut h = lock(&unit.history); (h.promoted, h.cached) = (Some((Duration::ZERO, begin.elapsed())), true); }
+        Some(unit)
+    }
+
+    /// Bytes of tier 1's code.
+    pub fn size(&self) -> usize { lock(&self.code).iter().map(|c| c.size()).sum() }
 
     /// Name and address of the word of a point.
     pub fn site(&self, func: usize, point: usize) -> (String, usize) {
@@ -262,18 +286,26 @@ pub(super) fn prepare(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-fn compile(module: &Module, roots: &[&str], fast_math: u8) -> Result<Native> {
-    let object = library()?.object(module, roots, Codegen { fast_math, opt: policy().opt }, Keep::default())?;
-    tier1::load(object, module, &crate::helper_address)
+fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native, Vec<u8>)> {
+    let object = library()?.object(module, roots, codegen, Keep::default())?;
+    let bytes = object.bytes.clone();
+    Ok((tier1::load(object, module, &crate::helper_address)?, bytes))
 }
 
 fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
     let mut module = snapshot(unit)?.module.clone();
     prepare(&mut module)?;
-    let roots: Vec<&str> = std::iter::once(unit.names.wrapper.as_str()).chain(unit.names.resume.as_deref()).collect();
-    let native = compile(&module, &roots, unit.fast_math)?;
+    let (native, object) = compile(&module, &unit.names.roots(), unit.codegen)?;
     publish(unit, native)?;
+    if let Some(key) = unit.key { cache::put(key, &label(unit, &module), &object, library()?.address()); }
     Ok(None)
+}
+
+/// What people see in the list of the cache.
+fn label(unit: &Unit, module: &Module) -> String {
+    let name = unit.name.rsplit_once('.').map_or(unit.name.as_str(), |n| n.0);
+    let first = module.funcs.iter().flat_map(|f| &f.locs).filter(|l| *l.func == *name).min_by_key(|l| l.line);
+    first.map_or_else(|| name.to_owned(), |l| format!("{name} ({}:{})", l.file, l.line))
 }
 
 /// Lets callers enter the code.
@@ -295,7 +327,7 @@ fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
     let mut module = loop_module(&snapshot, func, points, site.point);
     prepare(&mut module)?;
     let name = osr::entry_name(&func.name, site.point);
-    let native = compile(&module, &[&name], unit.fast_math)?;
+    let (native, _) = compile(&module, &[&name], unit.codegen)?;
     let entry = native.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))?;
     lock(&unit.code).push(native);
     site.entry.store(entry.cast_mut(), Ordering::Release);

@@ -100,6 +100,9 @@ struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: us
 const ABI: u32 = 2;
 
 impl Library {
+    /// An address in the library: which file it was made of.
+    pub fn address(&self) -> usize { self.compile as usize }
+
     /// Opens the library, which stays open for the life of the process.
     pub fn open(path: &std::path::Path) -> Result<Library> {
         use std::os::unix::ffi::OsStrExt;
