@@ -12,6 +12,7 @@ use pyo3::types::PyDict;
 use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::lower::cx::Options as CodeOptions;
+use tierup_core::lir::explain::Place;
 use tierup_core::types::{Type, parse};
 
 pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
@@ -68,6 +69,27 @@ fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<S
         Run::Compiled(_) => core.text(d.py(), &o.args, level).map_err(|e| e.into_python(d.py())),
         Run::Python(_) => Ok(None),
     }
+}
+
+/// What became of the `index`-th overload in tier 1, a dict: inlined, calls (file, line, function), checks (file, line, only in the slow copy of a loop),
+/// allocations (file, line, helper, in a loop), loops (file, line), remarks (texts, or None without LLVM).
+#[pyfunction]
+fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
+    let (py, core) = (d.py(), core_of(d)?);
+    let list = core.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    let Run::Compiled(_) = &o.run else { return Ok(None) };
+    let e = core.explain(py, &o.args).map_err(|e| e.into_python(py))?;
+    let f = e.facts;
+    let dict = PyDict::new(py);
+    let named = |set: std::collections::BTreeSet<(Place, String)>| set.into_iter().map(|(p, name)| (p.file, p.line, name)).collect::<Vec<_>>();
+    dict.set_item("inlined", named(f.inlined))?;
+    dict.set_item("calls", named(f.calls))?;
+    dict.set_item("checks", f.checks.into_iter().map(|(p, slow)| (p.file, p.line, slow)).collect::<Vec<_>>())?;
+    dict.set_item("allocations", f.allocations.into_iter().map(|(p, name, inside)| (p.file, p.line, name, inside)).collect::<Vec<_>>())?;
+    dict.set_item("loops", f.loops.into_iter().map(|p| (p.file, p.line)).collect::<Vec<_>>())?;
+    dict.set_item("remarks", e.remarks)?;
+    Ok(Some(dict))
 }
 
 /// PTX of a kernel that runs the `index`-th overload, for a GPU of that compute capability.
@@ -162,6 +184,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(explain, m)?)?;
     m.add_function(wrap_pyfunction!(inspect_ptx, m)?)?;
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;
     m.add_function(wrap_pyfunction!(take_revealed, m)?)?;

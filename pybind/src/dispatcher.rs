@@ -330,6 +330,16 @@ impl Core {
         })
     }
 
+    /// What became of the overload for these types in tier 1.
+    pub fn explain(&self, py: Python<'_>, types: &[Type]) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("explaining {}", self.params.name), || {
+                let id = functions::func_id(self.function(py))?;
+                Ok(engine::explain(id, types, &self.options, &PyHost::new(py))?)
+            })
+        })
+    }
+
     /// PTX of a kernel that runs the overload for these types.
     pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {

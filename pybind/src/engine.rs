@@ -84,6 +84,12 @@ pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Hos
     engine::inspect::text(&request, level)
 }
 
+/// What became of the function in tier 1.
+pub fn explain(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<engine::inspect::Explanation> {
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    engine::inspect::explain(&request)
+}
+
 /// PTX of a kernel that runs the function.
 pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
     let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };

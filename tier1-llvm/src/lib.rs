@@ -9,6 +9,8 @@
 #[cfg(feature = "llvm")]
 mod emit;
 #[cfg(feature = "llvm")]
+mod remarks;
+#[cfg(feature = "llvm")]
 mod target;
 
 #[cfg(feature = "llvm")]
@@ -28,7 +30,7 @@ pub const FUNC_PREFIX: &str = "fn.";
 
 #[cfg(feature = "llvm")]
 mod compile {
-    use crate::{emit, target::Target};
+    use crate::{emit, remarks, target::Target};
     use inkwell::OptimizationLevel;
     use inkwell::context::Context;
     use inkwell::passes::PassBuilderOptions;
@@ -80,7 +82,10 @@ mod compile {
 
     fn compile_unguarded(module: &Module, options: &Options<'_>) -> Result<Compiled> {
         let machine = options.target.machine(level(options.opt))?;
+        let _switch = remarks::begin(options.keep_remarks);
+        let mut told = Box::<remarks::Told>::default();
         let context = Context::create();
+        remarks::collect(&context, &mut told);
         let out = context.create_module("tierup");
         out.set_triple(&machine.get_triple());
         out.set_data_layout(&machine.get_target_data().get_data_layout());
@@ -97,10 +102,13 @@ mod compile {
         let text = |b: inkwell::memory_buffer::MemoryBuffer| b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec();
         if options.target.is_gpu() {
             let ptx = text(write(FileType::Assembly)?);
+            if let Some(e) = told.errors.first() { return Err(error(format!("LLVM: {e}"))); }
             return Ok(Compiled { asm: String::from_utf8_lossy(&ptx).into_owned(), object: ptx, llvm, remarks: String::new() });
         }
         let asm = if options.keep_text { String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned() } else { String::new() };
         let object = write(FileType::Object)?.as_slice().to_vec();
-        Ok(Compiled { object, llvm, asm, remarks: String::new() })
+        if let Some(e) = told.errors.first() { return Err(error(format!("LLVM: {e}"))); }
+        let remarks = if options.keep_remarks { told.remarks.join("\n") } else { String::new() };
+        Ok(Compiled { object, llvm, asm, remarks })
     }
 }

@@ -249,6 +249,9 @@ impl InstData {
     }
 }
 
+/// What the paths of library functions written in Python have in them.
+const LIBRARY: &str = "/tierup/lib/";
+
 impl Func {
     pub fn new(name: impl Into<String>, sig: Signature) -> Func { Func { name: name.into(), sig, ..Func::default() } }
     pub fn value_type(&self, v: Value) -> Ty { self.value_types[v.index()] }
@@ -357,6 +360,13 @@ impl Func {
             node.data.map_targets(|b| blocks[b.index()].unwrap_or(b));
         }
         out
+    }
+
+    /// The innermost place that is the user's: where code of the library was inlined, the place that called it.
+    pub fn place(&self, loc: Loc) -> Option<&LocData> {
+        let mut at = self.loc(loc)?;
+        while at.file.contains(LIBRARY) && let Some(outer) = self.loc(at.inlined_at) { at = outer; }
+        Some(at)
     }
 
     pub fn loc(&self, loc: Loc) -> Option<&LocData> { loc.index().checked_sub(1).map(|i| &self.locs[i]) }

@@ -5,6 +5,7 @@
 pub mod builder;
 pub mod canon;
 pub mod cfg;
+pub mod explain;
 pub mod func;
 pub mod inst;
 pub mod legalise;

@@ -185,6 +185,11 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
     for (old, new) in point.live.iter().zip(&loaded).skip(params) { names.entry(*old).or_insert_with(|| vec![*old]).push(*new); }
     replaced.apply(&mut f);
     f.slots.clear();
+    // Their addresses come from the buffer; what made them here is dead and names slots that are gone.
+    for b in f.layout.clone() {
+        let insts = std::mem::take(&mut f.blocks[b.index()].insts);
+        f.blocks[b.index()].insts = insts.into_iter().filter(|i| !matches!(f.insts[i.index()].data, InstData::StackAddr { .. })).collect();
+    }
     let cfg = Cfg::new(&f);
     remove_unreachable(&mut f, &cfg);
     let mut variables: Vec<Vec<Value>> = names.into_values().collect();

@@ -10,7 +10,7 @@ are in `tierup.types`, exceptions in `tierup.errors`. Everything but the decorat
 """
 
 from . import config
-from ._jit import Dispatcher, jit, njit, prange, reveal_type
+from ._jit import Dispatcher, jit, njit, prange, report, reveal_type
 
 __version__ = "0.1.0"
 
@@ -23,7 +23,7 @@ _NOT_YET = {
     "generated_jit", "overload", "get_thread_id", "threading_layer", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "prange", "reveal_type", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
+__all__ = ["jit", "njit", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
 
 
 def typeof(obj):

@@ -1,6 +1,7 @@
 """The decorators, and what a dispatcher offers beside being called. The class itself is C-level (`_tierup.Dispatcher`); its attributes are added here."""
 
 import os
+from _weakref import ref
 
 from . import _tierup, config
 from ._tierup import Dispatcher
@@ -85,6 +86,10 @@ def _fast_math(value):
     return 127 if "fast" in value else sum(1 << _FAST_MATH.index(flag) for flag in set(value))
 
 
+# Every dispatcher that is alive, for reports.
+_live = {}
+
+
 def _make(function, signatures, options, fallback):
     if isinstance(function, Dispatcher):
         function = function.py_func
@@ -98,6 +103,7 @@ def _make(function, signatures, options, fallback):
         attributes[name] = getattr(function, name)
     attributes.update(function.__dict__)
     attributes["__wrapped__"] = attributes["py_func"] = function
+    _live[id(d)] = ref(d, lambda _, key=id(d): _live.pop(key, None))
     attributes["targetoptions"] = {**options, "nopython": not fallback}
     if signatures is not None:
         from . import types
@@ -156,6 +162,18 @@ def _same(args, signature):
     return tuple(types.from_text(t) for t in args) == types.signatures(signature)[0][0]
 
 
+def explain(self, signature=None):
+    """What became of the function: its tier and times, what was inlined and vectorised, which checks and allocations stayed. `print` it, or show it in a notebook."""
+    from ._report import Explanation
+    return Explanation(self, signature)
+
+
+def report():
+    """A table of all compiled functions: their tiers, when they changed, how long compiling took."""
+    from ._report import Report
+    return Report([d for d in (r() for r in list(_live.values())) if d is not None])
+
+
 def recompile(self):
     """Forgets all compiled code; the next calls compile again."""
     declared = not _tierup.can_compile(self)
@@ -198,7 +216,7 @@ def _signature(self):
 
 
 for _name, _value in {
-    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "recompile": recompile,
+    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "explain": explain, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),

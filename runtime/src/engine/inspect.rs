@@ -1,10 +1,11 @@
 //! What tier 1 makes of a function, as text: compiled once more on the side, nothing of it is loaded or run.
 
-use super::promote::{library, policy, prepare};
+use super::promote::{available, library, policy, prepare};
 use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded, optimise};
 use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
+use tierup_core::lir::explain::{self, Facts};
 use tierup_core::lower::{self, gpu};
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
@@ -14,6 +15,27 @@ pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
         "llvm" => Some(guarded(|| object(request, keep))?.llvm),
         "asm1" => Some(guarded(|| object(request, keep))?.asm),
         _ => None,
+    })
+}
+
+/// What became of a function in tier 1.
+pub struct Explanation {
+    pub facts: Facts,
+    /// What LLVM says of loops, `file:line:col: text` each; none where there is no LLVM.
+    pub remarks: Option<Vec<String>>,
+}
+
+/// Compiles once more on the side, with lines and remarks, and tells what came of it.
+pub fn explain(request: &Request<'_>) -> Result<Explanation> {
+    guarded(|| {
+        let mut front = front(request)?;
+        let mut module = std::mem::take(&mut front.module);
+        prepare(&mut module)?;
+        let facts = explain::facts(&module);
+        if !available() { return Ok(Explanation { facts, remarks: None }); }
+        let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt };
+        let object = library()?.object(&module, &front.roots(), codegen, Keep { text: false, remarks: true })?;
+        Ok(Explanation { facts, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
 }
 

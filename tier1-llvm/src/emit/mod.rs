@@ -4,6 +4,7 @@
 //! undefined (division by zero, wide shifts, conversions out of range) is guarded here, and nothing is marked as impossible that LIR allows.
 
 mod inst;
+mod lines;
 mod ops;
 
 use crate::{FUNC_PREFIX, HELPER_PREFIX, Options, SYMBOL_PREFIX};
@@ -35,6 +36,7 @@ struct Shared<'c, 'a> {
     /// Access tags of the alias classes, in the order of [`Alias::ALL`].
     tags: Vec<MetadataValue<'c>>,
     kinds: Kinds,
+    lines: Option<lines::Lines<'c>>,
 }
 
 /// Numbers of metadata kinds.
@@ -43,7 +45,8 @@ struct Kinds { tbaa: u32, prof: u32 }
 /// Writes `module` into the empty `out`.
 pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c Context, out: &Module<'c>) -> Result<()> {
     let kinds = Kinds { tbaa: context.get_kind_id("tbaa"), prof: context.get_kind_id("prof") };
-    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), tags: alias_tags(context), kinds };
+    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), tags: alias_tags(context), kinds, lines: None };
+    if options.keep_remarks { shared.lines = Some(lines::Lines::new(context, out)); }
     for func in &module.funcs {
         let declared = shared.declare(&func.name, &func.sig, options.roots.contains(&func.name.as_str()));
         if shared.funcs.insert(&func.name, declared).is_some() { return Err(bug(format!("two functions are called `{}`", func.name))); }
@@ -51,6 +54,7 @@ pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c
     for func in &module.funcs {
         emit_func(&shared, func).map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
     }
+    if let Some(l) = &shared.lines { l.finish(); }
     Ok(())
 }
 
@@ -169,11 +173,14 @@ fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
         shared, func, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
         phis: vec![vec![]; func.blocks.len()], slots: vec![],
     };
+    let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
+    if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, lir::Loc(0)); }
     e.make_blocks(&cfg)?;
     for &block in cfg.rpo() {
         e.b.position_at_end(e.block(block)?);
         for inst in &func.blocks[block.index()].insts {
             let node = &func.insts[inst.index()];
+            if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, node.loc); }
             e.inst(&node.data, &node.results).map_err(|d| locate(d, func, node.loc))?;
         }
     }

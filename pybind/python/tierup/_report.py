@@ -1,0 +1,170 @@
+"""What became of compiled functions: `f.explain()` for one, `tierup.report()` for all. Loaded at the first use.
+
+The first part of an explanation is what happened in this process: overloads, their tier, times, loops that moved. The second is what tier 1 makes of the function,
+read from a compilation on the side: from the optimised LIR (what was inlined, checks of indices, allocations), and from LLVM's own remarks about loops.
+"""
+
+import html
+import os
+import re
+
+from . import _tierup
+
+_REMARK = re.compile(r"^(.*?):(\d+):\d+: (.*)$")
+_WIDTH = re.compile(r"vectorization width: (\d+)")
+# What only says that something else is the reason.
+_VAGUE = ("loop not vectorized", "vectorized loop")
+
+
+def _ms(seconds):
+    return f"{seconds * 1e3:.1f} ms"
+
+
+def _loops(facts):
+    """What LLVM says of each line with a loop: `(file, line) -> (text, vectorised)`."""
+    said = {}
+    for text in facts["remarks"] or ():
+        m = _REMARK.match(text)
+        if m and m[1] != "<unknown>" and int(m[2]):
+            said.setdefault((m[1], int(m[2])), []).append(m[3])
+    out = {}
+    for place in sorted({*said, *map(tuple, facts["loops"])}):
+        lines = said.get(place, [])
+        good = [t for t in lines if t.startswith("vectorized loop")]
+        straight = [t for t in lines if t.startswith(("SLP vectorized", "Stores SLP vectorized", "Vectorized"))]
+        if good:
+            widths = sorted({int(w) for t in good for w in _WIDTH.findall(t)})
+            out[place] = f"vectorised, {' and '.join(map(str, widths))} at a time", True
+        elif place not in map(tuple, facts["loops"]):
+            if straight:
+                out[place] = "operations side by side became vector operations", True
+        else:
+            reasons = [t.removeprefix("loop not vectorized: ") for t in lines if t.startswith("loop not vectorized: ")]
+            reasons += [t for t in lines if not t.startswith(_VAGUE) and t not in straight]
+            why = "; ".join(dict.fromkeys(reasons[:2])) or ("LLVM gives no reason" if lines else "LLVM says nothing of it: it was unrolled, replaced or removed")
+            out[place] = f"not vectorised: {why}", False
+    return out
+
+
+class Explanation:
+    """What became of a function. `str()` is the text; notebooks show a table. `overloads` holds the facts, one dict for each overload."""
+
+    def __init__(self, dispatcher, signature=None):
+        from ._jit import _same
+        self.name = dispatcher.__qualname__
+        self.file = dispatcher.__code__.co_filename
+        self.overloads = []
+        for i, (args, ret, why) in enumerate(_tierup.overloads(dispatcher)):
+            if signature is None or _same(args, signature):
+                self.overloads.append(_overload(dispatcher, i, args, ret, why, details=True))
+
+    def _at(self, place):
+        file, line = place[0], place[1]
+        return f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}"
+
+    def _rows(self, o):
+        """(heading, texts) of one overload."""
+        yield "tier", [_tier_text(o)]
+        if o["python"]:
+            return
+        yield "first compilation", [", ".join(f"{name} {_ms(t)}" for name, t in o["phases"].items()) + f"; {o['bytes']} bytes"]
+        if o["moved"]:
+            yield "loops that moved while running", [f"{function.rsplit('.', 1)[0]}, line {line}: after {_ms(at)}, compiled in {_ms(took)}" for function, line, at, took in o["moved"]]
+        if o["failed"]:
+            yield "tier 1 failed", [o["failed"]]
+        facts = o["facts"]
+        yield "inlined", [f"{self._at(p)}: {p[2]}" for p in facts["inlined"]] or ["nothing"]
+        if facts["calls"]:
+            yield "called", [f"{self._at(p)}: {p[2].rsplit('.', 1)[0]}" for p in facts["calls"]]
+        if facts["remarks"] is None:
+            yield "vectorised", ["unknown: this build has no LLVM"]
+        else:
+            yield "vectorised", [f"{self._at(p)}: {text}" for p, (text, _) in o["loops"].items()] or ["there are no innermost loops"]
+        checks = [f"{self._at(p)}" + (": only where the test in front of the loop fails" if p[2] else "") for p in facts["checks"]]
+        yield "indices that are checked", checks or ["none"]
+        yield "allocations", [f"{self._at(p)}: {p[2]}" + (", in a loop" if p[3] else "") for p in facts["allocations"]] or ["none"]
+
+    def __str__(self):
+        if not self.overloads:
+            return f"{self.name}: not compiled yet"
+        lines = []
+        for o in self.overloads:
+            lines.append(_title(self.name, o))
+            for heading, texts in self._rows(o):
+                if len(texts) == 1:
+                    lines.append(f"  {heading}: {texts[0]}")
+                else:
+                    lines.append(f"  {heading}:")
+                    lines += [f"    {t}" for t in texts]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        if not self.overloads:
+            return f"<p>{html.escape(str(self))}</p>"
+        parts = []
+        for o in self.overloads:
+            parts.append(f"<h4><code>{html.escape(_title(self.name, o))}</code></h4><table>")
+            for heading, texts in self._rows(o):
+                parts.append(f"<tr><th style='text-align:left;vertical-align:top'>{html.escape(heading)}</th><td style='text-align:left'>{'<br>'.join(map(html.escape, texts))}</td></tr>")
+            parts.append("</table>")
+        return "".join(parts)
+
+
+def _title(name, o):
+    return f"{name}({', '.join(o['args'])}) -> {o['ret']}"
+
+
+def _tier_text(o):
+    if o["python"]:
+        return "plain Python: " + o["python"].splitlines()[0]
+    if o["tier"] == 0:
+        return "0"
+    at, took = o["promoted"] or (0.0, 0.0)
+    return f"1, {_ms(at)} after the first compilation; LLVM took {_ms(took)}"
+
+
+def _overload(dispatcher, index, args, ret, why, details):
+    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "phases": {}, "bytes": 0}
+    if why is not None:
+        return o
+    phases, o["bytes"] = _tierup.compile_times(dispatcher, index)
+    o["phases"] = dict(zip(("infer", "lower", "optimise", "back end"), phases))
+    o["tier"], o["promoted"], o["moved"], o["failed"] = _tierup.history(dispatcher, index)
+    if details:
+        o["facts"] = _tierup.explain(dispatcher, index)
+        o["loops"] = _loops(o["facts"])
+    return o
+
+
+class Report:
+    """All compiled functions that are alive: one row for each overload, in `rows` (dicts)."""
+
+    _COLUMNS = ("function", "tier", "first compilation", "tier 1 after", "LLVM took", "loops moved", "note")
+
+    def __init__(self, dispatchers):
+        self.rows = []
+        for d in dispatchers:
+            for i, (args, ret, why) in enumerate(_tierup.overloads(d)):
+                o = _overload(d, i, args, ret, why, details=False)
+                promoted = o["promoted"]
+                self.rows.append({
+                    "function": _title(d.__qualname__, o), "tier": "Python" if why else str(o["tier"]), "first compilation": "" if why else _ms(sum(o["phases"].values())),
+                    "tier 1 after": _ms(promoted[0]) if promoted else "", "LLVM took": _ms(promoted[1]) if promoted else "", "loops moved": str(len(o["moved"]) or ""),
+                    "note": (why or o["failed"] or "").split("\n")[0],
+                })
+
+    def __str__(self):
+        if not self.rows:
+            return "nothing is compiled"
+        table = [dict(zip(self._COLUMNS, self._COLUMNS)), *self.rows]
+        widths = {c: max(len(r[c]) for r in table) for c in self._COLUMNS}
+        return "\n".join("  ".join(r[c].ljust(widths[c]) for c in self._COLUMNS).rstrip() for r in table)
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        cells = "".join(f"<th style='text-align:left'>{html.escape(c)}</th>" for c in self._COLUMNS)
+        body = "".join("<tr>" + "".join(f"<td style='text-align:left'>{html.escape(r[c])}</td>" for c in self._COLUMNS) + "</tr>" for r in self.rows)
+        return f"<table><tr>{cells}</tr>{body}</table>"

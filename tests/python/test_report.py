@@ -1,0 +1,156 @@
+"""What the library tells of compiled functions: explain, report, traces, the map for profilers."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+
+LLVM = os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so"))
+needs_llvm = pytest.mark.skipif(not LLVM, reason="this build has no LLVM")
+pytestmark = pytest.mark.isolated
+
+
+@tierup.njit
+def square(x):
+    return x * x + 1
+
+
+@tierup.njit
+def work(a, b, places):
+    s = 0.0
+    for i in range(a.shape[0]):
+        a[i] = square(b[i])
+    for i in range(a.shape[0]):
+        s += a[i]
+    for i in range(len(places)):
+        a[places[i]] += 1
+    c = np.zeros(len(places) + 1)
+    return s + c[0]
+
+
+FIRST = work.__code__.co_firstlineno
+
+
+def called():
+    work(np.ones(100), np.ones(100), np.arange(10))
+    return work.explain()
+
+
+def test_nothing_is_compiled_yet():
+    f = tierup.njit(lambda x: x)
+    assert "not compiled yet" in str(f.explain()) and "not compiled yet" in f.explain()._repr_html_()
+
+
+def test_facts_of_an_explanation():
+    e = called()
+    (o,) = e.overloads
+    facts = o["facts"]
+    assert ("square", FIRST + 4) in {(name, line) for _, line, name in facts["inlined"]}
+    assert [line for _, line, name, _ in facts["allocations"] if name.startswith("mem_alloc")] == [FIRST + 9]
+    checks = {line: slow for _, line, slow in facts["checks"]}
+    # The first index is proved, or stands in the slow copy of its loop alone; the third cannot be known.
+    assert checks.get(FIRST + 8) is False and checks.get(FIRST + 6, True) and checks.get(FIRST + 4, True), checks
+    text = str(e)
+    for word in ("work(array(float64, 1d, C)", "tier:", "infer", "inlined", f"line {FIRST + 4}: square", "indices that are checked", "allocations", f"line {FIRST + 9}: mem_alloc"):
+        assert word in text, text
+    assert repr(e) == text
+
+
+@needs_llvm
+def test_what_is_vectorised_and_why_not():
+    loops = {line: text for (_, line), (text, _) in called().overloads[0]["loops"].items()}
+    assert loops[FIRST + 4].startswith("vectorised, "), loops
+    assert "reorder floating-point" in loops[FIRST + 6] and loops[FIRST + 6].startswith("not vectorised"), loops
+    assert loops[FIRST + 8].startswith("not vectorised: "), loops
+
+
+@needs_llvm
+def test_fastmath_changes_what_is_vectorised():
+    @tierup.njit(fastmath=True)
+    def total(a):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+        return s
+
+    total(np.ones(10))
+    texts = [text for text, _ in total.explain().overloads[0]["loops"].values()]
+    assert any(t.startswith("vectorised") for t in texts), texts
+
+
+@needs_llvm
+def test_remarks_do_not_reach_the_terminal():
+    program = """
+import tierup, numpy as np, time
+from tierup import _tierup
+@tierup.njit
+def f(a):
+    for i in range(len(a)): a[i] += 1.0
+f(np.ones(10)); f.explain()
+@tierup.njit
+def g(a):
+    for i in range(len(a)): a[i] += 2.0
+for _ in range(5000): g(np.ones(10))
+end = time.monotonic() + 30
+while not _tierup.promotions() and time.monotonic() < end: time.sleep(0.01)
+print(_tierup.history(g, 0)[0])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("1\n", "")
+
+
+@needs_llvm
+def test_promotion_is_told():
+    @tierup.njit
+    def add(a, b):
+        return a + b
+
+    for k in range(5000):
+        add(k, 1)
+    end = time.monotonic() + 30
+    while add.explain().overloads[0]["tier"] == 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    o = add.explain().overloads[0]
+    assert o["tier"] == 1 and o["promoted"][0] > 0 and "tier: 1, " in str(add.explain())
+    row = [r for r in tierup.report().rows if ".add(" in r["function"]][0]
+    assert row["tier"] == "1" and row["LLVM took"].endswith(" ms")
+
+
+def test_html_escapes():
+    @tierup.njit
+    def f(x):
+        return x + 1
+
+    f(1)
+    f(1.5)
+    page = f.explain()._repr_html_()
+    assert page.count("<table>") == page.count("</table>") == 2
+    assert "<locals>" not in page and "&lt;locals&gt;" in page
+
+
+def test_a_report_lists_what_is_alive():
+    @tierup.jit
+    def f(x):
+        return open("/dev/null") and x
+
+    @tierup.njit
+    def g(x):
+        return x
+
+    with pytest.warns(tierup.TierupWarning):
+        f(1)
+    g(1)
+    g(2.5)
+    text = str(tierup.report())
+    rows = [r for r in tierup.report().rows if "test_a_report_lists_what_is_alive" in r["function"]]
+    assert [r["tier"] for r in rows if "<locals>.f(" in r["function"]] == ["Python"] and "io.open" in [r["note"] for r in rows if "<locals>.f(" in r["function"]][0]
+    assert len([r for r in rows if "<locals>.g(" in r["function"]]) == 2 and "first compilation" in text
+    del g, rows
+    assert not [r for r in tierup.report().rows if "is_alive.<locals>.g(" in r["function"]]
+    assert "<table>" in tierup.report()._repr_html_()
