@@ -34,7 +34,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let facts = explain::facts(&module);
         if !available() { return Ok(Explanation { facts, remarks: None }); }
         let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt };
-        let object = library()?.object(&module, &front.roots(), codegen, Keep { text: false, remarks: true })?;
+        let object = library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
         Ok(Explanation { facts, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
 }
