@@ -11,7 +11,7 @@ SOME = ["?", "i1", "u4", "i8", "f4", "f8", "c16"]
 for name in "sum prod min max mean var std any all".split():
     for options in ("axis=None", "axis=(0,)", "axis=(-1, 0)", "axis=()", "axis=7", "axis=(0, 0)", "keepdims=True", "axis=(0, -1), keepdims=True"):
         # Some of them raise for every input, which a case may not: so each stands beside one that does not.
-        add(f"np.{name} {options}", "a, ok", f"np.{name}(a) if ok else np.{name}(a, {options})" if "7" in options or "0, 0" in options else f"np.{name}(a, {options})",
+        add(f"np.{name} with {options}", "a, ok", f"np.{name}(a) if ok else np.{name}(a, {options})" if "7" in options or "0, 0" in options else f"np.{name}(a, {options})",
             lambda: [(a, Value(ok)) for a in arrays(SOME, RANKS) for ok in (False, True)], LOOSE, 1e-5)
     add(f"np.{name} axis at run time", "a, k", f"np.{name}(a, axis=k), a.{name}(axis=k, keepdims=True)",
         lambda: [(a, Value(k)) for a in arrays(["i4", "f8"], [(5,), (2, 3)]) for k in (0, 1, -1, 2, -3)], LOOSE)

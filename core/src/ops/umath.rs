@@ -58,10 +58,12 @@ pub static OPS: &[OpDef] = &[
     analytic!("numpy.arcsinh" | "numpy.asinh", f64_asinh, f32_asinh, np_complex_asinh, "Inverse hyperbolic sine."),
     analytic!("numpy.arccosh" | "numpy.acosh", f64_acosh, f32_acosh, np_complex_acosh, "Inverse hyperbolic cosine."),
     analytic!("numpy.arctanh" | "numpy.atanh", f64_atanh, f32_atanh, np_complex_atanh, "Inverse hyperbolic tangent."),
-    analytic!("numpy.exp", f64_exp, f32_exp, np_complex_exp, "`e ** x`."),
+    analytic!("numpy.exp", f64_exp, f32_exp, np_complex_exp, "`e ** x`.").kernel(Map::Exp),
+
     analytic!("numpy.exp2", f64_exp2, f32_exp2, np_complex_exp2, "`2 ** x`."),
     analytic!("numpy.expm1", f64_expm1, f32_expm1, np_complex_expm1, "`e ** x - 1`."),
-    analytic!("numpy.log", f64_log, f32_log, np_complex_log, "Natural logarithm."),
+    analytic!("numpy.log", f64_log, f32_log, np_complex_log, "Natural logarithm.").kernel(Map::Log),
+
     analytic!("numpy.log2", f64_log2, f32_log2, np_complex_log2, "Logarithm to base 2."),
     analytic!("numpy.log10", f64_log10, f32_log10, np_complex_log10, "Logarithm to base 10."),
     analytic!("numpy.log1p", f64_log1p, f32_log1p, np_complex_log1p, "`log(1 + x)`."),

@@ -5,6 +5,7 @@
 
 use super::item::Bool;
 use super::simd;
+use crate::mathfn::power;
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::Map;
 
@@ -42,6 +43,29 @@ simd! {
             out.add(i).write_unaligned(F::apply(x, y));
         }
     }
+}
+
+simd! {
+    /// `exp` of float64.
+    unsafe fn exp(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) {
+        let (out, a) = (out.cast::<f64>(), a.cast::<f64>());
+        let whole = n - n % BLOCK;
+        for i in (0..whole).step_by(BLOCK) {
+            let x = a.add(i).cast::<[f64; BLOCK]>().read_unaligned();
+            out.add(i).cast::<[f64; BLOCK]>().write_unaligned(power::exp_of_each(x));
+        }
+        for i in whole..n { out.add(i).write_unaligned(power::exp(a.add(i).read_unaligned())); }
+    }
+}
+
+/// `log` and `pow` of float64, one by one.
+unsafe fn log(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) {
+    let (out, a) = (out.cast::<f64>(), a.cast::<f64>());
+    for i in 0..n { unsafe { out.add(i).write_unaligned(libm::log(a.add(i).read_unaligned())) } }
+}
+unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
+    let (out, a, b) = (out.cast::<f64>(), a.cast::<f64>(), b.cast::<f64>());
+    for i in 0..n { unsafe { out.add(i).write_unaligned(power::pow(a.add(i * a_step).read_unaligned(), b.add(i * b_step).read_unaligned())) } }
 }
 
 /// Operations by name; each is implemented for the types that it takes.
@@ -114,7 +138,7 @@ macro_rules! runs {
             #[allow(unreachable_patterns)]
             Map::Add | Map::Sub | Map::Mul | Map::Div | Map::Max | Map::Min | Map::Fmax | Map::Fmin | Map::And | Map::Or | Map::Xor | Map::Eq | Map::Ne | Map::Lt
             | Map::Le | Map::Gt | Map::Ge | Map::Neg | Map::Abs | Map::Not | Map::Square | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint | Map::IsNan
-            | Map::IsFinite | Map::IsInf => None,
+            | Map::IsFinite | Map::IsInf | Map::Exp | Map::Log | Map::Pow => None,
         }
     };
 }
@@ -124,6 +148,12 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
     macro_rules! of_floats { ($T:ty) => {
         runs!(op, $T; same: Add Sub Mul Div Max Min Fmax Fmin Neg Abs Square Sqrt Floor Ceil Trunc Rint; flags: Eq Ne Lt Le Gt Ge IsNan IsFinite IsInf)
     }; }
+    match (op, elem) {
+        (Map::Exp, Elem::F64) => return Some(exp),
+        (Map::Log, Elem::F64) => return Some(log),
+        (Map::Pow, Elem::F64) => return Some(pow),
+        (_, _) => {}
+    }
     match elem {
         Elem::Bool => runs!(op, Bool; same: And Or Xor Not; flags: ),
         Elem::I8 => of_integers!(i8),

@@ -1,7 +1,7 @@
 //! Running reductions, positions of extremes, positions of true elements.
 
 use super::item::{Item, with_item};
-use super::{View, each_index, each_lane, lanes};
+use super::{View, each_index, each_lane, lanes, simd};
 use crate::exc::{Error, Res};
 use tierup_core::elem::Elem;
 
@@ -87,12 +87,36 @@ unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, s
         let end = n.min(block + 2048);
         let top = unsafe { lanes::extreme::<T, L>(what.max, best, p.offset(block * stride), end - block, stride) };
         if !top.is_nan() && !better(what, top, best) { continue; }
+        if !top.is_nan() {
+            // The first that is equal to the extreme of the block.
+            (at, best) = (block + unsafe { first_equal(top, p.offset(block * stride), end - block, stride) }, top);
+            continue;
+        }
         for i in block..end {
             let x = get(i);
             if (!what.skip_nan || !x.is_nan()) && better(what, x, best) { (at, best) = (i, x); }
         }
     }
     Some(at as i64)
+}
+
+simd! {
+    /// Position of the first element equal to `x`, of which there is one; groups without it are passed in one step.
+    unsafe fn first_equal<T: Item>(x: T, p: *const u8, n: isize, stride: isize) -> isize {
+        let get = |i: isize| p.offset(i * stride).cast::<T>().read_unaligned();
+        let mut i = 0;
+        if stride == size_of::<T>() as isize {
+            let p = p.cast::<T>();
+            while i + 32 <= n {
+                let mut any = false;
+                for k in 0..32 { any |= p.offset(i + k).read_unaligned() == x; }
+                if any { break; }
+                i += 32;
+            }
+        }
+        while i + 1 < n && get(i) != x { i += 1; }
+        i
+    }
 }
 
 unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Option<i64> {

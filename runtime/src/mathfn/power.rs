@@ -65,6 +65,14 @@ fn exp_parts(x: f64, rest: f64) -> f64 {
 /// Beyond it results may overflow or lose bits.
 const ORDINARY: f64 = 700.0;
 
+/// [`exp`] of several numbers at once.
+#[inline(always)]
+pub fn exp_of_each<const N: usize>(x: [f64; N]) -> [f64; N] {
+    let mut ordinary = true;
+    for v in x { ordinary &= v.abs() < ORDINARY; }
+    if ordinary { x.map(|v| exp_parts(v, 0.0)) } else { x.map(exp) }
+}
+
 pub fn exp(x: f64) -> f64 { if x.abs() < ORDINARY { exp_parts(x, 0.0) } else { libm::exp(x) } }
 
 pub fn pow(x: f64, y: f64) -> f64 {
@@ -115,6 +123,15 @@ mod tests {
             let x = (a - 0.5) * 1400.0;
             assert!(ulps(exp(x), libm::exp(x)) <= 1, "exp({x:?}): {:?} and {:?}", exp(x), libm::exp(x));
         }
+    }
+
+    #[test]
+    fn several_at_once_have_the_bits_of_one() {
+        let v: Vec<f64> = numbers(7).take(64).map(|x| (x - 0.5) * 1000.0).collect();
+        let x: [f64; 64] = std::array::from_fn(|i| v[i]);
+        assert_eq!(exp_of_each(x).map(f64::to_bits), x.map(|v| exp(v).to_bits()));
+        let x: [f64; 4] = [1.0, f64::NEG_INFINITY, 710.0, -3.5];
+        assert_eq!(exp_of_each(x).map(f64::to_bits), x.map(|v| exp(v).to_bits()));
     }
 
     #[test]
