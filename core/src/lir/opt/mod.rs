@@ -15,6 +15,7 @@ mod range;
 pub(crate) mod region;
 mod simplify;
 mod strip;
+mod unroll;
 mod version;
 
 use crate::lir::{Func, Module};
@@ -32,6 +33,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "fold", doc: "Constants propagated along possible edges only, algebraic identities, decided branches.", run: Run::Func(fold::fold) },
     Pass { name: "blocks", doc: "Jumps threaded through blocks that decide nothing, straight-line blocks merged, unreachable ones dropped.", run: Run::Func(blocks::simplify_blocks) },
     Pass { name: "dce", doc: "Instructions, block parameters and blocks without effect dropped.", run: Run::Func(dce::drop_dead_code) },
+    Pass { name: "unroll", doc: "Loops with few turns, known in advance, as straight code.", run: Run::Func(unroll::unroll_loops) },
     Pass { name: "cse", doc: "Computations and loads that a dominating one has done already, and branches that a dominating one has decided.", run: Run::Func(cse::reuse_values) },
     Pass { name: "licm", doc: "Loop-invariant operations and loads moved in front of the loop.", run: Run::Func(licm::hoist_invariants) },
     Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
@@ -42,7 +44,7 @@ pub const PASSES: &[Pass] = &[
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
 pub const TIER1: &[&str] = &["fold", "blocks", "cse", "strip", "fold", "blocks", "dce"];
