@@ -13,8 +13,8 @@ use crate::lir::{Alias, Block, Cold, Func, InstData, Op, Value};
 /// Turns of a loop that is unrolled.
 const MAX_TURNS: u64 = 8;
 /// Instructions that unrolling one loop may make, and all loops of a function together.
-const MAX_LOOP: usize = 240;
-const MAX_TOTAL: usize = 480;
+const MAX_LOOP: usize = 300;
+const MAX_TOTAL: usize = 600;
 /// Loops in loops.
 const MAX_DEPTH: usize = 3;
 
@@ -49,7 +49,7 @@ fn find(func: &Func, left: &mut usize) -> Vec<Plan> {
         let Some(turns) = turns(func, &cfg, &defs, l.header, &l.blocks) else { continue };
         let size: usize = l.blocks.iter().filter(|b| !func.blocks[b.index()].cold).map(|b| func.blocks[b.index()].insts.len()).sum();
         let all: usize = l.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
-        if size * turns as usize > MAX_LOOP.min(*left) || all * turns as usize > 2 * MAX_LOOP { continue; }
+        if size * turns as usize > MAX_LOOP.min(*left) || all * turns as usize > 4 * MAX_LOOP { continue; }
         *left -= size * turns as usize;
         plans.push(Plan { blocks: l.blocks.clone(), latches: l.latches.clone(), turns });
     }
