@@ -53,7 +53,7 @@ pub struct Session<'h> {
     depth: u32,
     /// Functions that are looked into for what they put into lists of unknown elements, with what they return as far as known.
     ahead: Vec<(FuncId, Type)>,
-    /// Numbers of such looks, counted down from the top: their lists are not those of instances.
+    /// Numbers of such looks, counted down from the top: none is that of an instance.
     look_ids: HashMap<((u32, Inst), FuncId), u32>,
 }
 
