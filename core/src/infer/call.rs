@@ -294,8 +294,9 @@ impl Solver<'_, '_> {
                 return (0..first.len()).map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>())).collect::<Option<Vec<_>>>().map(Type::tuple);
             }
         }
-        // What a list holds may not be known yet: its type would change under the variant.
-        types.iter().all(|t| self.session.resolve(*t) == *t).then(|| Type::one_of(types))
+        // What a list holds is taken as it is known by now: its type must not change under the variant.
+        let known: Vec<Type> = types.iter().map(|t| self.session.resolve(*t)).collect();
+        (!known.iter().any(|t| super::session::has_unknown(*t))).then(|| Type::one_of(&known))
     }
 
     fn call_row(&mut self, i: Inst, path: &str, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {

@@ -90,7 +90,11 @@ fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
             // Lists of yet unknown elements, gone through together, are of one type.
             let members = t.members()?;
             let one = members[1..].iter().try_fold(members[0], |a, b| cx.unify(a, *b));
-            one.or_else(|| (cx.session.resolve(*t) == *t).then(|| Type::one_of(members)))
+            // Of several types otherwise, as lowering will find them: with lists as they are known by now.
+            one.or_else(|| {
+                let known = cx.session.resolve(*t);
+                (!crate::infer::session::has_unknown(known)).then(|| Type::one_of(known.members().unwrap_or_default()))
+            })
         }
         Kind::Iter(IterType::Enumerate(t)) => Some(Type::tuple(vec![Type::int(), value_type_in(cx, *t)?])),
         Kind::Iter(IterType::Zip(m)) => Some(Type::tuple(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),

@@ -245,7 +245,16 @@ fn tuple_item_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
             return Ok(Answer::of(*t).known(konst(at as usize)));
         }
         let mut t = Type::never();
-        for x in m { t = cx.unify(t, *x).unwrap_or_else(|| Type::one_of(m)); }
+        for x in m {
+            t = match cx.unify(t, *x) {
+                Some(t) => t,
+                None => {
+                    // Of several types, with lists as they are known by now.
+                    let known = cx.session.resolve(args[0].ty);
+                    Type::one_of(known.members().unwrap_or_default())
+                }
+            };
+        }
         if m.is_empty() { return Err(Diagnostic::new(Code::BadCall, "an empty tuple has no members")); }
         return Ok(Answer::coerced(t, vec![Type::tuple(vec![t; m.len()]), args[1].ty]));
     }
