@@ -78,10 +78,17 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("tier", TIERS or ["cpython"])
 
 
-def pytest_collect_file(parent, file_path):
-    if file_path.suffix == ".md" and any(root in file_path.parents for root in mdtest.ROOTS):
-        return MdFile.from_parent(parent, path=file_path)
-    return None
+class Pages:
+    """Collects Markdown. Registered for the whole run: hooks of this file itself hold below `tests/` only, and pages of `docs/` are tests too."""
+
+    def pytest_collect_file(self, parent, file_path):
+        if file_path.suffix == ".md" and any(root in file_path.parents for root in mdtest.ROOTS):
+            return MdFile.from_parent(parent, path=file_path)
+        return None
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Pages(), "tierup-pages")
 
 
 def pytest_collection_modifyitems(config, items):
