@@ -9,6 +9,8 @@ pub type HelperAddress<'a> = &'a (dyn Fn(&'static crate::rt::RtFn) -> *const u8 
 pub trait Code: Send + Sync {
     /// Entry address of the function of that name.
     fn entry(&self, name: &str) -> Option<*const u8>;
+    /// Name, address and bytes of every function, for profilers; none where code is interpreted.
+    fn functions(&self) -> Vec<(String, usize, usize)> { vec![] }
     /// Bytes of machine code.
     fn size(&self) -> usize;
     /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).

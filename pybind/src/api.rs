@@ -1,5 +1,6 @@
 //! Functions of the extension module that the Python package builds its interface on. Types travel as text (`core::types::text`).
 
+use tierup_runtime::engine::{perf, trace};
 use tierup_runtime::engine::promote::{self, Osr, Policy};
 use crate::dispatcher::{self, Core};
 use crate::engine::Options;
@@ -145,17 +146,27 @@ fn after_fork_in_parent() { promote::resume() }
 #[pyfunction]
 fn promotions() -> usize { promote::finished() }
 
+/// Collects what the compiler does from now on, or stops that.
+#[pyfunction]
+fn set_trace(on: bool) { trace::set(on) }
+/// What was collected, in the trace event format.
+#[pyfunction]
+fn trace_json() -> String { trace::json() }
+/// Whether compiled functions are written to `/tmp/perf-PID.map`.
+#[pyfunction]
+fn set_perf_map(on: bool) { perf::set(on) }
+
 /// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went over: seconds since the overload was
-/// made, seconds that compiling took.
+/// made, seconds that compiling took; why it failed; whether the code came out of the cache.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>)>> {
+fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>, bool)>> {
     let list = core_of(d)?.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let Run::Compiled(code) = &o.run else { return Ok(None) };
     let h = code.unit().history.lock().unwrap_or_else(|e| e.into_inner()).clone();
     let s = |d: std::time::Duration| d.as_secs_f64();
-    Ok(Some((code.unit().tier(), h.promoted.map(|(a, b)| (s(a), s(b))), h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(), h.failed)))
+    Ok(Some((code.unit().tier(), h.promoted.map(|(a, b)| (s(a), s(b))), h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(), h.failed, h.cached)))
 }
 
 /// For `os.register_at_fork`.
@@ -184,6 +195,9 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
+    m.add_function(wrap_pyfunction!(set_trace, m)?)?;
+    m.add_function(wrap_pyfunction!(trace_json, m)?)?;
+    m.add_function(wrap_pyfunction!(set_perf_map, m)?)?;
     m.add_function(wrap_pyfunction!(explain, m)?)?;
     m.add_function(wrap_pyfunction!(inspect_ptx, m)?)?;
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;

@@ -154,3 +154,67 @@ def test_a_report_lists_what_is_alive():
     del g, rows
     assert not [r for r in tierup.report().rows if "is_alive.<locals>.g(" in r["function"]]
     assert "<table>" in tierup.report()._repr_html_()
+
+
+HOT = """
+import tierup, numpy as np, time
+from tierup import _tierup
+@tierup.njit
+def busy(a, n):
+    s = 0.0
+    for k in range(n):
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 0.5 + k
+        s += a[0]
+    return s
+for _ in range(20):
+    busy(np.ones(1000), 20_000)
+    if not LLVM or _tierup.history(busy, 0)[0] == 1 and _tierup.history(busy, 0)[2]: break
+""".replace("LLVM", str(LLVM))
+
+
+def run(program, **environment):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100, env={**os.environ, **environment})
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def test_a_trace_for_viewers(tmp_path):
+    run(HOT, TIERUP_TRACE="json", TIERUP_TRACE_FILE=str(tmp_path / "trace-{pid}.json"))
+    (file,) = tmp_path.iterdir()
+    events = json.loads(file.read_text())["traceEvents"]
+    spans = [e for e in events if e["ph"] == "X"]
+    assert all(e["dur"] >= 0 and e["ts"] >= 0 and isinstance(e["tid"], int) and e["args"]["function"] for e in spans)
+    front = {e["name"]: e for e in spans if e["args"]["function"].startswith("busy")}
+    assert {"infer", "lower", "optimise", "tier 0"} <= front.keys(), front.keys()
+    assert front["infer"]["ts"] + front["infer"]["dur"] <= front["lower"]["ts"] + 1 <= front["tier 0"]["ts"] + 1
+    if LLVM:
+        names = {e["args"]["name"]: e["tid"] for e in events if e["name"] == "thread_name"}
+        assert {e["tid"] for e in spans if e["name"] == "LLVM"} == {names["tierup-compile"]}
+        assert front["infer"]["tid"] != names["tierup-compile"]
+        assert {"tier 1 takes over", "a running loop goes over"} <= {e["name"] for e in events if e["ph"] == "i"}
+
+
+def test_the_file_of_the_trace_cannot_be_written(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import tierup"], capture_output=True, text=True, timeout=60, env={**os.environ, "TIERUP_TRACE": "json", "TIERUP_TRACE_FILE": str(tmp_path / "no" / "where")})
+    assert done.returncode == 0 and "the trace is not written" in done.stderr
+
+
+def test_the_map_for_profilers():
+    lines = run(HOT + """
+import os
+path = f"/tmp/perf-{os.getpid()}.map"
+print(open(path).read())
+os.remove(path)
+""", TIERUP_PERF_MAP="1").splitlines()
+    entries = [(int(a, 16), int(b, 16), name) for a, b, name in (line.split(" ", 2) for line in lines if line)]
+    assert entries and all(at > 4096 and size > 0 for at, size, _ in entries)
+    names = {name for _, _, name in entries}
+    assert "busy (<string>:5) [tier 0]" in names or any(n.startswith("busy (<string>:") and n.endswith("[tier 0]") for n in names), names
+    if LLVM:
+        assert any(n.startswith("busy (") and "from a running loop on" in n and n.endswith("[tier 1]") for n in names), names
+
+
+def test_nothing_is_written_by_default():
+    out = run("import tierup, os\nf = tierup.njit(lambda x: x)\nf(1)\nprint(os.path.exists(f'/tmp/perf-{os.getpid()}.map'), len(tierup._tierup.trace_json()) < 60)")
+    assert out == "False True\n"

@@ -158,20 +158,22 @@ fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep_text: bool) 
     for (id, body) in ids.iter().zip(&bodies) { jit.define_function_bytes(*id, body.align, &body.bytes, &body.relocs).map_err(failed)?; }
     jit.finalize_definitions().map_err(failed)?;
     let entries = module.funcs.iter().zip(&ids).map(|(f, id)| (f.name.clone(), jit.get_finalized_function(*id).expose_provenance())).collect();
+    let sizes = module.funcs.iter().zip(&bodies).map(|(f, b)| (f.name.clone(), b.bytes.len())).collect();
     let text = keep_text.then(|| {
         let join = |part: fn(&Body) -> &str| module.funcs.iter().zip(&bodies).map(|(f, b)| format!("; {}\n{}", f.name, part(b))).collect::<Vec<_>>().join("\n");
         Text { clif: join(|b| &b.clif), asm: join(|b| &b.asm) }
     });
-    Ok(CompiledModule { entries, size, text, _pages: pages })
+    Ok(CompiledModule { entries, sizes, size, text, _pages: pages })
 }
 
 struct Text { clif: String, asm: String }
 
 /// Machine code of one module; frees it when dropped.
-struct CompiledModule { entries: HashMap<String, usize>, size: usize, text: Option<Text>, _pages: Arc<CodePages> }
+struct CompiledModule { entries: HashMap<String, usize>, sizes: Vec<(String, usize)>, size: usize, text: Option<Text>, _pages: Arc<CodePages> }
 
 impl Code for CompiledModule {
     fn entry(&self, name: &str) -> Option<*const u8> { self.entries.get(name).map(|a| std::ptr::with_exposed_provenance(*a)) }
+    fn functions(&self) -> Vec<(String, usize, usize)> { self.sizes.iter().filter_map(|(n, bytes)| Some((n.clone(), *self.entries.get(n)?, *bytes))).collect() }
     fn size(&self) -> usize { self.size }
     fn text(&self, what: &str) -> Option<String> {
         let text = self.text.as_ref()?;

@@ -122,16 +122,18 @@ def _tier_text(o):
     if o["tier"] == 0:
         return "0"
     at, took = o["promoted"] or (0.0, 0.0)
+    if o["cached"]:
+        return f"1, from the code cache; loaded in {_ms(took)}"
     return f"1, {_ms(at)} after the first compilation; LLVM took {_ms(took)}"
 
 
 def _overload(dispatcher, index, args, ret, why, details):
-    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "phases": {}, "bytes": 0}
+    o = {"args": args, "ret": ret, "python": why, "tier": None, "promoted": None, "moved": [], "failed": None, "cached": False, "phases": {}, "bytes": 0}
     if why is not None:
         return o
     phases, o["bytes"] = _tierup.compile_times(dispatcher, index)
     o["phases"] = dict(zip(("infer", "lower", "optimise", "back end"), phases))
-    o["tier"], o["promoted"], o["moved"], o["failed"] = _tierup.history(dispatcher, index)
+    o["tier"], o["promoted"], o["moved"], o["failed"], o["cached"] = _tierup.history(dispatcher, index)
     if details:
         o["facts"] = _tierup.explain(dispatcher, index)
         o["loops"] = _loops(o["facts"])
@@ -150,7 +152,7 @@ class Report:
                 o = _overload(d, i, args, ret, why, details=False)
                 promoted = o["promoted"]
                 self.rows.append({
-                    "function": _title(d.__qualname__, o), "tier": "Python" if why else str(o["tier"]), "first compilation": "" if why else _ms(sum(o["phases"].values())),
+                    "function": _title(d.__qualname__, o), "tier": "Python" if why else str(o["tier"]) + (", cached" if o["cached"] else ""), "first compilation": "" if why else _ms(sum(o["phases"].values())),
                     "tier 1 after": _ms(promoted[0]) if promoted else "", "LLVM took": _ms(promoted[1]) if promoted else "", "loops moved": str(len(o["moved"]) or ""),
                     "note": (why or o["failed"] or "").split("\n")[0],
                 })

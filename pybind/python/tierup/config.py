@@ -58,6 +58,10 @@ def _osr(text):
     return "stress" if str(text).lower() == "stress" else ("on" if _flag(text) else "off")
 
 
+def _trace(text):
+    return "json" if str(text).lower() == "json" else _flag(text)
+
+
 # Where there is one processor, compiling in the background takes time from what runs.
 _ALONE = len(os.sched_getaffinity(0)) == 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() == 1
 
@@ -88,7 +92,9 @@ _TABLE = {
     "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
     "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", "NUMBA_BOUNDSCHECK"),
     "dump": ("TIERUP_DUMP", _dumps, (), "levels to print while compiling, separated by commas: " + ", ".join(_DUMPS), None),
-    "trace": ("TIERUP_TRACE", _flag, False, "whether every compilation is reported on standard error", None),
+    "trace": ("TIERUP_TRACE", _trace, False, "whether every compilation is reported on standard error; json: a trace for Chrome's and Perfetto's viewers, written when the process ends", None),
+    "trace_file": ("TIERUP_TRACE_FILE", _path, "tierup-trace-{pid}.json", "where that trace goes; {pid} stands for the number of the process", None),
+    "perf_map": ("TIERUP_PERF_MAP", _flag, False, "whether compiled functions are named in /tmp/perf-PID.map, for profilers", None),
 }
 
 _values = {}
@@ -137,8 +143,24 @@ def reload():
 def _tell():
     """Passes on what compilation follows."""
     v = _values
-    _tierup.configure(v["tier"], list(v["dump"]), v["trace"], v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
+    _tierup.configure(v["tier"], list(v["dump"]), v["trace"] is True, v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
     _tierup.configure_cache(v["cache"], v["cache_dir"], v["cache_mb"])
+    _tierup.set_trace(v["trace"] == "json")
+    _tierup.set_perf_map(v["perf_map"])
+    if v["trace"] == "json":
+        import atexit
+        atexit.unregister(_write_trace)
+        atexit.register(_write_trace)
+
+
+def _write_trace():
+    """When the process ends."""
+    if _values["trace"] == "json":
+        try:
+            with open(_values["trace_file"].replace("{pid}", str(os.getpid())), "w", encoding="utf-8") as f:
+                f.write(_tierup.trace_json())
+        except OSError as e:
+            print(f"tierup: the trace is not written: {e}", file=sys.stderr)
 
 
 # Variables of the test suite and the benchmarks, which the package itself does not read.

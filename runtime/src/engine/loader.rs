@@ -50,7 +50,7 @@ fn library(name: &str) -> Option<usize> {
 }
 
 /// Code in executable memory; dropping it unmaps it, so it must outlive every call.
-pub struct Loaded { base: *mut u8, bytes: usize, entries: HashMap<String, usize> }
+pub struct Loaded { base: *mut u8, bytes: usize, entries: HashMap<String, usize>, functions: Vec<(String, usize, usize)> }
 
 // SAFETY: the mapping never changes after loading.
 unsafe impl Send for Loaded {}
@@ -68,6 +68,8 @@ impl Loaded {
     /// Address of a function that the object defines for others.
     pub fn entry(&self, name: &str) -> Option<usize> { self.entries.get(name).copied() }
     pub fn entries(&self) -> impl Iterator<Item = (&str, usize)> { self.entries.iter().map(|(n, a)| (n.as_str(), *a)) }
+    /// Name, address and bytes of all functions, also those that only the object itself calls.
+    pub fn functions(&self) -> &[(String, usize, usize)] { &self.functions }
     pub fn size(&self) -> usize { self.bytes }
 }
 
@@ -149,7 +151,7 @@ fn map(total: usize) -> Result<Loaded> {
     // SAFETY: a fresh private mapping.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), total, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
     if base == libc::MAP_FAILED { return Err(refuse(format!("no memory for {total} bytes of code"))); }
-    Ok(Loaded { base: base.cast(), bytes: total, entries: HashMap::new() })
+    Ok(Loaded { base: base.cast(), bytes: total, entries: HashMap::new(), functions: vec![] })
 }
 
 struct Image { loaded: Loaded, table: usize, stubs: usize }
@@ -237,6 +239,11 @@ impl Image {
             if at >= layout.bytes as u64 { return Err(refuse("a symbol lies outside of the object")); }
             let name = symbol.name().map_err(|e| refuse(e.to_string()))?.to_owned();
             self.loaded.entries.insert(name, self.loaded.base as usize + at as usize);
+        }
+        for symbol in file.symbols().filter(|s| s.is_definition() && s.kind() == object::SymbolKind::Text) {
+            let at = symbol.section_index().and_then(|s| layout.sections.get(&s));
+            let (Some(at), Ok(name)) = (at, symbol.name()) else { continue };
+            self.loaded.functions.push((name.to_owned(), (self.loaded.base as usize).wrapping_add(*at).wrapping_add(symbol.address() as usize), symbol.size() as usize));
         }
         Ok(self.loaded)
     }

@@ -6,8 +6,10 @@ pub mod cache;
 pub mod inspect;
 mod interpreted;
 pub mod loader;
+pub mod perf;
 pub mod promote;
 pub mod tier1;
+pub mod trace;
 
 pub use interpreted::Interpreted;
 
@@ -126,9 +128,11 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let mut session = Session::new(request.host);
     let root = session.infer_root(request.func, request.args.clone())?;
     phases.infer = start.elapsed();
+    let began = start;
 
     let start = Instant::now();
     let (mut module, target) = lower::lower(&session, root, request.options)?;
+    trace::span("infer", "front end", began, phases.infer, &target.name);
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig));
     let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None };
     let mut yielded = None;
@@ -139,11 +143,13 @@ fn front(request: &Request<'_>) -> Result<Front> {
         yielded = Some(yields);
     }
     phases.lower = start.elapsed();
+    trace::span("lower", "front end", start, phases.lower, &target.name);
 
     let start = Instant::now();
     let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
     optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
     phases.optimise = start.elapsed();
+    trace::span("optimise", "front end", start, phases.optimise, &target.name);
     let typed = if request.keep_text { typed_text(&session) } else { String::new() };
     Ok(Front { module, names, params: target.params, ret: target.ret, yields: yielded, typed, phases })
 }
@@ -156,6 +162,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.roots(), codegen) } else { None };
     if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &module)) {
         phases.optimise += start.elapsed();
+        trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
         return Ok(Compiled { code: Box::new(Elsewhere), params, ret, unit, yields, phases, typed, lir: String::new() });
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
@@ -166,6 +173,8 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let start = Instant::now();
     let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
     phases.backend = start.elapsed();
+    trace::span("tier 0", "tier 0", start, phases.backend, &unit.name);
+    perf::note(&*code, &module, 0);
     let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
     unit.wrapper.store(find(&names.wrapper)?.cast_mut(), Ordering::Release);
     if let Some(name) = &names.resume { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }

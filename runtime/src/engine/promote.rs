@@ -9,6 +9,7 @@
 //! an entry cell, which the next call loads. A unit that fails to compile stays in tier 0 and says so once.
 
 use super::cache::{self, Key};
+use super::{perf, trace};
 use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -158,7 +159,7 @@ impl Unit {
         let begin = Instant::now();
         let object = Object { bytes: cache::get(key)?, ..Object::default() };
         let unit = Unit::new(name, names, None, codegen, Some(key));
-        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| publish(&unit, native));
+        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| { perf::note(&native, module, 1); publish(&unit, native) });
         if loaded.is_err() { cache::forget(key); return None; }
         unit.state.store(DONE, Ordering::Release);
         { let mut h = lock(&unit.history); (h.promoted, h.cached) = (Some((Duration::ZERO, begin.elapsed())), true); }
@@ -202,7 +203,10 @@ impl Unit {
 pub fn sample(site: &Site) -> *mut u8 {
     let entry = site.entry.load(Ordering::Acquire);
     let stress = stressed();
-    if !entry.is_null() && !stress { return entry; }
+    if !entry.is_null() && !stress {
+        if trace::on() { went_over(site); }
+        return entry;
+    }
     let Some(unit) = site.unit.get().and_then(Weak::upgrade) else { return std::ptr::null_mut() };
     if stress { return stress_sample(site, &unit); }
     let policy = policy();
@@ -214,6 +218,11 @@ pub fn sample(site: &Site) -> *mut u8 {
     }
     unit.request(heat);
     site.entry.load(Ordering::Acquire)
+}
+
+#[cold]
+fn went_over(site: &Site) {
+    if let Some(unit) = site.unit.get().and_then(Weak::upgrade) { trace::instant("a running loop goes over", "switch", &unit.name); }
 }
 
 /// How often running loops are asked.
@@ -253,6 +262,8 @@ impl Work {
         let begin = Instant::now();
         let (unit, done) = match &self { Work::Whole(u) => (u, whole(u)), Work::Loop(u, site) => (u, running_loop(u, *site)) };
         let took = begin.elapsed();
+        let what = match &self { Work::Whole(_) => "promote", Work::Loop(..) => "promote a running loop" };
+        trace::span(what, "tier 1", begin, took, &unit.name);
         let mut history = lock(&unit.history);
         let since = history.made.map_or(Duration::ZERO, |m| m.elapsed());
         match (&self, done) {
@@ -287,9 +298,14 @@ pub(super) fn prepare(module: &mut Module) -> Result<()> {
 }
 
 fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native, Vec<u8>)> {
+    let begin = Instant::now();
     let object = library()?.object(module, roots, codegen, Keep::default())?;
-    let bytes = object.bytes.clone();
-    Ok((tier1::load(object, module, &crate::helper_address)?, bytes))
+    trace::span("LLVM", "tier 1", begin, begin.elapsed(), roots.first().unwrap_or(&""));
+    let (bytes, begin) = (object.bytes.clone(), Instant::now());
+    let native = tier1::load(object, module, &crate::helper_address)?;
+    trace::span("load", "tier 1", begin, begin.elapsed(), roots.first().unwrap_or(&""));
+    perf::note(&native, module, 1);
+    Ok((native, bytes))
 }
 
 fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
@@ -317,6 +333,7 @@ fn publish(unit: &Unit, native: Native) -> Result<()> {
     if let Some(r) = resume { unit.resume.store(r, Ordering::Release); }
     unit.wrapper.store(wrapper, Ordering::Release);
     unit.calls.store(i64::MAX, Ordering::Relaxed);
+    trace::instant("tier 1 takes over", "switch", &unit.name);
     Ok(())
 }
 
@@ -431,4 +448,5 @@ pub fn after_fork() {
     // The lock belongs to the queue that is left behind.
     FORKING.with(|f| std::mem::forget(f.borrow_mut().take()));
     QUEUE.store(fresh(), Ordering::Release);
+    trace::after_fork();
 }

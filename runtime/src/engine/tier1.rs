@@ -50,6 +50,9 @@ pub struct Native { loaded: Loaded, llvm: String, asm: String }
 
 impl Code for Native {
     fn entry(&self, name: &str) -> Option<*const u8> { self.loaded.entry(&format!("{FUNC}{name}")).map(std::ptr::with_exposed_provenance) }
+    fn functions(&self) -> Vec<(String, usize, usize)> {
+        self.loaded.functions().iter().map(|(n, at, bytes)| (n.trim_start_matches(FUNC).to_owned(), *at, *bytes)).collect()
+    }
     fn size(&self) -> usize { self.loaded.size() }
     fn text(&self, what: &str) -> Option<String> {
         match what {
