@@ -16,7 +16,8 @@
 
 use super::cfg::{Cfg, Dominators, Loops};
 use super::opt::edit::{Defs, FastMap, Subst, remove_unreachable};
-use super::opt::region::{Copied, copy_blocks, merge_variables, split_switch_edges};
+use super::opt::region::{Copied, copy_blocks, merge_variables};
+pub use super::opt::region::split_switch_edges;
 use super::*;
 use crate::ops::object::{poll_interrupt, tier_sample};
 
@@ -34,7 +35,7 @@ pub struct Point {
 /// The name of the function that goes on at the `k`-th point of `func`.
 pub fn entry_name(func: &str, k: usize) -> String { format!("{func}@osr{k}") }
 
-/// The points of a function, always in the same order. Stack slots of the function travel as well, by address, after the values.
+/// The points of a function, always in the same order. Its switches were split ([`split_switch_edges`]). Stack slots of the function travel as well, by address, after the values.
 pub fn points(func: &Func) -> Vec<Point> {
     let polls: Vec<Block> = func.layout.iter().copied().filter(|b| poll_position(func, *b).is_some()).collect();
     if polls.is_empty() { return vec![]; }
@@ -163,7 +164,6 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
     let point = &points[k];
     let mut f = func.clone();
     (f.name, f.sig, f.always_inline) = (entry_name(&func.name, k), entry_signature(func), false);
-    split_switch_edges(&mut f);
     let copies = copy_turns(&mut f, &point.loops);
     let start = f.make_block();
     let (ctx, buffer) = (f.add_param(start, Ty::Ptr), f.add_param(start, Ty::Ptr));

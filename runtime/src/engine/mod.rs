@@ -196,6 +196,7 @@ fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::
 /// The unit with its snapshot, and the exits of its loops in the module.
 fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
     if !request.promote { return Unit::new(unit_name(&names), names, None, codegen, None); }
+    module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
     let unit = Unit::new(unit_name(&names), names, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
     if promote::policy().osr == promote::Osr::Off { return unit; }

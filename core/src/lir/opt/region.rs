@@ -48,15 +48,20 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
     copied
 }
 
-/// Cases of a switch pass no arguments, so a target that others jump to as well could not get parameters: a block in between can.
+/// Cases of a switch pass no arguments, so a target that others jump to as well, now or once something is copied, could not get parameters: a block in
+/// between can.
+///
+/// To be called before loops are looked at: the blocks in between belong to them.
 pub fn split_switch_edges(func: &mut Func) {
+    let switches = |f: &Func| f.layout.iter().any(|b| f.terminator(*b).is_some_and(|t| matches!(f.insts[t.index()].data, InstData::Switch { .. })));
+    if !switches(func) { return; }
     let cfg = Cfg::new(func);
     for &b in cfg.rpo() {
         let Some(t) = func.terminator(b) else { continue };
         if !matches!(func.insts[t.index()].data, InstData::Switch { .. }) { continue; }
         let mut between: FastMap<Block, Block> = FastMap::default();
         for to in func.insts[t.index()].data.successors() {
-            if cfg.preds(to).len() < 2 || between.contains_key(&to) { continue; }
+            if between.contains_key(&to) { continue; }
             let new = func.make_block();
             let jump = func.make_inst(InstData::Jump(BlockCall { block: to, args: vec![] }), Loc(0));
             func.blocks[new.index()].insts.push(jump);

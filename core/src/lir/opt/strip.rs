@@ -29,6 +29,7 @@ const MAX_TEST: usize = 16;
 struct Polling { header: Block, latch: Block, load: Inst, test: Option<bool> }
 
 pub fn strip_polls(func: &mut Func) {
+    split_switch_edges(func);
     let found: Vec<Polling> = {
         let cfg = Cfg::new(func);
         let doms = Dominators::new(func, &cfg);
@@ -39,7 +40,6 @@ pub fn strip_polls(func: &mut Func) {
             Some(Polling { test: test_of(func, &l.blocks, &p), ..p })
         }).collect()
     };
-    if found.iter().any(|p| p.test.is_some()) { split_switch_edges(func); }
     let copies: Vec<Copied> = found.iter().filter_map(|p| strip(func, p)).collect();
     if !copies.is_empty() { merge_definitions(func, &copies); }
 }

@@ -21,9 +21,9 @@ const MAX_DEPTH: usize = 3;
 pub fn unroll_loops(func: &mut Func) {
     let mut left = MAX_TOTAL;
     for _ in 0..MAX_DEPTH {
+        split_switch_edges(func);
         let plans = find(func, &mut left);
         if plans.is_empty() { return; }
-        split_switch_edges(func);
         let mut names: FastMap<Value, Vec<Value>> = FastMap::default();
         for p in &plans {
             for c in unroll(func, p) { for (old, new) in c.values { names.entry(old).or_insert_with(|| vec![old]).push(new); } }
@@ -61,7 +61,8 @@ fn turns(func: &Func, cfg: &Cfg, defs: &Defs, header: Block, blocks: &[Block]) -
     let InstData::Brif { cond, then_to, else_to, .. } = &func.insts[func.terminator(header)?.index()].data else { return None };
     if !blocks.contains(&then_to.block) || blocks.contains(&else_to.block) { return None; }
     let InstData::Op { op, args, .. } = defs.data(func, *cond)? else { return None };
-    let (up, limit) = match op { Op::IcmpSlt => (true, defs.constant(func, args[1])? as i64), Op::IcmpSgt => (false, defs.constant(func, args[1])? as i64), _ => return None };
+    if !matches!(op, Op::IcmpSlt | Op::IcmpSgt) { return None; }
+    let (up, limit) = (*op == Op::IcmpSlt, defs.constant(func, args[1])? as i64);
     let param = func.blocks[header.index()].params.iter().position(|p| *p == args[0])?;
     let (mut start, mut step) = (None, None);
     for from in cfg.preds(header) {

@@ -24,6 +24,7 @@ const MAX_CHECKS: usize = 12;
 
 pub fn version_loops(func: &mut Func) {
     if func.layout.is_empty() || !add_preheaders(func) { return; }
+    split_switch_edges(func);
     let plans = {
         let cfg = Cfg::new(func);
         let doms = Dominators::new(func, &cfg);
@@ -42,7 +43,6 @@ pub fn version_loops(func: &mut Func) {
         plans
     };
     if plans.is_empty() { return; }
-    split_switch_edges(func);
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
     merge_definitions(func, &copies);
     // The tests are full of constants, and what they compute often stays the same in an outer loop.
