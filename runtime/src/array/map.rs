@@ -9,33 +9,36 @@ use crate::mathfn::power;
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::Map;
 
-/// Elements of a block.
+/// Elements of a block of `exp`, and of comparisons, whose results are bytes.
 const BLOCK: usize = 32;
+/// Elements of a block whose results are as large as the operands: one vector register full, or blocks go through the stack.
+const fn register<T>() -> usize { 32 / size_of::<T>() }
 
 /// One element's result.
 trait Apply<S: Copy, R: Copy> { fn apply(a: S, b: S) -> R; }
 
 simd! {
-    unsafe fn run<S: Copy, R: Copy, F: Apply<S, R>>(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
+    /// In blocks of `N` elements.
+    unsafe fn run<S: Copy, R: Copy, F: Apply<S, R>; const N: usize>(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
         let (out, a, b) = (out.cast::<R>(), a.cast::<S>(), b.cast::<S>());
-        let whole = n - n % BLOCK;
+        let whole = n - n % N;
         // A step is 1 or, for one number beside all elements, 0.
         if a_step == 1 && b_step == 1 {
-            for i in (0..whole).step_by(BLOCK) {
-                let (x, y) = (a.add(i).cast::<[S; BLOCK]>().read_unaligned(), b.add(i).cast::<[S; BLOCK]>().read_unaligned());
-                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y[k])));
+            for i in (0..whole).step_by(N) {
+                let (x, y) = (a.add(i).cast::<[S; N]>().read_unaligned(), b.add(i).cast::<[S; N]>().read_unaligned());
+                out.add(i).cast::<[R; N]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y[k])));
             }
         } else if a_step == 1 {
             let y = b.read_unaligned();
-            for i in (0..whole).step_by(BLOCK) {
-                let x = a.add(i).cast::<[S; BLOCK]>().read_unaligned();
-                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y)));
+            for i in (0..whole).step_by(N) {
+                let x = a.add(i).cast::<[S; N]>().read_unaligned();
+                out.add(i).cast::<[R; N]>().write_unaligned(std::array::from_fn(|k| F::apply(x[k], y)));
             }
         } else {
             let x = a.read_unaligned();
-            for i in (0..whole).step_by(BLOCK) {
-                let y = b.add(i * b_step).cast::<[S; BLOCK]>().read_unaligned();
-                out.add(i).cast::<[R; BLOCK]>().write_unaligned(std::array::from_fn(|k| F::apply(x, y[k])));
+            for i in (0..whole).step_by(N) {
+                let y = b.add(i * b_step).cast::<[S; N]>().read_unaligned();
+                out.add(i).cast::<[R; N]>().write_unaligned(std::array::from_fn(|k| F::apply(x, y[k])));
             }
         }
         for i in whole..n {
@@ -133,8 +136,8 @@ type Run = unsafe fn(usize, *mut u8, *const u8, usize, *const u8, usize);
 macro_rules! runs {
     ($op:expr, $T:ty; same: $($Same:ident)*; flags: $($Flag:ident)*) => {
         match $op {
-            $(Map::$Same => Some(run::<$T, $T, $Same> as Run),)*
-            $(Map::$Flag => Some(run::<$T, Bool, $Flag> as Run),)*
+            $(Map::$Same => Some(run::<$T, $T, $Same, { register::<$T>() }> as Run),)*
+            $(Map::$Flag => Some(run::<$T, Bool, $Flag, BLOCK> as Run),)*
             #[allow(unreachable_patterns)]
             Map::Add | Map::Sub | Map::Mul | Map::Div | Map::Max | Map::Min | Map::Fmax | Map::Fmin | Map::And | Map::Or | Map::Xor | Map::Eq | Map::Ne | Map::Lt
             | Map::Le | Map::Gt | Map::Ge | Map::Neg | Map::Abs | Map::Not | Map::Square | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint | Map::IsNan
@@ -176,5 +179,51 @@ pub unsafe fn map(op: Map, elem: Elem, n: i64, out: *mut u8, (a, a_step): (*cons
     if let (Some(run), Ok(n)) = (chosen(op, elem), usize::try_from(n)) {
         // SAFETY: as required of the caller.
         unsafe { run(n, out, a, a_step as usize, b, b_step as usize) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every length, with numbers on either side, and into an operand.
+    #[test]
+    fn blocks_and_rests_give_what_one_element_gives() {
+        for n in 0..150usize {
+            let a: Vec<f64> = (0..n).map(|i| if i % 13 == 5 { f64::NAN } else { ((i * 37) % 11) as f64 - 5.0 }).collect();
+            let b: Vec<f64> = (0..n).map(|i| if i % 17 == 3 { f64::NAN } else { ((i * 53) % 7) as f64 - 3.0 }).collect();
+            type One = fn(f64, f64) -> f64;
+            let table: [(Map, One); 5] = [
+                (Map::Add, |x, y| x + y), (Map::Div, |x, y| x / y), (Map::Max, <Max as Apply<f64, f64>>::apply), (Map::Fmin, <Fmin as Apply<f64, f64>>::apply), (Map::Pow, power::pow),
+            ];
+            for (op, one) in table {
+                for (a_step, b_step) in [(1, 1), (1, 0), (0, 1)] {
+                    if n == 0 && a_step * b_step == 0 { continue; }
+                    let want: Vec<u64> = (0..n).map(|i| one(a[i * a_step], b[i * b_step])).map(f64::to_bits).collect();
+                    let mut out = if a_step == 1 { a.clone() } else { b.clone() };
+                    let (x, y) = if a_step == 1 { (out.as_ptr().cast(), b.as_ptr().cast()) } else { (a.as_ptr().cast(), out.as_ptr().cast()) };
+                    // SAFETY: as many elements as said.
+                    unsafe { map(op, Elem::F64, n as i64, out.as_mut_ptr().cast(), (x, a_step as i64), (y, b_step as i64)) }
+                    let same = out.iter().zip(&want).all(|(o, w)| o.to_bits() == *w || o.is_nan() && f64::from_bits(*w).is_nan());
+                    assert!(same, "{op:?} of {n} elements, steps {a_step} and {b_step}");
+                }
+            }
+            let mut flags = vec![9u8; n];
+            // SAFETY: as many elements as said.
+            unsafe { map(Map::Lt, Elem::F64, n as i64, flags.as_mut_ptr(), (a.as_ptr().cast(), 1), (b.as_ptr().cast(), 1)) }
+            assert!(flags.iter().enumerate().all(|(i, f)| *f == (a[i] < b[i]) as u8));
+        }
+    }
+
+    #[test]
+    fn every_operation_that_rows_may_ask_for_is_there() {
+        use tierup_core::types::{Int, Type};
+        let of = |e: Elem| match e { Elem::F64 => Some(Type::f64()), Elem::I64 => Some(Type::i64()), Elem::U8 => Some(Type::int_of(Int::U8)), Elem::Bool => Some(Type::bool()), _ => None };
+        for op in Map::ALL {
+            for e in [Elem::F64, Elem::I64, Elem::U8, Elem::Bool] {
+                let Some(t) = of(e) else { continue };
+                if op.takes(t, t) || op.takes(t, Type::bool()) { assert!(chosen(*op, e).is_some(), "{op:?} of {t}"); }
+            }
+        }
     }
 }
