@@ -176,7 +176,7 @@ impl Core {
         }
         if !self.can_compile.load(Ordering::Acquire) {
             let declared: Vec<String> = self.overloads().iter().filter(|o| o.declared).map(|o| format!("({})", show(&o.args))).collect();
-            let known = if declared.is_empty() { "no declared signature".into() } else { format!("declares {}", declared.join(", ")) };
+            let known = if declared.is_empty() { "has no signature".into() } else { format!("declares {}", declared.join(", ")) };
             let text = format!("No matching definition for argument type(s) {}: {}() {known} and may not compile more", show(&types), self.params.name);
             return Err(PyTypeError::new_err(text).into());
         }
@@ -266,6 +266,12 @@ impl Core {
 
     /// Compiles for argument types; `ret` is the declared result type.
     pub fn compile(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
+        let params = self.params.names.len();
+        if types.len() != params {
+            let names = self.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
+            let text = format!("the signature gives types of {} argument{}, but {}({names}) takes {params}", types.len(), if types.len() == 1 { "" } else { "s" }, self.params.name);
+            return Err(Diagnostic::new(Code::BadSignature, text).at(self.span(py)).help("write one type for each parameter, those with defaults included").into());
+        }
         on_compiler_stack(py, |py| self.compile_here(py, types, ret, declared, note))
     }
 

@@ -29,9 +29,25 @@ mod value;
 
 use pyo3::prelude::*;
 
+/// Callbacks reach Python through `PyGILState`, which knows the main interpreter alone: in another one a call would wait for ever.
+fn only_in_main_interpreter() -> PyResult<()> {
+    // SAFETY: this thread is attached, so it has an interpreter.
+    let id = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
+    if id == 0 { Ok(()) } else { Err(pyo3::exceptions::PyImportError::new_err("tierup works in the main interpreter only, not in subinterpreters")) }
+}
+
+/// Bytecode differs between versions of Python; of one that is not in the table nothing could be compiled.
+fn only_known_versions(v: pyo3::PythonVersionInfo) -> PyResult<()> {
+    if tierup_core::bytecode::opcodes::decoder((v.major, v.minor)).is_some() { return Ok(()); }
+    let known: Vec<String> = tierup_core::bytecode::opcodes::VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect();
+    Err(pyo3::exceptions::PyImportError::new_err(format!("tierup reads the bytecode of Python {}, not of {}.{}", known.join(", "), v.major, v.minor)))
+}
+
 #[pymodule]
 fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = m.py();
+    only_in_main_interpreter()?;
+    only_known_versions(py.version_info())?;
     errors::quiet_panics();
     exc::install();
     boxing::Memory::init(py)?;

@@ -9,6 +9,14 @@
 are in `tierup.types`, exceptions in `tierup.errors`. Everything but the decorators is loaded on first use.
 """
 
+try:
+    from . import _tierup  # noqa: F401
+except ImportError as e:
+    import sys
+    # An extension module built for another Python is not found at all, and Python's own words for that are about circular imports.
+    why = "its extension module was not built for this one" if "_tierup" in str(e) and "cannot import name" in str(e) else str(e)
+    raise ImportError(f"tierup cannot be loaded by {sys.implementation.name} {sys.version.split()[0]}: {why}") from None
+
 from . import config
 from ._jit import Dispatcher, jit, njit, prange, report, reveal_type
 
