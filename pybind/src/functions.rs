@@ -129,5 +129,9 @@ pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
 
 /// A diagnostic for something that is no Python function (a class, a builtin, a C function).
 pub fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
-    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile {}: only functions written in Python can be compiled", crate::value::a(&crate::value::class_name(obj))))
+    let what = match obj.cast::<pyo3::types::PyType>() {
+        Ok(class) => format!("the class {}", class.name().map_or_else(|_| "?".into(), |n| n.to_string())),
+        Err(_) => crate::value::a(&crate::value::class_name(obj)),
+    };
+    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile {what}: only functions written in Python can be compiled"))
 }

@@ -42,9 +42,27 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     }
     if obj.is_instance_of::<PyEllipsis>() { return Ok(Type::new(Kind::Ellipsis)); }
     match value::classify(obj, &value::NoRecord)? {
-        GlobalValue::Unsupported(what) => Err(unsupported(format!("compiled code cannot take {what}"))),
-        GlobalValue::Foreign(name) => Err(unsupported(format!("compiled code cannot take the function {name}"))),
-        v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj))))),
+        GlobalValue::Unsupported(what) => Err(unsupported(format!("compiled code cannot take {what}")).with_help(way_out(obj))),
+        GlobalValue::Foreign(name) => Err(unsupported(format!("compiled code cannot take the function {name}")).with_help("pass a function written in Python")),
+        v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj)))).with_help(way_out(obj))),
+    }
+}
+
+/// What to pass instead of an object that has no type.
+fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
+    let class = value::class_name(obj);
+    match class.as_str() {
+        "numpy.float16" | "numpy.longdouble" | "fractions.Fraction" | "decimal.Decimal" => "pass float(x)",
+        "numpy.clongdouble" => "pass complex(x)",
+        "bytes" | "bytearray" | "memoryview" => "pass np.frombuffer(x, np.uint8), an array of its bytes",
+        "dict" => "pass the keys and the values as lists: list(d), list(d.values())",
+        "set" | "frozenset" | "generator" | "collections.deque" | "array.array" | "map" | "filter" | "zip" => "pass list(x) or np.array(list(x))",
+        "numpy.datetime64" | "numpy.timedelta64" => "pass x.astype(np.int64), the number behind it",
+        "numpy.void" => "pass its fields one by one",
+        "functools.partial" | "method" => "pass a function written in Python, or call it outside",
+        c if c.starts_with("pandas.") || c.starts_with("polars.") || c.starts_with("xarray.") => "pass x.to_numpy()",
+        c if c.starts_with("torch.") => "pass x.numpy()",
+        _ => "pass the numbers, strings, tuples and arrays that the function needs from it",
     }
 }
 
@@ -123,7 +141,7 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
     Err(match kind.as_str() {
         _ if swapped => d.help("its bytes are not in this machine's order; pass a.astype(a.dtype.newbyteorder('='))"),
         "O" => d.help("an array of Python objects has no machine type; give it a numeric dtype with a.astype(float)"),
-        "f" => d.help("bool, integers, float32, float64, complex64 and complex128 are supported; a.astype(np.float32) converts"),
+        "f" => d.help("bool, integers, float32, float64, complex64 and complex128 are supported; a.astype(np.float64) converts"),
         "M" | "m" => d.help("a.view(np.int64) passes the numbers behind dates and time spans"),
         _ => d.help("bool, integers, float32, float64, complex64 and complex128 are supported"),
     }

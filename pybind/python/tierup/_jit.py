@@ -107,10 +107,16 @@ def _make(function, signatures, options, fallback):
     attributes["targetoptions"] = {**options, "nopython": not fallback}
     if signatures is not None:
         from . import types
-        for args, ret in types.signatures(signatures):
-            _tierup.compile_for(d, [t._tierup_type_ for t in args], ret and ret._tierup_type_)
+        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in types.signatures(signatures)])
         _tierup.set_can_compile(d, False)
     return d
+
+
+def declare(d, signatures):
+    """Compiles for signatures, (texts of argument types, text of the result type or None), and remembers them for copies in other processes."""
+    for args, ret in signatures:
+        _tierup.compile_for(d, args, ret)
+        d.__dict__.setdefault("_declared", []).append((args, ret))
 
 
 def prange(*args):
@@ -176,12 +182,13 @@ def report():
 
 def recompile(self):
     """Forgets all compiled code; the next calls compile again."""
-    declared = not _tierup.can_compile(self)
-    old = _tierup.overloads(self)
+    known = self.__dict__.pop("_declared", [])
+    if not _tierup.can_compile(self):
+        # What `disable_compile` closed over stays callable too.
+        types = [args for args, _ in known]
+        known += [(args, None) for args, _, _ in _tierup.overloads(self) if args not in types]
     _tierup.clear_overloads(self)
-    if declared:
-        for args, ret, _ in old:
-            _tierup.compile_for(self, args, ret)
+    declare(self, known)
 
 
 def disable_compile(self, val=True):
@@ -193,7 +200,7 @@ def compile(self, sig):
     """Compiles for a signature at once."""
     from . import types
     args, ret = types.signatures(sig)[0]
-    _tierup.compile_for(self, [t._tierup_type_ for t in args], ret and ret._tierup_type_)
+    declare(self, [([t._tierup_type_ for t in args], ret and ret._tierup_type_)])
 
 
 def get_compile_result(self, sig):

@@ -6,7 +6,8 @@ import marshal
 import sys
 import types
 
-from ._jit import Dispatcher, jit
+from . import _tierup
+from ._jit import Dispatcher, declare, jit
 
 
 def reduce(d):
@@ -18,7 +19,8 @@ def reduce(d):
     if found is d and function.__module__ != "__main__":
         return _by_name, (function.__module__, function.__qualname__)
     return _by_code, (marshal.dumps(function.__code__), _globals(function), function.__name__, function.__qualname__, function.__module__, function.__defaults__,
-                      function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ()), options, function.__doc__)
+                      function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ()), options, function.__doc__,
+                      d.__dict__.get("_declared", []), _tierup.can_compile(d))
 
 
 def _names(code):
@@ -59,7 +61,7 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc):
+def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc, signatures, can_compile):
     space = {"__builtins__": builtins, "__name__": module}
     for key, value in values.items():
         space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
@@ -69,4 +71,6 @@ def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure
     for key, value in values.items():
         if isinstance(value, _Itself):
             space[key] = d
+    declare(d, signatures)
+    _tierup.set_can_compile(d, can_compile)
     return d
