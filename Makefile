@@ -7,7 +7,8 @@
 #   make docs         documentation pages into target/docs
 #   make setup        environments and the release extension, nothing else
 #
-# `LLVM=0` builds and tests without LLVM: everything then runs on tier 0.
+# Where LLVM 22 is neither installed nor among the machine's packages, everything is built and tested without it and runs on tier 0;
+# `LLVM=0` says so, `LLVM=1` insists.
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -20,7 +21,9 @@ SAY := @printf '\033[1m==\033[0m %s\n'
 
 # What the extension is built from. `find` also sees files that make would not know of.
 RUST_CRATES := core tier0-cranelift runtime pybind
-LLVM ?= 1
+ifndef LLVM
+LLVM := $(shell scripts/setup.sh llvm)
+endif
 # What is installed depends on what is wanted.
 SYSTEM := target/.stamp-system-llvm$(LLVM)
 EXT_SOURCES := Cargo.toml pyproject.toml $(shell find $(RUST_CRATES) -name '*.rs' -o -name 'Cargo.toml' -o -name 'build.rs' 2>/dev/null)
@@ -97,14 +100,14 @@ test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1
 FOR ?= 60
 SEED ?= 0
-fuzz: $(VENV)/.stamp-ext $(TIER1)
+fuzz: $(VENV)/.stamp-ext $(TIER1_WANTED)
 	@$(PY) tests/fuzz/python_fuzz.py --seconds $(FOR) --seed $(SEED)
 
-bench-quick: $(VENV)/.stamp-ext $(TIER1) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
+bench-quick: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'quick benchmarks, both sides in turn'
 	@$(PY) benches/harness.py --quick
 
-bench: $(VENV)/.stamp-ext $(TIER1) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
+bench: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'all benchmarks, both sides in turn'
 	@$(PY) benches/harness.py
 

@@ -2,6 +2,7 @@
 # Brings a bare Debian 12 machine with Rust and Python 3.11 to where the build starts. Called by the Makefile, safe to repeat.
 #
 #   setup.sh python                 prints a Python 3.11 that works
+#   setup.sh llvm                   1 where LLVM is installed or can be, else 0
 #   setup.sh system                 system packages: installed where we may, else one line says what to install
 #   setup.sh venv DIR FILE...       a virtual environment with the pinned packages of the requirement files
 #   setup.sh without-deps DIR FILE  packages without their own requirements: programs written for Numba run without it
@@ -23,6 +24,11 @@ find_python() {
     return 1
 }
 
+has_llvm() { [ -x "${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/llvm-config" ]; }
+
+# Debian 12 itself has no LLVM 22; adding somebody else's packages to a machine is its owner's decision.
+can_have_llvm() { has_llvm || { command -v apt-cache >/dev/null && apt-cache show llvm-22-dev >/dev/null 2>&1; }; }
+
 install_system() {
     command -v cargo >/dev/null || die "Rust is missing: install rustc and cargo 1.95 or later, then run this again"
     local missing=() python
@@ -35,7 +41,11 @@ install_system() {
         missing+=(python3.11 python3.11-venv python3.11-dev)
     fi
     # Tier 1. `.cargo/config.toml` says where it is looked for.
-    if [ "${LLVM:-1}" != 0 ] && [ ! -x "${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/llvm-config" ]; then missing+=(llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev g++); fi
+    if [ "${LLVM:-1}" = 0 ]; then
+        say "LLVM: not used, everything runs on tier 0 (for tier 1 install llvm-22-dev and libpolly-22-dev, for example from apt.llvm.org, and run this again)"
+    elif ! has_llvm; then
+        missing+=(llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev g++)
+    fi
     [ ${#missing[@]} -eq 0 ] && { say "system packages: nothing missing"; return; }
     local sudo=()
     if [ "$(id -u)" -ne 0 ]; then
@@ -65,8 +75,9 @@ make_venv() {
 cd "$(dirname "$0")/.."
 case "${1:-}" in
     python) find_python || die "Python 3.11 is missing" ;;
+    llvm) if can_have_llvm; then echo 1; else echo 0; fi ;;
     system) install_system ;;
     venv) shift; make_venv "$@" ;;
     without-deps) say "$2: installing $3"; "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
-    *) die "unknown command '${1:-}': python, system, venv or without-deps" ;;
+    *) die "unknown command '${1:-}': python, llvm, system, venv or without-deps" ;;
 esac
