@@ -61,7 +61,17 @@ codes! {
     InternalError = "internal-error", CompilerError;
 }
 
-/// A place in the user's source. Columns count from 0; `end_col` 0 means unknown.
+/// Types under inference have numbered variables, `list(?3)`, which mean nothing to a reader.
+fn without_variables(mut message: String) -> String {
+    while let Some(at) = message.find("(?") {
+        let end = message[at + 2..].find(|c: char| !c.is_ascii_digit()).map_or(message.len(), |n| at + 2 + n);
+        if !message[end..].starts_with(')') { break; }
+        message.replace_range(at..=end, "");
+    }
+    message
+}
+
+/// A place in the user's source. Columns count from 0, in bytes of UTF-8 as Python's do; `end_col` 0 means unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Span { pub file: Arc<str>, pub func: Arc<str>, pub line: u32, pub col: u32, pub end_col: u32 }
 
@@ -81,7 +91,7 @@ pub type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl Diagnostic {
     pub fn new(code: Code, message: impl Into<String>) -> Diagnostic {
-        Diagnostic { code, message: message.into(), span: None, notes: vec![], help: None }
+        Diagnostic { code, message: without_variables(message.into()), span: None, notes: vec![], help: None }
     }
     pub fn internal(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::InternalError, message) }
     /// Sets the place unless a more precise one is known already.
@@ -114,8 +124,10 @@ fn render_span(out: &mut String, s: &Span, source: &dyn Fn(&str, u32) -> Option<
     let text = line.trim_end();
     let indent = text.len() - text.trim_start().len();
     let col = (s.col as usize).clamp(indent, text.len().max(indent));
-    let width = (s.end_col as usize).min(text.len()).saturating_sub(col).max(1);
-    out.push_str(&format!("\n    {}\n    {}{}", text.trim_start(), " ".repeat(col - indent), "^".repeat(width)));
+    let end = (s.end_col as usize).clamp(col, text.len());
+    // Characters of several bytes take one place on the screen.
+    let characters = |from: usize, to: usize| String::from_utf8_lossy(&text.as_bytes()[from..to]).chars().count();
+    out.push_str(&format!("\n    {}\n    {}{}", text.trim_start(), " ".repeat(characters(indent, col)), "^".repeat(characters(col, end).max(1))));
 }
 
 impl std::fmt::Display for Diagnostic {

@@ -284,12 +284,12 @@ impl Core {
         let host = PyHost::new(py);
         note(&host);
         let compiled = guard(&format!("compiling {}", self.params.name), || {
-            let id = functions::func_id(func)?;
+            let id = functions::func_id(func).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
             if engine::dumps("bytecode") { eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func.getattr("__code__")?.as_any())?); }
             let code = engine::compile(id, types, &self.options, &host, false)?;
             if let Some(why) = cannot_box(code.ret()) {
                 let kind = if let Kind::Conflict(..) = *code.ret() { Code::CannotUnify } else { Code::UnsupportedSyntax };
-                return Err(Diagnostic::new(kind, why).at(self.span(py)).into());
+                return Err(Diagnostic::new(kind, why).at(self.span(py)).help("return values of one type that Python knows from every path").into());
             }
             let Some(conversion) = convert::plan(code.ret(), ret.unwrap_or(code.ret())) else {
                 let text = format!("{}() gives {}, but its signature says {}", self.params.name, code.ret(), ret.unwrap_or(code.ret()));

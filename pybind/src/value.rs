@@ -25,7 +25,7 @@ pub fn class_name(obj: &Bound<'_, PyAny>) -> String {
     let class = obj.get_type();
     let name = class.qualname().map_or_else(|_| "object".into(), |n| n.to_string());
     match class.module().map(|m| m.to_string()) {
-        Ok(m) if m != "builtins" => format!("{m}.{name}"),
+        Ok(m) if m != "builtins" && m != "__main__" => format!("{m}.{name}"),
         Ok(_) | Err(_) => name,
     }
 }

@@ -89,8 +89,18 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
 
 /// The error for a value that compiled code cannot hold; `subject` is how the code calls it, `what` it is.
 pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
-    if let GlobalValue::Foreign(name) = g { return Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet")); }
-    Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold")).help("pass it as an argument")
+    // `np.random.rand` is a method of an object that nobody sees.
+    if matches!(g, GlobalValue::Foreign(_)) || what == "a method" {
+        let global = subject.strip_prefix("global '").and_then(|s| s.strip_suffix('\''));
+        let name = match g { GlobalValue::Foreign(name) if global.is_none() && subject.contains(' ') => name, _ => global.unwrap_or(subject) };
+        let d = Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet"));
+        return match super::hints::instead_of(name) { Some(h) => d.help(h), None => d };
+    }
+    if let Some(what) = what.strip_suffix(" (not yet)") {
+        return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold yet")).help("use a tuple, a named tuple or an array");
+    }
+    Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold"))
+        .help("use the numbers, strings, tuples or arrays in it: as globals of their own, or as arguments")
 }
 
 /// The prefix of table rows for attributes of a type.
@@ -231,7 +241,7 @@ impl Solver<'_, '_> {
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
             }
             Kind::Class(c) => Err(Diagnostic::new(Code::BadCall, format!("objects of the class {} cannot be made in compiled code", c.name))
-                .help("use a named tuple, or functions that take what the object holds")),
+                .help(super::hints::instead_of(&c.name).unwrap_or("use a named tuple, or functions that take what the object holds"))),
             _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
         }
     }
@@ -362,7 +372,10 @@ impl Solver<'_, '_> {
                 if let Some(r) = self.func.inst(i).result { self.out.globals.insert(r, g); }
                 return Ok((ty, konst, false));
             }
-            let known = ops::intern(&path).ok_or_else(|| Diagnostic::new(Code::UnknownFunction, format!("`{path}` is not compiled by Tierup, or does not exist")))?;
+            let known = ops::intern(&path).ok_or_else(|| {
+                let d = Diagnostic::new(Code::UnknownFunction, format!("`{path}` is not compiled by Tierup, or does not exist"));
+                match super::hints::closest_row(m, name) { Some(k) => d.help(format!("did you mean `{k}`?")), None => d }
+            })?;
             return Ok((Type::new(Kind::Builtin(known)), None, false));
         }
         // What None has is nothing: an attribute of an optional value is one of the value, with a check.
@@ -396,7 +409,10 @@ impl Solver<'_, '_> {
                 let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
                 return Err(Diagnostic::new(Code::UnsupportedSyntax, what).help("use try … finally, or put the `with` block outside the function"));
             }
-            return Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty))));
+            let d = Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)));
+            let class = class_of(ty);
+            if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) { return Err(d.help(h)); }
+            return Err(match super::hints::closest_row(class, name) { Some(k) => d.help(format!("did you mean `{k}`?")), None => d });
         };
         if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![v.clone()], vec![]); }
         if let Kind::Builtin(_) = ty.kind() {

@@ -63,8 +63,10 @@ impl TyCx<'_, '_> {
 
 /// "No version takes these types", without a place; inference adds it.
 pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
-    let types: Vec<String> = args.iter().map(|a| a.ty.to_string()).collect();
-    Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", types.join(", ")))
+    let spelt;
+    let what = if what.starts_with("operator.") { spelt = super::hints::spelling(what); &spelt } else { what };
+    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", super::hints::operands(what, args)));
+    match super::hints::for_operands(what, args) { Some(h) => d.help(h), None => d }
 }
 
 /// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or constant string.

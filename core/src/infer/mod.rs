@@ -7,5 +7,6 @@ pub mod call;
 pub mod classes;
 pub mod cx;
 pub mod finish;
+pub mod hints;
 pub mod session;
 pub mod solve;

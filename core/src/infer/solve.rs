@@ -3,6 +3,7 @@
 //! Optimistic: a block is typed when something reaches it, a branch on a constant reaches one side, a call of an instance that is still being
 //! solved gives what is known of its result. Types only grow at block parameters, so the loop ends; errors count when it has ended.
 
+use super::hints;
 use super::call::{self, Resolved};
 use super::cx::{Answer, Arg, TyCx};
 use super::session::{Key, Session};
@@ -444,10 +445,14 @@ impl<'s, 'h> Solver<'s, 'h> {
         }
         if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? { return Ok(typed); }
         if let Some(typed) = self.of_numbers(i, path, &positional, &named)? { return Ok(typed); }
-        let e = first.unwrap_or_else(|| Diagnostic::new(Code::UnsupportedSyntax, format!("`{}` is not compiled", path.trim_start_matches("builtins."))));
+        let e = first.unwrap_or_else(|| {
+            let what = match path { "dict.build" => "a dict is not compiled yet".into(), "set.build" => "a set is not compiled yet".into(), _ => format!("`{}` is not compiled", path.trim_start_matches("builtins.")) };
+            let d = Diagnostic::new(Code::UnsupportedSyntax, what);
+            match super::hints::instead_of(path) { Some(h) => d.help(h), None => d }
+        });
         if all.len() == 1 && !optional && variant.is_none() || !e.message.contains("does not take") { return Err(e); }
         let args = self.source_args(&positional)?;
-        Err(super::cx::no_match(&spelling(path), &args))
+        Err(super::cx::no_match(&hints::spelling(path), &args))
     }
 
     /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in that order, if either is given, to go
@@ -615,19 +620,6 @@ fn without_none(t: Type) -> Type {
         Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => Type::tuple(m.iter().map(|t| without_none(*t)).collect()),
         _ => t,
     }
-}
-
-/// How a path is written in Python.
-fn spelling(path: &str) -> String {
-    let symbol = match path {
-        "operator.add" => "+", "operator.sub" => "-", "operator.mul" => "*", "operator.truediv" => "/", "operator.floordiv" => "//", "operator.mod" => "%",
-        "operator.pow" => "**", "operator.matmul" => "@", "operator.and_" => "&", "operator.or_" => "|", "operator.xor" => "^", "operator.lshift" => "<<",
-        "operator.rshift" => ">>", "operator.eq" => "==", "operator.ne" => "!=", "operator.lt" => "<", "operator.le" => "<=", "operator.gt" => ">",
-        "operator.ge" => ">=", "operator.getitem" => "indexing", "operator.setitem" => "item assignment", "operator.delitem" => "item deletion",
-        "operator.contains" => "in", "operator.neg" => "unary -", "operator.pos" => "unary +", "operator.invert" => "~", "operator.truth" => "a truth test",
-        _ => return format!("{}()", path.trim_start_matches("builtins.")),
-    };
-    symbol.into()
 }
 
 /// For each value that is used the instruction that uses it, if it is one instruction and used there once.

@@ -105,8 +105,8 @@ fn check_flags(code: &Code) -> Result<()> {
     let what = if code.flags & (bytecode::COROUTINE | bytecode::ITERABLE_COROUTINE) != 0 { "coroutines" }
         else if code.flags & bytecode::ASYNC_GENERATOR != 0 { "asynchronous generators" }
         else { return Ok(()) };
-    let span = Span { file: code.file.clone(), func: code.qualname.clone(), line: code.first_line, col: 0, end_col: 0 };
-    Err(Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} are not compiled")).at(span).help("use a function without `async`"))
+    // The host knows where the name of the function stands.
+    Err(Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} are not compiled")).help("use a function without `async`"))
 }
 
 fn params(code: &Code) -> Params {

@@ -1,0 +1,104 @@
+//! What an error message suggests: the name that was meant, the operation that would do. Texts only; nothing here decides what is compiled.
+
+use super::cx::Arg;
+use crate::ops;
+use crate::types::{Kind, Type};
+
+/// A type as messages show it: what the user would call it.
+fn shown(t: Type) -> String { if *t == Kind::None { "None".into() } else { t.to_string() } }
+
+/// The operands of a message; parameters at the end that were left out are not shown.
+pub fn operands(what: &str, args: &[Arg]) -> String {
+    let given = if what.ends_with("()") { args.iter().rposition(|a| *a.ty != Kind::None).map_or(args.len().min(1), |k| k + 1) } else { args.len() };
+    args[..given].iter().map(|a| shown(a.ty)).collect::<Vec<_>>().join(", ")
+}
+
+/// How a path is written in Python.
+pub fn spelling(path: &str) -> String {
+    let symbol = match path {
+        "operator.add" => "+", "operator.sub" => "-", "operator.mul" => "*", "operator.truediv" => "/", "operator.floordiv" => "//", "operator.mod" => "%",
+        "operator.pow" => "**", "operator.matmul" => "@", "operator.and_" => "&", "operator.or_" => "|", "operator.xor" => "^", "operator.lshift" => "<<",
+        "operator.rshift" => ">>", "operator.eq" => "==", "operator.ne" => "!=", "operator.lt" => "<", "operator.le" => "<=", "operator.gt" => ">",
+        "operator.ge" => ">=", "operator.getitem" => "indexing", "operator.setitem" => "item assignment", "operator.delitem" => "item deletion",
+        "operator.contains" => "in", "operator.neg" => "unary -", "operator.pos" => "unary +", "operator.invert" => "~", "operator.truth" => "a truth test",
+        _ => return format!("{}()", path.trim_start_matches("builtins.")),
+    };
+    symbol.into()
+}
+
+/// A way out where an operation does not take its operands.
+pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
+    let is = |k: usize, test: fn(Type) -> bool| args.get(k).is_some_and(|a| test(a.ty));
+    let any = |test: fn(Type) -> bool| args.iter().any(|a| test(a.ty));
+    let (text, none, float) = (|t: Type| *t == Kind::Str, |t: Type| *t == Kind::None, |t: Type| matches!(*t, Kind::Float(_)));
+    let tuple = |t: Type| matches!(*t, Kind::Tuple(_) | Kind::NamedTuple(..));
+    match what {
+        "+" if any(text) && any(Type::is_number) => Some("str(x) makes a string of a number, int(s) or float(s) a number of a string"),
+        "%" if is(0, text) => Some("format with an f-string: f\"{x:.2f}\""),
+        "<" | "<=" | ">" | ">=" if any(|t| matches!(*t, Kind::Complex(_))) => Some("compare abs(z), z.real or z.imag"),
+        "indexing" if is(1, float) => Some("an index is an int: a[int(i)]"),
+        "indexing" if is(1, text) && is(0, |t| t.as_array().is_some()) => Some("arrays with named fields are not compiled; pass one array for each field"),
+        "item assignment" if is(0, tuple) => Some("a tuple cannot be changed; use a list, or build a new tuple"),
+        "item assignment" if is(0, text) => Some("a string cannot be changed; build a new one"),
+        "range()" if any(float) => Some("range() takes ints: range(int(n))"),
+        _ if any(none) && !what.ends_with("()") => Some("test for None first: if x is not None"),
+        _ => None,
+    }
+}
+
+/// The known name that a misspelt one is closest to, if one is close.
+pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = 1 + name.len() / 4;
+    known.filter(|k| !k.starts_with('_')).map(|k| (distance(name, k), k)).filter(|(d, k)| *d <= limit && *d < k.len().max(2)).min().map(|(_, k)| k)
+}
+
+/// [`closest`] among the rows of the table that stand under a prefix: attributes of a module or class.
+pub fn closest_row(prefix: &str, name: &str) -> Option<&'static str> {
+    let members = ops::paths().filter_map(|p| p.strip_prefix(prefix)?.strip_prefix('.')).filter(|rest| !rest.contains('.'));
+    closest(name, members)
+}
+
+/// Edit distance, two neighbours that changed places counting once.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let mut best = (rows[i - 1][j] + 1).min(row[j - 1] + 1).min(rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]));
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] { best = best.min(rows[i - 2][j - 2] + 1); }
+            row.push(best);
+        }
+        rows.push(row);
+    }
+    rows[a.len()][b.len()]
+}
+
+/// What to use instead of a construct or function that is not compiled.
+pub fn instead_of(path: &str) -> Option<&'static str> {
+    Some(match path {
+        "dict.build" | "dict" => "use a named tuple, or two lists or arrays for keys and values; @jit instead of @njit runs the function in Python",
+        "set.build" | "set" | "frozenset" => "use a sorted array or np.unique; @jit instead of @njit runs the function in Python",
+        "open" | "input" => "read and write outside, and pass what was read",
+        "eval" | "exec" | "compile" => "write the code out, or pass a function",
+        "super" => "use functions that take what the object holds",
+        "str.format" => "use an f-string: f\"{x:.2f}\"",
+        p if p.starts_with("random.") || p.starts_with("numpy.random.") => "make the numbers outside, and pass them as an array",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelt_names_are_recognised() {
+        assert_eq!(closest_row("numpy", "arrange"), Some("arange"));
+        assert_eq!(closest_row("math", "sqr"), Some("sqrt"));
+        assert_eq!(closest_row("array", "sums"), Some("sum"));
+        assert_eq!(closest_row("array", "hsape"), Some("shape"));
+        assert_eq!(closest_row("numpy", "qwertyuiop"), None);
+        assert_eq!(closest("x", ["y"].into_iter()), None);
+    }
+}
