@@ -103,15 +103,22 @@ impl std::fmt::Debug for RtFn {
 #[derive(Clone, Copy)]
 pub struct Bound { pub decl: &'static RtFn, pub addr: *const u8 }
 
-/// Runs a helper's body; a panic is reported once and becomes a SystemError instead of crossing into compiled code.
-pub fn guarded<R: AbiTy>(name: &'static str, body: impl FnOnce() -> R) -> R {
-    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)) {
-        Ok(r) => r,
-        Err(_) => {
-            eprintln!("tierup: internal error: the run-time helper `{name}` panicked; please report this");
-            R::fallback()
+/// What the run-time does about a panic: the context where the helper has one, else null; the helper's name; the panic's text.
+pub type PanicHandler = fn(Ctx, &'static str, &str);
+static ON_PANIC: std::sync::OnceLock<PanicHandler> = std::sync::OnceLock::new();
+/// Sets what happens after a panic in a helper, once per process.
+pub fn on_panic(handler: PanicHandler) { ON_PANIC.get_or_init(|| handler); }
+
+/// Runs a helper's body; a panic goes to the handler, which makes a SystemError of it, instead of crossing into compiled code.
+pub fn guarded<R: AbiTy>(name: &'static str, ctx: Ctx, body: impl FnOnce() -> R) -> R {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        match ON_PANIC.get() {
+            Some(handler) => handler(ctx, name, &text),
+            None => eprintln!("tierup: internal error: the run-time helper `{name}` panicked: {text}"),
         }
-    }
+        R::fallback()
+    })
 }
 
 /// Declares a family of helpers. See the module's documentation.
@@ -159,12 +166,14 @@ macro_rules! runtime_fns {
             vec![$({
                 unsafe extern "C" fn shim<R: $Trait>($($p: $ty),*) $(-> $ret)? {
                     // SAFETY: forwarded from compiled code, which obeys the declaration.
-                    $crate::rt::guarded(stringify!($name), || unsafe { R::$name($($p),*) })
+                    $crate::rt::guarded(stringify!($name), $crate::runtime_fns!(@ctx $raises $($p)*), || unsafe { R::$name($($p),*) })
                 }
                 $crate::rt::Bound { decl: &$name, addr: shim::<R> as unsafe extern "C" fn($($ty),*) $(-> $ret)? as *const u8 }
             }),+]
         }
     };
+    (@ctx Pending $ctx:ident $($p:ident)*) => { $ctx };
+    (@ctx Never $($p:ident)*) => { std::ptr::null_mut() };
     (@ret) => { () };
     (@ret $ret:ty) => { $ret };
 }

@@ -5,6 +5,7 @@ use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::Type;
+use tierup_runtime::panics::settle;
 use std::sync::{Arc, RwLock};
 use tierup_core::backend::Backend;
 use tierup_runtime::engine::promote::{self, Osr, Policy, Unit};
@@ -34,7 +35,7 @@ impl Compiled {
     ///
     /// # Safety
     /// As for `engine::Compiled::call`.
-    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) } }
+    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) }) }
     /// What the generator that the function returns yields.
     pub fn yields(&self) -> Option<Type> { self.0.yields }
     /// Resumes that generator.
@@ -42,7 +43,7 @@ impl Compiled {
     /// # Safety
     /// As for `engine::Compiled::call`, with the frame as the argument; the function returns a generator.
     pub unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
-        unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) }
+        settle(unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) })
     }
     pub fn ret(&self) -> Type { self.0.ret }
     pub fn text(&self, level: &str) -> Option<String> { self.0.text(level) }

@@ -258,8 +258,18 @@ fn release(p: *mut u8) {
     if !p.is_null() { with_python((), |py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) })); }
 }
 
+/// `hash(str)` is that of this process: it depends on a secret, which is the first 16 bytes of a variable that CPython exports.
+fn share_hash_key() {
+    // SAFETY: the variable, where it exists, is a union of 24 bytes that is never written after start-up.
+    unsafe {
+        let secret = libc::dlsym(libc::RTLD_DEFAULT, c"_Py_HashSecret".as_ptr()).cast::<u64>();
+        if !secret.is_null() { tierup_runtime::string::set_hash_key(secret.read_unaligned(), secret.add(1).read_unaligned()); }
+    }
+}
+
 /// Tells the run-time how to reach Python.
 pub fn install() {
+    share_hash_key();
     set_callbacks(Callbacks {
         exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, release,
     });

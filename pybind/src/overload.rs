@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use tierup_core::layout::MemBlock;
 use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_runtime::panics::settle;
 
 type Obj = *mut ffi::PyObject;
 
@@ -195,7 +196,7 @@ impl Overload {
             let wrapper = enter(self.plain.as_ref()?);
             ctx::begin();
             let results = results.as_mut_ptr().cast::<u64>();
-            let status = wrapper(ctx::current(), slots.as_ptr().cast(), results);
+            let status = settle(wrapper(ctx::current(), slots.as_ptr().cast(), results));
             let result = match self.quick {
                 _ if status != 0 => self.raise(core, status, &Frame::new(self.lasting)),
                 Quick::Float => ffi::PyFloat_FromDouble(f64::from_bits(*results)),
@@ -230,7 +231,7 @@ impl Overload {
             }
             let result = match &self.plain {
                 Some(unit) => {
-                    let status = enter(unit)(ctx::current(), slots, results);
+                    let status = settle(enter(unit)(ctx::current(), slots, results));
                     self.leave(core, status, results, &mut frame)
                 }
                 None => self.run_other(core, args, slots, results, &mut frame),

@@ -67,10 +67,10 @@ fn way_out(obj: &Bound<'_, PyAny>) -> &'static str {
 }
 
 /// Looks into a container, which may contain itself.
-fn nested(py: Python<'_>, look: impl FnOnce() -> Result<Type, Failure>) -> Result<Type, Failure> {
+pub fn nested<T>(py: Python<'_>, look: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     // SAFETY: the thread is attached; the two calls are paired.
     unsafe {
-        if ffi::Py_EnterRecursiveCall(c" while the type of an argument was found".as_ptr()) != 0 { return Err(PyErr::fetch(py).into()); }
+        if ffi::Py_EnterRecursiveCall(c" while the type of a value was found".as_ptr()) != 0 { return Err(PyErr::fetch(py).into()); }
         let answer = look();
         ffi::Py_LeaveRecursiveCall();
         answer

@@ -1,7 +1,7 @@
 //! What a global, captured or attribute value means to the compiler.
 
 use crate::errors::Failure;
-use crate::typeof_::{array_type, value_type};
+use crate::typeof_::{array_type, nested, value_type};
 use crate::{functions, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -128,7 +128,7 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
 }
 
 fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalValue, Failure> {
-    let members = t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>()?;
+    let members = nested(t.py(), || t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>())?;
     if let Some(GlobalValue::Unsupported(what)) = members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_))) {
         return Ok(GlobalValue::Unsupported(format!("a tuple with {what}")));
     }

@@ -10,6 +10,7 @@ pub mod exc;
 mod frame;
 pub mod host;
 mod linalg;
+pub mod panics;
 pub mod list;
 pub mod mathfn;
 pub mod number;
@@ -30,7 +31,10 @@ use tierup_core::rt::RtFn;
 pub struct Native;
 
 static ADDRESSES: LazyLock<HashMap<usize, usize>> =
-    LazyLock::new(|| Native::bind_all().iter().map(|b| (std::ptr::from_ref(b.decl) as usize, b.addr as usize)).collect());
+    LazyLock::new(|| {
+        tierup_core::rt::on_panic(panics::report);
+        Native::bind_all().iter().map(|b| (std::ptr::from_ref(b.decl) as usize, b.addr as usize)).collect()
+    });
 
 /// The address of the shim that runs a helper; null for a declaration that belongs to no family.
 pub fn helper_address(helper: &'static RtFn) -> *const u8 {

@@ -215,6 +215,7 @@ families!(
     shape,
     linalg,
     kernel,
+    reveal,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

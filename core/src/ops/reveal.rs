@@ -1,4 +1,5 @@
-//! `tierup.reveal_type(x)`: tells the compiler's idea of a type, for tests and for users who ask; gives its argument back.
+//! `tierup.reveal_type(x)`: tells the compiler's idea of a type, for tests and for users who ask; gives its argument back. And helpers that panic, with
+//! which tests show that a bug in the run-time ends in an exception.
 //!
 //! What is revealed while functions are lowered is kept here until [`take`] is called.
 
@@ -6,11 +7,31 @@ use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::rt::Ctx;
+use crate::types::{Const, Type};
 use std::sync::Mutex;
+
+crate::runtime_fns! {
+    /// For tests.
+    trait Helpers;
+    /// Panics, where an exception could be raised.
+    fn test_panic(ctx: Ctx) [Writes, Pending];
+    /// Panics, where none could.
+    fn test_panic_quietly() -> i64 [Writes, Never];
+}
 
 pub static OPS: &[OpDef] = &[
     // "Writes" keeps a call whose result nobody uses.
     OpDef::new(&["tierup.reveal_type"], "x", Body::Lir(rule, emit)).writes().aliases().doc("The argument; its type is noted when the function is compiled."),
+    OpDef::new(&["tierup._panic"], "raises", Body::Lir(
+        |_, args| if let Some(Const::Bool(_)) = args[0].konst { Ok(Answer::of(Type::int())) } else { Err(crate::infer::cx::no_match("_panic()", args)) },
+        |cx, call| {
+            let zero = cx.b.i64(0);
+            if call.consts[0] == Some(Const::Bool(false)) { return Ok(vec![cx.helper_value(&test_panic_quietly, &[])]); }
+            cx.helper(&test_panic, &[]);
+            Ok(vec![zero])
+        },
+    )).raises().writes().doc("For tests: a helper of the run-time panics, one that may raise or one that may not."),
 ];
 
 /// A type at a place.

@@ -18,7 +18,7 @@ except ImportError as e:
     raise ImportError(f"tierup cannot be loaded by {sys.implementation.name} {sys.version.split()[0]}: {why}") from None
 
 from . import config
-from ._jit import Dispatcher, jit, njit, prange, report, reveal_type
+from ._jit import Dispatcher, _panic, jit, njit, prange, report, reveal_type  # noqa: F401
 
 __version__ = "0.1.0"
 

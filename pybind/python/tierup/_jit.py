@@ -129,6 +129,11 @@ def reveal_type(x):
     return x
 
 
+def _panic(raises):
+    """For tests: in compiled code a helper of the run-time panics, one that may raise or one that may not."""
+    raise SystemError("only compiled code can panic")
+
+
 # ---------------------------------------------------------------- the dispatcher's attributes
 
 _LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1", "ptx")
