@@ -201,7 +201,12 @@ fn float_value(width: u32, bits: u64) -> f64 { if width == 32 { f32::from_bits(b
 pub unsafe fn str_object(s: *mut Str) -> Obj {
     // SAFETY: a string has `len` units of `kind` bytes; an argument's stand-in names the Python string.
     unsafe {
-        if let Some(py) = frame::python_str(s) { return new_ref(py); }
+        if let Some(py) = frame::python_str(s) {
+            let text = new_ref(py);
+            // The stand-ins of a call are immortal; a generator's are counted.
+            release(s.cast());
+            return text;
+        }
         let text = ffi::PyUnicode_FromKindAndData((*s).kind as c_int, (*s).data.cast(), (*s).len as isize);
         release(s.cast());
         text

@@ -38,7 +38,7 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         let mut parts = [Type::none(); 3];
         for (part, name) in parts.iter_mut().zip(["start", "stop", "step"]) { *part = type_of(&obj.getattr(name)?)?; }
         if parts.iter().all(|t| t.is_index() || **t == Kind::None) { return Ok(Type::new(Kind::Slice(parts))); }
-        return Err(unsupported("a slice argument must have integer parts"));
+        return Err(unsupported("a slice argument must have integer parts").with_help("pass the parts as ints, or None"));
     }
     if obj.is_instance_of::<PyEllipsis>() { return Ok(Type::new(Kind::Ellipsis)); }
     match value::classify(obj, &value::NoRecord)? {
