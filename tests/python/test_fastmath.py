@@ -34,6 +34,17 @@ def test_a_reduction_vectorises_with_fastmath_alone():
         assert not VECTOR_ADD.search(summing(fastmath=fastmath).inspect("llvm")), fastmath
 
 
+def test_loops_over_sequences_vectorise():
+    @tierup.njit("int64(int64[::1])")
+    def total(a):
+        s = 0
+        for x in a:
+            s += x
+        return s
+
+    assert re.search(r"add .*<\d+ x i64>", total.inspect("llvm"))
+
+
 def test_flags_are_those_asked_for():
     def f(x, y):
         return x * y + 1.0

@@ -65,9 +65,9 @@ def test_facts_of_an_explanation():
 @needs_llvm
 def test_what_is_vectorised_and_why_not():
     loops = {line: text for (_, line), (text, _) in called().overloads[0]["loops"].items()}
-    assert loops[FIRST + 4].startswith("vectorised, "), loops
-    assert "reorder floating-point" in loops[FIRST + 6] and loops[FIRST + 6].startswith("not vectorised"), loops
-    assert loops[FIRST + 8].startswith("not vectorised: "), loops
+    assert loops[FIRST + 3].startswith("vectorised, "), loops
+    assert "reorder floating-point" in loops[FIRST + 5] and loops[FIRST + 5].startswith("not vectorised"), loops
+    assert loops[FIRST + 7].startswith("not vectorised: "), loops
 
 
 @needs_llvm

@@ -21,8 +21,8 @@ pub struct Facts {
     pub checks: BTreeSet<(Place, bool)>,
     /// What makes an object (the helper's name), and whether that is inside a loop.
     pub allocations: BTreeSet<(Place, String, bool)>,
-    /// Innermost loops, those in cold code left out.
-    pub loops: BTreeSet<Place>,
+    /// Innermost loops with their last lines, those in cold code left out.
+    pub loops: BTreeSet<(Place, u32)>,
 }
 
 pub fn facts(module: &Module) -> Facts {
@@ -43,8 +43,12 @@ fn of_func(func: &Func, out: &mut Facts) {
     let loops = Loops::new(func, &cfg, &doms);
     let cold = |b: Block| func.blocks[b.index()].cold;
     for l in loops.all.iter().filter(|l| l.innermost && !cold(l.header)) {
-        let locs = func.blocks[l.header.index()].insts.iter().rev().map(|i| func.insts[i.index()].loc);
-        if let Some(p) = locs.filter_map(|l| place(func, l)).next() { out.loops.insert(p); }
+        let place_of = |i: &super::Inst| func.place(func.insts[i.index()].loc).filter(|l| l.line > 0);
+        // Whose loop it is: the body may have code of other functions in it.
+        let Some(own) = func.blocks[l.header.index()].insts.iter().rev().find_map(place_of) else { continue };
+        let insts = || l.blocks.iter().filter(|b| !cold(**b)).flat_map(|b| &func.blocks[b.index()].insts);
+        let lines = || insts().filter_map(place_of).filter(|p| (&p.file, &p.func) == (&own.file, &own.func)).map(|p| p.line);
+        if let (Some(first), Some(last)) = (lines().min(), lines().max()) { out.loops.insert((Place { file: own.file.to_string(), line: first }, last)); }
     }
     for &b in cfg.rpo() {
         for i in &func.blocks[b.index()].insts {
@@ -96,7 +100,7 @@ block3 cold:
         let module = parse_module(text, &crate::ops::helpers().collect::<Vec<_>>()).expect("parses");
         let p = |file: &str, line: u32| Place { file: file.into(), line };
         let f = facts(&module);
-        assert_eq!(f.loops, BTreeSet::from([p("x.py", 5)]));
+        assert_eq!(f.loops, BTreeSet::from([(p("x.py", 5), 5)]));
         assert_eq!(f.checks, BTreeSet::from([(p("x.py", 5), false)]));
         assert_eq!(f.allocations, BTreeSet::from([(p("x.py", 3), "mem_alloc".to_string(), false), (p("y.py", 9), "mem_alloc".to_string(), true)]));
         assert_eq!(f.inlined, BTreeSet::from([(p("x.py", 5), "g".to_string())]));

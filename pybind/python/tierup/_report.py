@@ -12,8 +12,6 @@ from . import _tierup
 
 _REMARK = re.compile(r"^(.*?):(\d+):\d+: (.*)$")
 _WIDTH = re.compile(r"vectorization width: (\d+)")
-# What only says that something else is the reason.
-_VAGUE = ("loop not vectorized", "vectorized loop")
 
 
 def _ms(seconds):
@@ -21,29 +19,40 @@ def _ms(seconds):
 
 
 def _loops(facts):
-    """What LLVM says of each line with a loop: `(file, line) -> (text, vectorised)`."""
-    said = {}
+    """What LLVM says of each innermost loop: `(file, line) -> (text, vectorised)`. A remark belongs to the shortest loop that has its line in it."""
+    loops = {(file, first, last): [] for file, first, last in facts["loops"]}
+    other = {}
     for text in facts["remarks"] or ():
         m = _REMARK.match(text)
-        if m and m[1] != "<unknown>" and int(m[2]):
-            said.setdefault((m[1], int(m[2])), []).append(m[3])
+        if not m:
+            continue
+        line = int(m[2])
+        around = [loop for loop in loops if loop[0] == m[1] and loop[1] <= line <= loop[2]]
+        # A remark that LLVM gives no line can only be told apart where there is one loop.
+        around = around or (list(loops) if line == 0 and len(loops) == 1 else [])
+        if around:
+            loops[min(around, key=lambda loop: loop[2] - loop[1])].append(m[3])
+        elif line:
+            other.setdefault((m[1], line), []).append(m[3])
     out = {}
-    for place in sorted({*said, *map(tuple, facts["loops"])}):
-        lines = said.get(place, [])
-        good = [t for t in lines if t.startswith("vectorized loop")]
-        straight = [t for t in lines if t.startswith(("SLP vectorized", "Stores SLP vectorized", "Vectorized"))]
-        if good:
-            widths = sorted({int(w) for t in good for w in _WIDTH.findall(t)})
-            out[place] = f"vectorised, {' and '.join(map(str, widths))} at a time", True
-        elif place not in map(tuple, facts["loops"]):
-            if straight:
-                out[place] = "operations side by side became vector operations", True
+    for (file, first, _), lines in loops.items():
+        if widths := _widths(lines):
+            out[file, first] = f"vectorised, {widths} at a time", True
         else:
-            reasons = [t.removeprefix("loop not vectorized: ") for t in lines if t.startswith("loop not vectorized: ")]
-            reasons += [t for t in lines if not t.startswith(_VAGUE) and t not in straight]
+            reasons = [t.removeprefix("loop not vectorized: ") for t in lines if t.startswith(("loop not vectorized: ", "the cost-model"))]
             why = "; ".join(dict.fromkeys(reasons[:2])) or ("LLVM gives no reason" if lines else "LLVM says nothing of it: it was unrolled, replaced or removed")
-            out[place] = f"not vectorised: {why}", False
-    return out
+            out[file, first] = f"not vectorised: {why}", False
+    for place, lines in other.items():
+        if widths := _widths(lines):
+            out[place] = f"vectorised, {widths} at a time", True
+        elif any(t.startswith(("SLP vectorized", "Stores SLP vectorized", "Vectorized")) for t in lines):
+            out[place] = "operations side by side became vector operations", True
+    return dict(sorted(out.items()))
+
+
+def _widths(lines):
+    found = {int(w) for t in lines if t.startswith("vectorized loop") for w in _WIDTH.findall(t)}
+    return " and ".join(map(str, sorted(found)))
 
 
 class Explanation:

@@ -15,6 +15,7 @@ mod range;
 pub(crate) mod region;
 mod simplify;
 mod strip;
+mod thread;
 mod unroll;
 mod version;
 
@@ -40,6 +41,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
     Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
+    Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
@@ -47,7 +49,7 @@ pub const PASSES: &[Pass] = &[
 pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
-pub const TIER1: &[&str] = &["fold", "blocks", "cse", "strip", "fold", "blocks", "dce"];
+pub const TIER1: &[&str] = &["fold", "blocks", "thread", "cse", "strip", "fold", "blocks", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
