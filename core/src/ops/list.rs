@@ -430,7 +430,8 @@ fn emit_extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 /// A search helper called with the value spilled and the element codes.
 fn searched(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static crate::rt::RtFn, rest: &[Value]) -> Result<Value> {
     let e = list_of(c.types[0])?;
-    let v = cast::cast(cx, &c.args[1], c.types[1], e)?;
+    // Nothing is equal to an element of a list that stays empty.
+    let v = if *e == Kind::Never { vec![cx.b.i64(0)] } else { cast::cast(cx, &c.args[1], c.types[1], e)? };
     let at = cx.spill(&v);
     let (codes, n) = elems(cx, e)?;
     let mut args = vec![c.args[0][0], at, codes, n];
