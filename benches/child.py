@@ -2,6 +2,7 @@
 
     child.py import                   milliseconds of `import numpy` and then of the side's package
     child.py first PROGRAM            first call of the program, then first call of a second small function, import left out
+    child.py warm PROGRAM             the first of these, Tierup only; whether it ran code from the cache, and whether LLVM was opened
     child.py steady PROGRAM SECONDS   median time of a call once warm, and a check value
     child.py overhead EXTENSION       nanoseconds per call of three tiny functions
     child.py size COPIES              first call of a function that is a 30-line body COPIES times over
@@ -15,7 +16,7 @@ import os
 import statistics
 import sys
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "programs")]
@@ -45,6 +46,24 @@ def first(name):
     b = perf_counter()
     second(3, 4)
     return {"ms": (b - a) * 1e3, "second_ms": (perf_counter() - b) * 1e3}
+
+
+def warm(name):
+    import numpy  # noqa: F401
+    program = importlib.import_module(name)
+    from tierup import _tierup
+    args = program.small()
+    a, cpu = perf_counter(), thread_time()
+    program.run(*args)
+    ms, cpu = (perf_counter() - a) * 1e3, (thread_time() - cpu) * 1e3
+    f = program.run
+    states = [(_tierup.cache_key(f, k), _tierup.history(f, k)[0]) for k in range(len(f.overloads))]
+    hits, misses, _, refused = _tierup.cache_counts()
+    with open("/proc/self/maps") as maps:
+        llvm = "libtierup_tier1" in maps.read()
+    phases = _tierup.compile_times(f, 0)[0]
+    return {"ms": ms, "cpu_ms": cpu, "cached": bool(states) and all(key and key[1] and tier == 1 for key, tier in states), "hits": hits, "missed": misses + refused, "llvm": llvm,
+            "phases_ms": [p * 1e3 for p in phases]}
 
 
 def fingerprint(value):
@@ -197,5 +216,5 @@ def vectorised(name):
     return {"packed": sum(len(re.findall(PACKED, text)) for text in texts)}
 
 
-TASKS = {"import": measure_import, "first": first, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers, "vectorised": vectorised}
+TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers, "vectorised": vectorised}
 print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from pathlib import Path
 
@@ -117,6 +118,29 @@ class Session:
                 ratios.append(row["ratio"])
                 print(f"  {name:<30} {row['tierup_ms']:>12.2f} {row['numba_ms']:>10.0f} {row['ratio']:>9.0f}x {row['second_ms']:>12.2f}", flush=True)
         self.summary("first", "geometric mean of Numba's time over ours", ratios)
+
+    def warm(self):
+        """First calls in a process that finds its code in the cache, beside those of one that has no cache. CPU time says what a busy machine hides."""
+        print(f"first call in a second process, ms{'':<14}warm      cold   CPU: warm      cold   in tier 1", flush=True)
+        times = []
+        with tempfile.TemporaryDirectory(prefix="tierup-bench-cache-") as directory:
+            cache = {"TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": directory}
+            for name in self.options.programs:
+                def measure():
+                    child("tierup", "warm", name, **cache, TIERUP_TIER="1")
+                    found = alternating({"warm": ("tierup", cache), "cold": BOTH["tierup"]}, self.options.rounds, "warm", name)
+                    tier_1 = all(m["cached"] and not m["missed"] and not m["llvm"] for m in found["warm"])
+                    cpu = {f"{side}_cpu": median(found[side], "cpu_ms") for side in found}
+                    return {"warm_ms": median(found["warm"]), "cold_ms": median(found["cold"]), **cpu, "tier_1": tier_1}
+                row = self.attempt("warm", name, measure)
+                if row:
+                    times.append(row["warm_ms"])
+                    if not row["tier_1"]:
+                        self.failures.append(f"warm {name}: it did not start in tier 1")
+                    print(f"  {name:<30} {row['warm_ms']:>16.2f} {row['cold_ms']:>9.2f} {row['warm_cpu']:>11.2f} {row['cold_cpu']:>9.2f}   {'yes' if row['tier_1'] else 'NO'}", flush=True)
+        if times:
+            print(f"  the slowest: {max(times):.2f} ms", flush=True)
+        self.summary("warm", "geometric mean of milliseconds", times)
 
     def steady(self):
         marks = json.loads(MARKS.read_text())
@@ -262,7 +286,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, overhead, steady, size, bounds, package; left out: all, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, size, bounds, package; left out: all, or the short ones with --quick")
     parser.add_argument("--programs", default="")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--mark", action="store_true", help="ask Numba which programs LLVM vectorises, and stop")
@@ -276,7 +300,7 @@ def main():
     session = Session(options)
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    views = options.views or ("imports,first,overhead,steady,size" if options.quick else "imports,first,overhead,steady,size,bounds,package")
+    views = options.views or ("imports,first,warm,overhead,steady,size" if options.quick else "imports,first,warm,overhead,steady,size,bounds,package")
     for view in views.split(","):
         getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)
