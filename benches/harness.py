@@ -143,21 +143,30 @@ class Session:
         self.summary("warm", "geometric mean of milliseconds", times)
 
     def steady(self):
+        """Tier 0 alone: the code of the first call."""
+        self.steady_state("steady", "tier 0", TIERUP_TIER="0")
+
+    def steady1(self):
+        """Tier 1: what hot code comes to."""
+        self.steady_state("steady1", "tier 1", TIERUP_TIER="1")
+
+    def steady_state(self, view, which, **environment):
         marks = json.loads(MARKS.read_text())
-        print(f"steady state, ms{'':<28}tierup      numba    tierup/numba  LLVM vectorises", flush=True)
+        print(f"steady state of {which}, ms{'':<18}tierup      numba    tierup/numba  LLVM vectorises", flush=True)
         groups = {True: [], False: []}
         for name in self.options.programs:
             def measure():
-                found = alternating(BOTH, self.options.steady_rounds, "steady", name, self.options.seconds)
+                found = alternating({"tierup": ("tierup", environment), "numba": BOTH["numba"]}, self.options.steady_rounds, "steady", name, self.options.seconds)
                 check_values(name, found)
                 return {"tierup_ms": median(found["tierup"]), "numba_ms": median(found["numba"]), "vectorised": marks.get(name, 0) > 0}
-            row = self.attempt("steady", name, measure)
+            row = self.attempt(view, name, measure)
             if row:
                 row["slowdown"] = row["tierup_ms"] / row["numba_ms"]
                 groups[row["vectorised"]].append(row["slowdown"])
                 print(f"  {name:<30} {row['tierup_ms']:>16.3f} {row['numba_ms']:>10.3f} {row['slowdown']:>9.2f}x   {'yes' if row['vectorised'] else 'no'}", flush=True)
-        self.summary("steady, not vectorised", "geometric mean of our time over Numba's (less is better)", groups[False])
-        self.summary("steady, vectorised", "geometric mean of our time over Numba's (less is better)", groups[True])
+        self.summary(f"{which}, not vectorised", "geometric mean of our time over Numba's (less is better)", groups[False])
+        self.summary(f"{which}, vectorised", "geometric mean of our time over Numba's (less is better)", groups[True])
+        self.summary(f"{which}, all", "geometric mean of our time over Numba's (less is better)", groups[False] + groups[True])
 
     def overhead(self):
         print("call overhead, ns", flush=True)
@@ -200,7 +209,7 @@ class Session:
 
     def bounds(self):
         print("bounds checks: time on over time off", flush=True)
-        sides = {"on": ("tierup", {}), "off": ("tierup", {"BENCH_BOUNDSCHECK": "0"})}
+        sides = {"on": ("tierup", {"TIERUP_TIER": "0"}), "off": ("tierup", {"TIERUP_TIER": "0", "BENCH_BOUNDSCHECK": "0"})}
         ratios = []
         for name in [p for p in self.options.programs if attribute(p, "ARRAYS", True)]:
             def measure():
@@ -286,7 +295,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, size, bounds, package; left out: all, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package; left out: all, or the short ones with --quick")
     parser.add_argument("--programs", default="")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--mark", action="store_true", help="ask Numba which programs LLVM vectorises, and stop")
@@ -300,7 +309,7 @@ def main():
     session = Session(options)
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    views = options.views or ("imports,first,warm,overhead,steady,size" if options.quick else "imports,first,warm,overhead,steady,size,bounds,package")
+    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package")
     for view in views.split(","):
         getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,7 @@ import math
 
 STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2em auto;color:#222}table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;border-bottom:1px solid #ddd}"
          "td:first-child,th:first-child{text-align:left}h2{margin-top:2em}.bad{color:#b00}")
-TITLES = {"import": "Import beside NumPy, milliseconds", "first": "First call in a fresh process, milliseconds", "warm": "First call in a second process, with and without the code cache, milliseconds", "steady": "Steady state, milliseconds", "overhead": "Call overhead, nanoseconds",
+TITLES = {"import": "Import beside NumPy, milliseconds", "first": "First call in a fresh process, milliseconds", "warm": "First call in a second process, with and without the code cache, milliseconds", "steady": "Steady state of tier 0, milliseconds", "steady1": "Steady state of tier 1, milliseconds", "overhead": "Call overhead, nanoseconds",
           "size": "Compile time against function size, milliseconds", "bounds": "Bounds checks on and off, milliseconds", "package": "An open package's own tests, milliseconds"}
 
 
