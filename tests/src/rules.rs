@@ -8,6 +8,10 @@ mod tests {
     const LONG_FILES: &[(&str, &str)] = &[];
     const MAX_LINES: usize = 900;
 
+    /// Functions that may have more than [`MAX_FUNCTION`] lines: file, name, reason.
+    const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode")];
+    const MAX_FUNCTION: usize = 100;
+
     /// Enums that a `_ =>` arm must not stand for: a new member has to be looked at wherever one is matched.
     const EXHAUSTIVE: &[&str] = &["InstData::", "Op::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
 
@@ -50,6 +54,34 @@ mod tests {
             let lines = sources.iter().find(|(p, _)| p == file).map_or(0, |(_, t)| t.lines().count());
             assert!(lines > MAX_LINES, "{file} has {lines} lines: it needs no reason any more");
         }
+    }
+
+    /// Functions with a body of their own: name and number of lines, by the indentation of the closing brace.
+    fn functions(text: &str) -> Vec<(String, usize)> {
+        let lines: Vec<&str> = text.lines().collect();
+        let name = |line: &str| {
+            let at = line.find("fn ").filter(|at| line[..*at].split_whitespace().all(|w| w.starts_with("pub") || matches!(w, "const" | "unsafe" | "extern" | "\"C\"" | "crate)" | "super)")))?;
+            Some(line[at + 3..].split(|c: char| !c.is_alphanumeric() && c != '_').next()?.to_owned())
+        };
+        let mut found = vec![];
+        for (i, line) in lines.iter().enumerate() {
+            let (Some(name), indent) = (name(line), line.len() - line.trim_start().len()) else { continue };
+            // A declaration, or a body on the same line.
+            if line.ends_with(';') || line.ends_with('}') || line.contains("];") { continue; }
+            let end = lines[i..].iter().position(|l| l.trim_end().len() == indent + 1 && l.ends_with('}'));
+            if let Some(n) = end { found.push((name, n + 1)); }
+        }
+        found
+    }
+
+    #[test]
+    fn no_function_grows_without_a_reason() {
+        assert_eq!(functions("pub fn f() {\n    1\n}\nfn g() { 2 }\n    unsafe extern \"C\" fn h(\n    ) {\n    }\n"), [("f".into(), 3), ("h".into(), 3)]);
+        let long = |(p, t): (String, String)| functions(&t).into_iter().filter(|(_, n)| *n > MAX_FUNCTION).map(|(f, n)| (p.clone(), f, n)).collect::<Vec<_>>();
+        let found: Vec<_> = sources().into_iter().flat_map(long).collect();
+        let known = |p: &str, f: &str| LONG_FUNCTIONS.iter().any(|(file, name, _)| *file == p && *name == f);
+        assert_none("functions over 100 lines need a reason in LONG_FUNCTIONS, or a split", found.iter().filter(|(p, f, _)| !known(p, f)).map(|(p, f, n)| format!("{p}: {f}, {n} lines")).collect());
+        for (file, name, _) in LONG_FUNCTIONS { assert!(found.iter().any(|(p, f, _)| p == file && f == name), "{file}: {name} needs no reason any more"); }
     }
 
     /// Whether the line's arm is `_` alone, with or without a guard.
