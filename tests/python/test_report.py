@@ -149,7 +149,7 @@ def test_a_report_lists_what_is_alive():
     g(2.5)
     text = str(tierup.report())
     rows = [r for r in tierup.report().rows if "test_a_report_lists_what_is_alive" in r["function"]]
-    assert [r["tier"] for r in rows if "<locals>.f(" in r["function"]] == ["Python"] and "io.open" in [r["note"] for r in rows if "<locals>.f(" in r["function"]][0]
+    assert [r["tier"] for r in rows if "<locals>.f(" in r["function"]] == ["Python"] and "open" in [r["note"] for r in rows if "<locals>.f(" in r["function"]][0]
     assert len([r for r in rows if "<locals>.g(" in r["function"]]) == 2 and "first compilation" in text
     del g, rows
     assert not [r for r in tierup.report().rows if "is_alive.<locals>.g(" in r["function"]]
@@ -168,7 +168,7 @@ def busy(a, n):
         s += a[0]
     return s
 for _ in range(20):
-    busy(np.ones(1000), 20_000)
+    busy(np.ones(1000), 600_000)
     if not LLVM or _tierup.history(busy, 0)[0] == 1 and _tierup.history(busy, 0)[2]: break
 """.replace("LLVM", str(LLVM))
 

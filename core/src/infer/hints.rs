@@ -49,7 +49,7 @@ pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
 /// The known name that a misspelt one is closest to, if one is close.
 pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + name.len() / 4;
-    known.filter(|k| !k.starts_with('_')).map(|k| (distance(name, k), k)).filter(|(d, k)| *d <= limit && *d < k.len().max(2)).min().map(|(_, k)| k)
+    known.filter(|k| !k.starts_with('_')).map(|k| (distance(name, k), k)).filter(|(d, k)| *d <= limit && *d < k.len().min(name.len())).min().map(|(_, k)| k)
 }
 
 /// [`closest`] among the rows of the table that stand under a prefix: attributes of a module or class.
