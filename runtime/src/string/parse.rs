@@ -99,7 +99,7 @@ fn take_float(text: &[u8]) -> Option<(f64, &[u8])> {
 }
 
 pub fn to_float(s: Chars<'_>) -> Res<f64> {
-    let invalid = || Error::value(format!("could not convert string to float: {}", quoted(s)));
+    let invalid = || Error::value(format!("could not convert string to float: {}", Chars::Four(&repr(s, false)).text()));
     let text = without_underscores(&ascii(s)).ok_or_else(invalid)?;
     match take_float(&text) { Some((x, [])) => Ok(x), Some(_) | None => Err(invalid()) }
 }
