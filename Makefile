@@ -35,8 +35,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@sed -n 's/^#   //p' Makefile
 
-setup: $(VENV)/.stamp-ext $(TIER1_WANTED)
-
 $(SYSTEM): scripts/setup.sh
 	@LLVM=$(LLVM) scripts/setup.sh system
 	@mkdir -p target && touch $@
@@ -73,6 +71,9 @@ $(TIER1): $(SYSTEM) $(TIER1_SOURCES)
 	$(SAY) 'LLVM library'
 	@cargo build --release -p tierup-tier1-library
 	@cp target/release/libtierup_tier1_library.so $@
+
+# Prerequisites are expanded where they stand, so this comes behind the variable.
+setup: $(VENV)/.stamp-ext $(TIER1_WANTED)
 
 .PHONY: without-llvm
 without-llvm:
