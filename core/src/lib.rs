@@ -5,6 +5,7 @@
 
 pub mod entity;
 pub mod backend;
+pub mod door;
 pub mod bitset;
 pub mod bytecode;
 pub mod diag;

@@ -21,13 +21,6 @@ pub use target::Target;
 /// Whether this build has LLVM in it.
 pub const AVAILABLE: bool = cfg!(feature = "llvm");
 
-/// What stands before the name of a helper in an object, so that no name means anything to LLVM.
-pub const HELPER_PREFIX: &str = "rt.";
-/// What stands before the name of a symbol.
-pub const SYMBOL_PREFIX: &str = "sym.";
-/// What stands before the name of a function.
-pub const FUNC_PREFIX: &str = "fn.";
-
 #[cfg(feature = "llvm")]
 mod compile {
     use crate::{emit, remarks, target::Target};

@@ -5,14 +5,10 @@
 use super::loader::{self, Loaded};
 use std::collections::HashMap;
 use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::{InstData, InstNode, Module};
 use tierup_core::rt::RtFn;
-
-/// What stands before names in objects; `tier1-llvm` writes them.
-const HELPER: &str = "rt.";
-const SYMBOL: &str = "sym.";
-const FUNC: &str = "fn.";
 
 /// An object and, where asked for, its text.
 #[derive(Clone, Debug, Default)]
@@ -49,9 +45,9 @@ pub trait Compiler: Send + Sync {
 pub struct Native { loaded: Loaded, llvm: String, asm: String }
 
 impl Code for Native {
-    fn entry(&self, name: &str) -> Option<*const u8> { self.loaded.entry(&format!("{FUNC}{name}")).map(std::ptr::with_exposed_provenance) }
+    fn entry(&self, name: &str) -> Option<*const u8> { self.loaded.entry(&format!("{FUNC_PREFIX}{name}")).map(std::ptr::with_exposed_provenance) }
     fn functions(&self) -> Vec<(String, usize, usize)> {
-        self.loaded.functions().iter().map(|(n, at, bytes)| (n.trim_start_matches(FUNC).to_owned(), *at, *bytes)).collect()
+        self.loaded.functions().iter().map(|(n, at, bytes)| (n.strip_prefix(FUNC_PREFIX).unwrap_or(n).to_owned(), *at, *bytes)).collect()
     }
     fn size(&self) -> usize { self.loaded.size() }
     fn text(&self, what: &str) -> Option<String> {
@@ -69,8 +65,8 @@ pub fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Resu
     let called = |n: &InstNode| if let InstData::CallHelper { helper, .. } = &n.data { Some((helper.name, *helper)) } else { None };
     let used: HashMap<&'static str, &'static RtFn> = module.funcs.iter().flat_map(|f| &f.insts).filter_map(called).collect();
     let resolve = |name: &str| -> Option<usize> {
-        if let Some(helper) = name.strip_prefix(HELPER) { return used.get(helper).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
-        symbols.get(name.strip_prefix(SYMBOL)?).copied()
+        if let Some(helper) = name.strip_prefix(HELPER_PREFIX) { return used.get(helper).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
+        symbols.get(name.strip_prefix(SYMBOL_PREFIX)?).copied()
     };
     Ok(Native { loaded: loader::load(&object.bytes, &resolve)?, llvm: object.llvm, asm: object.asm })
 }
@@ -90,17 +86,7 @@ impl<C: Compiler> Backend for Tier1<C> {
 fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(ErrorCode::BackendError, message) }
 
 /// The shared library with LLVM in it.
-pub struct Library { compile: CompileFn }
-
-type CompileFn = unsafe extern "C" fn(request: *const Request, sink: Sink, user: *mut u8) -> u32;
-type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len: usize);
-
-/// As in `tier1-llvm/library/src/lib.rs`.
-#[repr(C)]
-struct Request { lir: *const u8, lir_len: usize, roots: *const u8, roots_len: usize, capability: u32, fast_math: u8, opt: u8, keep_text: bool, keep_remarks: bool }
-
-/// The version of the door that this side knows.
-const ABI: u32 = 2;
+pub struct Library { compile: Compile }
 
 impl Library {
     /// An address in the library: which file it was made of.
@@ -122,7 +108,7 @@ impl Library {
             if abi.is_null() || *abi != ABI { return Err(error(format!("{} belongs to another version of Tierup", path.display()))); }
             let compile = libc::dlsym(handle, c"tierup_tier1_compile".as_ptr());
             if compile.is_null() { return Err(error(format!("{} is not Tierup's LLVM library", path.display()))); }
-            Ok(Library { compile: std::mem::transmute::<*mut libc::c_void, CompileFn>(compile) })
+            Ok(Library { compile: std::mem::transmute::<*mut libc::c_void, Compile>(compile) })
         }
     }
 
@@ -134,16 +120,17 @@ impl Library {
     fn call(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen, keep: Keep) -> Result<Object> {
         #[derive(Default)]
         struct Got { object: Object, message: String }
-        unsafe extern "C" fn sink(user: *mut u8, kind: u32, bytes: *const u8, len: usize) {
+        unsafe extern "C" fn sink(user: *mut u8, part: u32, bytes: *const u8, len: usize) {
             // SAFETY: `user` is the `Got` below, and the library gives `len` readable bytes.
             let (got, bytes) = unsafe { (&mut *user.cast::<Got>(), std::slice::from_raw_parts(bytes, len)) };
             let text = || String::from_utf8_lossy(bytes).into_owned();
-            match kind {
-                0 => got.object.bytes = bytes.to_vec(),
-                1 => got.object.llvm = text(),
-                2 => got.object.asm = text(),
-                4 => got.object.remarks = text(),
-                _ => got.message = text(),
+            match Part::from_number(part) {
+                Some(Part::Object) => got.object.bytes = bytes.to_vec(),
+                Some(Part::Llvm) => got.object.llvm = text(),
+                Some(Part::Asm) => got.object.asm = text(),
+                Some(Part::Remarks) => got.object.remarks = text(),
+                Some(Part::Error) => got.message = text(),
+                None => {}
             }
         }
         let lir = module.to_string();

@@ -5,32 +5,12 @@
 mod exit;
 
 use tierup_tier1::{Options, Target, compile};
-use std::ffi::c_char;
+use tierup_core::door::{ABI, Part, Request, Sink};
 use tierup_core::lir::{Module, text};
 
-/// Changes when the meaning of [`tierup_tier1_compile`] does.
+/// See [`ABI`].
 #[unsafe(no_mangle)]
-pub static TIERUP_TIER1_ABI: u32 = 2;
-
-/// What is to be compiled; all strings are UTF-8 with a length.
-#[repr(C)]
-pub struct Request {
-    /// A legalised module as text.
-    pub lir: *const u8,
-    pub lir_len: usize,
-    /// Names of the functions that are called from outside, each ended by a newline.
-    pub roots: *const u8,
-    pub roots_len: usize,
-    /// 0 for this CPU, else a GPU's compute capability.
-    pub capability: u32,
-    pub fast_math: u8,
-    pub opt: u8,
-    pub keep_text: bool,
-    pub keep_remarks: bool,
-}
-
-/// Gets one result: `kind` 0 the object, 1 LLVM IR, 2 assembly, 3 the message of an error, 4 remarks.
-pub type Sink = unsafe extern "C" fn(user: *mut u8, kind: u32, bytes: *const u8, len: usize);
+pub static TIERUP_TIER1_ABI: u32 = ABI;
 
 /// Compiles; returns 0, or 1 after an error.
 ///
@@ -44,7 +24,7 @@ pub unsafe extern "C" fn tierup_tier1_compile(request: *const Request, sink: Sin
         (r, std::slice::from_raw_parts(r.lir, r.lir_len), std::slice::from_raw_parts(r.roots, r.roots_len))
     };
     // SAFETY: `sink` takes `user` and reads no more than `bytes`.
-    let send = |kind: u32, bytes: &[u8]| unsafe { sink(user, kind, bytes.as_ptr(), bytes.len()) };
+    let send = |part: Part, bytes: &[u8]| unsafe { sink(user, part as u32, bytes.as_ptr(), bytes.len()) };
     let done = std::panic::catch_unwind(|| {
         let lir = std::str::from_utf8(lir).map_err(|e| e.to_string())?;
         let roots = std::str::from_utf8(roots).map_err(|e| e.to_string())?;
@@ -56,16 +36,12 @@ pub unsafe extern "C" fn tierup_tier1_compile(request: *const Request, sink: Sin
     });
     match done {
         Ok(Ok(c)) => {
-            send(0, &c.object);
-            if request.keep_text { send(1, c.llvm.as_bytes()); send(2, c.asm.as_bytes()); }
-            if request.keep_remarks { send(4, c.remarks.as_bytes()); }
+            send(Part::Object, &c.object);
+            if request.keep_text { send(Part::Llvm, c.llvm.as_bytes()); send(Part::Asm, c.asm.as_bytes()); }
+            if request.keep_remarks { send(Part::Remarks, c.remarks.as_bytes()); }
             0
         }
-        Ok(Err(message)) => { send(3, message.as_bytes()); 1 }
-        Err(_) => { send(3, b"the LLVM back end panicked"); 1 }
+        Ok(Err(message)) => { send(Part::Error, message.as_bytes()); 1 }
+        Err(_) => { send(Part::Error, b"the LLVM back end panicked"); 1 }
     }
 }
-
-/// Name and features of this machine's CPU as LLVM sees them.
-#[unsafe(no_mangle)]
-pub extern "C" fn tierup_tier1_version() -> *const c_char { c"LLVM 22".as_ptr() }

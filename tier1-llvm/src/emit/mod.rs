@@ -7,7 +7,7 @@ mod inst;
 mod lines;
 mod ops;
 
-use crate::{FUNC_PREFIX, HELPER_PREFIX, Options, SYMBOL_PREFIX};
+use crate::Options;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
@@ -17,6 +17,7 @@ use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicValueEnum, FunctionValue, MetadataValue, PhiValue, PointerValue};
 use std::collections::HashMap;
+use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX, SYMBOL_PREFIX};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
 use tierup_core::lir::{self, Alias, Block, BlockCall, Func, Signature, Ty, Value};

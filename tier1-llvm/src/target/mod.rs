@@ -38,7 +38,7 @@ impl Target {
 
     /// What a function that is called from outside is called in the output.
     pub(crate) fn entry_name(self, name: &str) -> String {
-        match self { Target::Cpu => format!("{}{name}", crate::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
+        match self { Target::Cpu => format!("{}{name}", tierup_core::door::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
     }
 
     /// String attributes of every function.
