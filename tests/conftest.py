@@ -3,7 +3,6 @@
 Where `tierup` is not built the mdtests still run under CPython, which checks the tests themselves; `make test` always builds it.
 """
 
-import importlib.util
 import os
 import sys
 import tempfile
@@ -23,10 +22,9 @@ if not os.environ.get("TIERUP_CACHE_DIR"):
     os.environ["TIERUP_CACHE_DIR"] = CACHE.name
 
 from harness import expect, mdtest  # noqa: E402
+from harness.build import BUILT, LLVM  # noqa: E402
 from harness.parent import Worker  # noqa: E402
 
-BUILT = importlib.util.find_spec("tierup") is not None and importlib.util.find_spec("tierup._tierup") is not None
-LLVM = BUILT and Path(importlib.util.find_spec("tierup").origin).with_name("libtierup_tier1.so").exists()
 # `osr` is tier 0 whose loops all go over to tier 1, each at a turn chosen at random.
 TIERS = os.environ.get("TIERUP_TEST_TIERS", "interp tier0 tier1 osr" if LLVM else "interp tier0").split() if BUILT else []
 BLESSED = {}

@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.build import needs_llvm
+
 tierup = pytest.importorskip("tierup")
 
-pytestmark = pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so")), reason="this build has no LLVM")
+pytestmark = needs_llvm
 
 # What programs print at their end.
 PRELUDE = """

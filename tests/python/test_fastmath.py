@@ -6,11 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from harness.build import needs_llvm
+
 tierup = pytest.importorskip("tierup")
 
 pytestmark = [
     pytest.mark.isolated,
-    pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so")), reason="this build has no LLVM"),
+    needs_llvm,
 ]
 
 VECTOR_ADD = re.compile(r"fadd .*<\d+ x double>")

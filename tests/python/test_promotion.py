@@ -8,12 +8,14 @@ import time
 import numpy as np
 import pytest
 
+from harness.build import needs_llvm
+
 tierup = pytest.importorskip("tierup")
-from tierup import _tierup  # noqa: E402
+from tierup import _tierup
 
 pytestmark = [
     pytest.mark.isolated,
-    pytest.mark.skipif(not os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so")), reason="this build has no LLVM"),
+    needs_llvm,
 ]
 
 

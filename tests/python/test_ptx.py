@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.build import needs_llvm
+
 tierup = pytest.importorskip("tierup")
 
-LLVM = os.path.exists(os.path.join(os.path.dirname(tierup.__file__), "libtierup_tier1.so"))
-needs_llvm = pytest.mark.skipif(not LLVM, reason="this build has no LLVM")
 
 
 def find_ptxas():

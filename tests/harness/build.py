@@ -1,0 +1,11 @@
+"""What the build under test has in it."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_PACKAGE = importlib.util.find_spec("tierup")
+BUILT = _PACKAGE is not None and importlib.util.find_spec("tierup._tierup") is not None
+LLVM = BUILT and Path(_PACKAGE.origin).with_name("libtierup_tier1.so").exists()
+needs_llvm = pytest.mark.skipif(not LLVM, reason="this build has no LLVM")
