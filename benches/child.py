@@ -7,6 +7,9 @@
     child.py overhead EXTENSION       nanoseconds per call of three tiny functions
     child.py size COPIES              first call of a function that is a 30-line body COPIES times over
     child.py answers                  what every program computes from its small arguments, one line each
+    child.py amount PROGRAM S         total time of S times the least work that `amounts.py` gives the program, compilation included
+    child.py switch TURNS             when the hot loop of a 30-line function runs in tier 1, from the beginning of its first call
+    child.py promotion                processor time that one promotion and one switch take from the calling thread
     child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
 """
 
@@ -16,7 +19,7 @@ import os
 import statistics
 import sys
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "programs")]
@@ -202,6 +205,105 @@ def size(copies):
     return {"ms": (perf_counter() - a) * 1e3}
 
 
+def amount(name, s):
+    from amounts import AMOUNTS
+    function, args, calls = AMOUNTS[name](s)
+    begin, cpu = perf_counter(), process_time()
+    for _ in range(calls):
+        value = function(*args)
+    return {"ms": (perf_counter() - begin) * 1e3, "cpu_ms": (process_time() - cpu) * 1e3, "calls": calls, "value": fingerprint(value)}
+
+
+SWITCH = """
+def f(a, n):
+    s = 0.5
+    c = 1
+    m = len(a)
+    for i in range(n):
+        x = a[i % m]
+        y = x * 1.5 + s
+        if y > 1.0:
+            y = y - s * 0.25
+        elif y < -1.0:
+            y = -y
+        else:
+            y = y * y
+        z = y + i * 3
+        if i % 7 == 1:
+            z = z / 2.0
+        w = math.sqrt(abs(z)) + x
+        if w > 1000.0:
+            w = 1000.0
+        s = s + w * 0.001
+        a[i % m] = x + 0.5 * (y - w)
+        c = c + i // 3
+        if c > 100000:
+            c = c - 99991
+            s = s * 0.99 + 0.5
+    t = (s, c, s + c)
+    p, q, r = t
+    if p > r:
+        s = q + 1.5
+    return s + a[0] - a[m - 1] + q % 5
+"""
+
+
+def switch(turns):
+    """From the trace, so what counts as the beginning is that of the first compilation; `TIERUP_TRACE=json` must be set."""
+    import math
+
+    import numpy as np
+    from peer import njit
+    from tierup import _tierup
+    space = {"math": math}
+    exec(SWITCH, space)
+    f, array = njit(space["f"]), np.arange(1000.0)
+    a = perf_counter()
+    f(array, turns)
+    total = (perf_counter() - a) * 1e3
+    events = json.loads(_tierup.trace_json())["traceEvents"]
+    begin = min(e["ts"] for e in events if e["name"] == "infer")
+    over = [e["ts"] for e in events if e["name"] == "a running loop goes over"]
+    spent = {}
+    for e in events:
+        if e.get("cat") == "tier 1" and e["ph"] == "X" and over and e["ts"] < over[0]:
+            spent[e["name"]] = spent.get(e["name"], 0.0) + e["dur"] / 1e3
+    return {"ms": (over[0] - begin) / 1e3 if over else None, "call_ms": total, "spent_ms": spent}
+
+
+def promotion():
+    """The longest that anything takes from a thread while its loop is sampled, queued and goes over, and while a function is promoted by calls. A system
+    call that tells the time bounds each turn, so what else the thread does is known from runs that stay in tier 0."""
+    import time
+
+    from peer import njit
+
+    @njit
+    def turns(n):
+        worst, s, last = 0, 0, time.thread_time_ns()
+        for i in range(n):
+            s += i % 7
+            now = time.thread_time_ns()
+            worst = max(worst, now - last)
+            last = now
+        return worst
+
+    @njit
+    def add(a, b):
+        return a + b
+
+    loop = turns(1_000_000)
+    add(1, 2)
+    worst, clock = 0, time.thread_time_ns
+    clock()
+    for _ in range(10_000):
+        a = clock()
+        add(1, 2)
+        worst = max(worst, clock() - a)
+    from tierup import _tierup
+    return {"loop_ms": loop * 1e-6, "calls_ms": worst * 1e-6, "loops": len(_tierup.history(turns, 0)[2]), "tier": _tierup.history(add, 0)[0]}
+
+
 PACKED = (r"\bv(?:add|sub|mul|div|sqrt|fmadd\d+|fmsub\d+|fnmadd\d+|max|min)p[sd]\b"
           r"|\bvp(?:add|sub|mull|and|or|xor|max|min|cmpgt)[a-z]*\b.*[xyz]mm")
 
@@ -216,5 +318,6 @@ def vectorised(name):
     return {"packed": sum(len(re.findall(PACKED, text)) for text in texts)}
 
 
-TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers, "vectorised": vectorised}
+TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers,
+         "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised}
 print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

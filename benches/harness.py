@@ -46,10 +46,10 @@ class Failed(Exception):
     """A measurement that gave no figure."""
 
 
-def child(side, *args, **environment):
-    """One measurement in a fresh process."""
+def child(side, *args, prefix=(), **environment):
+    """One measurement in a fresh process; `prefix` is what stands before the command."""
     env = {**os.environ, "TIERUP_CACHE": "0", "BENCH_SIDE": side, "NUMBA_NUM_THREADS": "1", "NUMBA_DISABLE_PERFORMANCE_WARNINGS": "1", **environment}
-    done = subprocess.run([PYTHONS[side], str(HERE / "child.py"), *map(str, args)], capture_output=True, text=True, env=env, timeout=600)
+    done = subprocess.run([*prefix, PYTHONS[side], str(HERE / "child.py"), *map(str, args)], capture_output=True, text=True, env=env, timeout=600)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
         raise Failed(f"{side} {' '.join(map(str, args))}: {next((l for l in lines if 'Error' in l), lines[-1])[:300]}")
@@ -295,8 +295,10 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package; left out: all, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1; left out: all, or the short ones with --quick")
     parser.add_argument("--programs", default="")
+    parser.add_argument("--curve-steps", type=int, default=12, help="points of a curve, less one; a curve covers six orders of magnitude")
+    parser.add_argument("--curve-rounds", type=int, default=3, help="how often a short point of a curve is measured")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--mark", action="store_true", help="ask Numba which programs LLVM vectorises, and stop")
     options = parser.parse_args()
@@ -307,11 +309,13 @@ def main():
     options.steady_rounds, options.seconds = (1, 0.3) if options.quick else (3, 1.0)
     begin = time.monotonic()
     session = Session(options)
+    sys.modules.setdefault("harness", sys.modules["__main__"])  # one module, whoever imports it
+    import tiers
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package")
+    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1")
     for view in views.split(","):
-        getattr(session, view)()
+        tiers.views()[view](session) if view in tiers.views() else getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)
     session.report["failures"] = session.failures
     session.report["machine"] = machine()
