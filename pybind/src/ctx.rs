@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering}
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use tierup_core::layout::{POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
-use tierup_runtime::engine::promote::SAMPLE;
+use tierup_runtime::engine::promote::{self, SAMPLE};
 
 /// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
 const STACK_RESERVE: usize = 256 << 10;
@@ -222,7 +222,10 @@ pub fn start_ticker() {
     if TICKING.swap(true, Ordering::AcqRel) { return wake(); }
     let started = std::thread::Builder::new().name("tierup-ticker".into()).stack_size(64 << 10).spawn(tick);
     match started {
-        Ok(t) => if let Ok(mut slot) = TICKER.lock() { *slot = Some(t.thread().clone()) },
+        Ok(t) => {
+            promote::helped(true);
+            if let Ok(mut slot) = TICKER.lock() { *slot = Some(t.thread().clone()) }
+        }
         // Without a ticker (no more threads to be had) everything works but Ctrl-C and promotion of loops; the next compilation tries again.
         Err(_) => TICKING.store(false, Ordering::Release),
     }
@@ -231,6 +234,7 @@ pub fn start_ticker() {
 fn tick() {
     let (mut count, mut idle) = (0u32, 0u32);
     loop {
+        promote::staff();
         if ACTIVE.load(Ordering::Relaxed) != 0 {
             (count, idle) = (count.wrapping_add(1), 0);
             let wanted = if count.is_multiple_of(SIGNALS) { POLL_SIGNALS | POLL_SAMPLE } else { POLL_SAMPLE };
@@ -257,5 +261,6 @@ pub fn after_fork() {
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);
+    promote::helped(false);
     if was_ticking { start_ticker(); }
 }

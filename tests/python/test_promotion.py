@@ -59,6 +59,61 @@ def test_a_running_loop_goes_over():
     assert g(np.arange(1000.0), n) == python(np.arange(1000.0), n)
 
 
+def test_a_recursion_under_way_is_promoted():
+    @tierup.njit
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    def right(n):
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    for n in range(30, 40):
+        assert fib(n) == right(n)
+        if tier(fib) == 1:
+            break
+    assert tier(fib) == 1, "ten calls from Python are too few, so it was the recursion"
+    assert fib(25) == right(25)
+
+
+def test_functions_that_call_each_other_change_tier_together():
+    @tierup.njit
+    def even(n, a):
+        if n == 0:
+            return a[0]
+        return odd(n - 1, a) + 1.0
+
+    @tierup.njit
+    def odd(n, a):
+        if n < 0:
+            raise ValueError(n)
+        return even(n - 1, a) - 0.5
+
+    @tierup.njit
+    def total(k, a):
+        s = 0.0
+        for i in range(k):
+            try:
+                s += even(2 * (i % 300), a)
+                s += odd(i % 2 - 1, a)
+            except ValueError:
+                s -= 1.0
+        return s
+
+    a = np.ones(3)
+    with pytest.raises(ValueError):
+        odd(0, a)  # even(-1), odd(-2)
+    k, end = 2000, time.monotonic() + 60
+    # odd(0) calls even(-1), which calls odd(-2), which raises: both ways an exception crosses the frames.
+    assert total(0, a) == 0.0
+    while tier(total) == 0:
+        assert time.monotonic() < end, "it was not promoted"
+        assert total(k, a) == sum(i % 300 * 0.5 + 1.0 - 1.0 for i in range(k))
+    assert total(k, a) == sum(i % 300 * 0.5 for i in range(k))
+
+
 def test_calls_promote():
     @tierup.njit
     def add(a, b):
@@ -116,6 +171,33 @@ def run(program, **environment):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
+
+
+def test_a_running_loop_finds_its_code_in_the_cache(tmp_path):
+    program = """
+import sys, time, tierup
+from tierup import _tierup
+@tierup.njit
+def f(n, m):
+    s = 0
+    for i in range(n):
+        s += i % m
+    return s
+n, end = 20_000_000, time.monotonic() + 60
+f(1, 7)
+while not _tierup.history(f, 0)[2]:
+    assert time.monotonic() < end and f(n, 7) == n // 7 * 21 + sum(range(n % 7))
+print(_tierup.cache_counts()[0])
+while WAIT and (_tierup.history(f, 0)[0] == 0 or _tierup.cache_counts()[2] < 2): assert time.monotonic() < end
+"""
+    environment = {"TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(tmp_path)}
+    assert run(program.replace("WAIT", "True"), **environment) == "0\n"
+    entries = _tierup.cache_entries(str(tmp_path))
+    whole = [name for name, label, *_ in entries if "from a loop on" not in label]
+    assert len(whole) == 1 and len(entries) == 2, entries
+    for path in tmp_path.rglob(whole[0]):
+        path.unlink()
+    assert run(program.replace("WAIT", "False"), **environment) == "1\n", "the loop's own entry"
 
 
 def test_a_process_may_end_while_something_is_compiled():

@@ -4,6 +4,7 @@
 
 pub mod builder;
 pub mod canon;
+pub mod cells;
 pub mod cfg;
 pub mod explain;
 pub mod func;

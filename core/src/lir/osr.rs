@@ -60,6 +60,9 @@ pub fn points(func: &Func) -> Vec<Point> {
     }).collect()
 }
 
+/// Whether the function has a loop that polls.
+pub fn polls(func: &Func) -> bool { func.layout.iter().any(|b| poll_position(func, *b).is_some()) }
+
 /// Where a block polls; before that it may only compute, since it is begun again.
 fn poll_position(func: &Func, b: Block) -> Option<usize> {
     let data = &func.blocks[b.index()];

@@ -62,9 +62,6 @@ def _trace(text):
     return "json" if str(text).lower() == "json" else _flag(text)
 
 
-# Where there is one processor, compiling in the background takes time from what runs.
-_ALONE = len(os.sched_getaffinity(0)) == 1 if hasattr(os, "sched_getaffinity") else os.cpu_count() == 1
-
 _DUMPS = ("bytecode", "cfg", "ssa", "typed", "parfor", "lir", "clif", "llvm", "asm", "ptx")
 
 
@@ -80,10 +77,10 @@ def _dumps(text):
 _TABLE = {
     "tier": ("TIERUP_TIER", _choice("auto", "0", "1", "interp", "off"), "auto",
              "where functions run: auto; 0 or 1, that tier alone; interp, the interpreter of LIR (for tests); off, plain Python", None),
-    "calls": ("TIERUP_CALLS", _number(1), 4000 if _ALONE else 1000, "calls from Python after which an overload is promoted to tier 1 (more where there is one processor)", None),
-    "time_ms": ("TIERUP_TIME_MS", _number(0), 20 if _ALONE else 2, "milliseconds in loops of tier 0 after which an overload is promoted (more where there is one processor)", None),
+    "calls": ("TIERUP_CALLS", _number(1), 1000, "calls from Python after which an overload is promoted to tier 1", None),
+    "time_ms": ("TIERUP_TIME_MS", _number(0), 2, "milliseconds in loops of tier 0 after which an overload is promoted", None),
     "osr": ("TIERUP_OSR", _osr, "on", "whether a running loop may move into tier-1 code: on, off, or stress (every loop, at a random turn; for tests)", None),
-    "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own", None),
+    "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own; where there is one processor, that thread is given a fifth of it", None),
     "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
     "opt": ("TIERUP_OPT", _number(0, 3), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),

@@ -8,6 +8,7 @@ mod interpreted;
 pub mod loader;
 pub mod perf;
 pub mod promote;
+mod queue;
 pub mod tier1;
 pub mod trace;
 
@@ -23,7 +24,7 @@ use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
-use tierup_core::lir::{Module, legalise, opt, osr};
+use tierup_core::lir::{Module, cells, legalise, opt, osr};
 use tierup_core::lower::cx::Options;
 use tierup_core::lower::{self, generator, wrapper};
 use tierup_core::ssa::FuncId;
@@ -177,6 +178,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     perf::note(&*code, &module, 0);
     let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
     unit.wrapper.store(find(&names.wrapper)?.cast_mut(), Ordering::Release);
+    unit.fill_cells(find)?;
     if let Some(name) = &names.resume { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }
     if request.promote && promote::policy().eager { unit.promote_now(); }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
@@ -193,14 +195,19 @@ fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
 
 fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned() }
 
-/// The unit with its snapshot, and the exits of its loops in the module.
+/// The unit with its snapshot, and in the module the exits of its loops and the cells of its functions.
 fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
     if !request.promote { return Unit::new(unit_name(&names), names, None, codegen, None); }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
     let unit = Unit::new(unit_name(&names), names, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
-    if promote::policy().osr == promote::Osr::Off { return unit; }
-    for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
+    if promote::policy().osr != promote::Osr::Off {
+        for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
+    }
+    for (k, func) in module.funcs.iter_mut().enumerate() {
+        cells::call_through(func, |name| unit.cell(name));
+        if let Some(site) = unit.whole_site(k) { cells::say_that_it_runs(func, site); }
+    }
     unit
 }
 

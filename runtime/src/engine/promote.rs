@@ -4,22 +4,25 @@
 //! ticker asks all running threads every now and then where they are, and the loop that answers gets the credit ([`sample`]). So hot code costs nothing
 //! to profile, and no counter bounces between cores. Calls from Python are counted as well, since a short function never meets the ticker ([`Unit::called`]).
 //!
-//! Hot units wait in a queue, hottest first. Compile threads take from it; they hold no GIL and touch no Python object. The loop that is running comes
-//! first ([`Work::Loop`]), then the whole unit. Finished code is published by storing an address: in a site, which the loop asks at its next sample, or in
-//! an entry cell, which the next call loads. A unit that fails to compile stays in tier 0 and says so once.
+//! Hot units wait in a queue ([`super::queue`]). In a call that lasts, the loop that is running comes first ([`Work::Loop`]), then the whole unit; where calls are
+//! short, the unit alone, since no loop is still there when its code is. Finished code is published by storing an address: in a site, which the
+//! loop asks at its next sample, or in an entry cell, which the next call loads, from Python or from tier 0 ([`cells`]). A unit that fails to compile
+//! stays in tier 0 and says so once.
 
 use super::cache::{self, Key};
 use super::{perf, trace};
+use super::queue::{Class, submit};
+pub use super::queue::{after_fork, helped, pause, resume, staff};
 use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 use std::time::{Duration, Instant};
 use tierup_core::backend::Code;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
-use tierup_core::lir::{Func, Module, legalise, opt};
+use tierup_core::lir::{Func, Module, cells, legalise, opt};
 
 /// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,11 +50,7 @@ pub enum Osr { Off, On, /** At every point, at a turn chosen at random. */ Stres
 
 impl Default for Policy {
     fn default() -> Policy {
-        // Where there is one processor, compiling takes time from what runs, so it must be worth more.
-        let alone = std::thread::available_parallelism().map_or(1, |n| n.get()) == 1;
-        Policy {
-            off: false, calls: if alone { 4_000 } else { 1_000 }, time: Duration::from_millis(if alone { 20 } else { 2 }), osr: Osr::On, background: true, eager: false, threads: 1, opt: 3,
-        }
+        Policy { off: false, calls: 1_000, time: Duration::from_millis(2), osr: Osr::On, background: true, eager: false, threads: 1, opt: 3 }
     }
 }
 
@@ -85,10 +84,20 @@ pub struct Site {
     asked: AtomicU64,
 }
 
+/// The point of a site that stands for a recursive function as a whole: it says that the function runs, and nothing goes over there.
+const WHOLE: usize = usize::MAX;
+/// A loop that went over that often has a caller that does not: then the rest of the unit is urgent.
+const OFTEN: u64 = 3;
+
 const COLD: u8 = 0;
 const QUEUED: u8 = 1;
 const DONE: u8 = 2;
 const FAILED: u8 = 3;
+/// It waits for its turn, but not with those that somebody waits for.
+const POSTPONED: u8 = 4;
+
+/// Where tier 0 enters a function of the unit that others call: the code of the moment.
+pub struct Cell { name: String, pub entry: AtomicPtr<u8> }
 
 /// One overload on its way through the tiers.
 pub struct Unit {
@@ -98,11 +107,14 @@ pub struct Unit {
     pub resume: AtomicPtr<u8>,
     /// Counts down to the promotion by calls.
     calls: AtomicI64,
+    /// What `calls` said when a loop was last asked.
+    asked: AtomicI64,
     heat: AtomicU64,
     state: AtomicU8,
     /// What tier 1 starts from; gone once it is no longer needed.
     snapshot: Mutex<Option<Arc<Snapshot>>>,
     sites: Box<[Site]>,
+    cells: Box<[Cell]>,
     /// Code of tier 1, which lives as long as the unit: somebody may be running it.
     code: Mutex<Vec<Native>>,
     pub history: Mutex<History>,
@@ -136,19 +148,21 @@ impl Names {
 /// The optimised module before it is legalised, with the points of its functions.
 pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
 
 impl Unit {
     /// A unit of a module; the cells are set by whoever compiles tier 0.
     pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
-        let sites = snapshot.iter().flat_map(|s| s.points.iter().enumerate()).flat_map(|(func, points)| (0..points.len()).map(move |point| (func, point)));
+        let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate())
+            .flat_map(|(func, (points, f))| (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point)));
         let sites: Box<[Site]> = sites.map(|(func, point)| Site {
             entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0),
         }).collect();
+        let cells = snapshot.iter().flat_map(|s| cells::names(&s.module)).map(|name| Cell { name, entry: AtomicPtr::default() }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
-            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), heat: AtomicU64::new(0), state: AtomicU8::new(COLD),
-            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
+            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), state: AtomicU8::new(COLD),
+            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
         unit
@@ -175,6 +189,21 @@ impl Unit {
         (format!("site {func}.{point}"), at.map_or(0, |k| std::ptr::from_ref(&self.sites[k]) as usize))
     }
 
+    /// Name and address of the word of a recursive function.
+    pub fn whole_site(&self, func: usize) -> Option<(String, usize)> { Some(self.site(func, WHOLE)).filter(|s| s.1 != 0) }
+
+    /// The address of the cell of a function.
+    pub fn cell(&self, name: &str) -> Option<usize> { self.cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize) }
+
+    /// Tier 0's code is there: calls inside of it find it.
+    pub fn fill_cells(&self, entry: impl Fn(&str) -> Result<*const u8>) -> Result<()> {
+        for c in &self.cells { c.entry.store(entry(&c.name)?.cast_mut(), Ordering::Release); }
+        Ok(())
+    }
+
+    /// What is entered from outside once tier 1 has the unit.
+    fn roots(&self) -> Vec<&str> { self.names.roots().into_iter().chain(self.cells.iter().map(|c| c.name.as_str())).collect() }
+
     /// To be called at each call from Python, by one thread at a time (it holds the GIL); a lost count does no harm.
     #[inline(always)]
     pub fn called(self: &Arc<Unit>) {
@@ -184,45 +213,53 @@ impl Unit {
     }
 
     #[cold]
-    fn hot_by_calls(self: &Arc<Unit>) { self.request(1); }
+    fn hot_by_calls(self: &Arc<Unit>) { self.request(1, Class::Soon); }
 
     /// Which tier the next call enters.
     pub fn tier(&self) -> u8 { u8::from(self.state.load(Ordering::Acquire) == DONE) }
 
-    fn request(self: &Arc<Unit>, heat: u64) {
-        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { submit(Work::Whole(self.clone()), heat); }
+    fn request(self: &Arc<Unit>, heat: u64, class: Class) {
+        let wanted = match class { Class::Soon => QUEUED, Class::Later => POSTPONED };
+        let state = self.state.load(Ordering::Acquire);
+        let due = state == COLD || state == POSTPONED && class == Class::Soon;
+        if due && self.state.compare_exchange(state, wanted, Ordering::AcqRel, Ordering::Acquire).is_ok() { submit(Work::Whole(Arc::downgrade(self), class), heat, class); }
     }
 
     /// Compiles now, on this thread.
     pub fn promote_now(self: &Arc<Unit>) {
-        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Whole(self.clone()).run(); }
+        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Whole(Arc::downgrade(self), Class::Soon).run(); }
     }
 }
 
-/// A running loop says where it is. Gives the code to go on with, or null.
+/// A running loop, or a recursive function, says where it is. Gives the code to go on with, or null.
 pub fn sample(site: &Site) -> *mut u8 {
     let entry = site.entry.load(Ordering::Acquire);
     let stress = stressed();
-    if !entry.is_null() && !stress {
-        if trace::on() { went_over(site); }
-        return entry;
-    }
+    if !entry.is_null() && !stress { return go_over(site, entry); }
     let Some(unit) = site.unit.get().and_then(Weak::upgrade) else { return std::ptr::null_mut() };
-    if stress { return stress_sample(site, &unit); }
+    if stress && site.point != WHOLE { return stress_sample(site, &unit); }
     let policy = policy();
     if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD { return std::ptr::null_mut(); }
+    let calls = unit.calls.load(Ordering::Relaxed);
+    let lasts = unit.asked.swap(calls, Ordering::Relaxed) - calls <= 1;
     let heat = unit.heat.fetch_add(1, Ordering::Relaxed) + 1;
     if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
-    if policy.osr != Osr::Off && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
-        submit(Work::Loop(unit.clone(), std::ptr::from_ref(site) as usize), heat + 1);
+    let loops = policy.osr != Osr::Off && site.point != WHOLE && lasts;
+    if loops && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
     }
-    unit.request(heat);
+    unit.request(heat, if loops { Class::Later } else { Class::Soon });
     site.entry.load(Ordering::Acquire)
 }
 
-#[cold]
-fn went_over(site: &Site) {
-    if let Some(unit) = site.unit.get().and_then(Weak::upgrade) { trace::instant("a running loop goes over", "switch", &unit.name); }
+fn go_over(site: &Site, entry: *mut u8) -> *mut u8 {
+    // It is the caller that stays in tier 0, if this happens again and again.
+    let often = site.asked.fetch_add(1, Ordering::Relaxed) + 1 == OFTEN;
+    if (often || trace::on()) && let Some(unit) = site.unit.get().and_then(Weak::upgrade) {
+        if often { unit.request(OFTEN, Class::Soon); }
+        trace::instant("a running loop goes over", "switch", &unit.name);
+    }
+    entry
 }
 
 /// How often running loops are asked.
@@ -239,18 +276,19 @@ fn stress_sample(site: &Site, unit: &Arc<Unit>) -> *mut u8 {
     let x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     // Early turns most often, late ones now and then.
     if (x >> 40) % (1 + site.asked.fetch_add(1, Ordering::Relaxed) % 4) != 0 { return std::ptr::null_mut(); }
-    if site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Loop(unit.clone(), std::ptr::from_ref(site) as usize).run(); }
+    if site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Loop(Arc::downgrade(unit), std::ptr::from_ref(site) as usize).run(); }
     site.entry.load(Ordering::Acquire)
 }
 
 // ---------------------------------------------------------------- work
 
 /// One thing to compile.
-enum Work {
-    /// Everything, entered from the start.
-    Whole(Arc<Unit>),
+/// It keeps nothing alive: a program that makes and drops functions faster than they are compiled must not grow.
+pub(super) enum Work {
+    /// Everything, entered from the start; the class in which it waits.
+    Whole(Weak<Unit>, Class),
     /// The rest of a running loop: the unit and the address of its site.
-    Loop(Arc<Unit>, usize),
+    Loop(Weak<Unit>, usize),
 }
 
 /// Compilations that have ended or failed, for tests and reports.
@@ -258,20 +296,28 @@ static FINISHED: AtomicUsize = AtomicUsize::new(0);
 pub fn finished() -> usize { FINISHED.load(Ordering::Acquire) }
 
 impl Work {
-    fn run(self) {
+    fn unit(&self) -> &Weak<Unit> { match self { Work::Whole(u, _) | Work::Loop(u, _) => u } }
+    /// Whether it is still wanted.
+    pub(super) fn is_alive(&self) -> bool { self.unit().strong_count() > 0 }
+
+    pub(super) fn run(self) {
         let begin = Instant::now();
-        let (unit, done) = match &self { Work::Whole(u) => (u, whole(u)), Work::Loop(u, site) => (u, running_loop(u, *site)) };
+        let Some(unit) = self.unit().upgrade() else { return };
+        let unit = &*unit;
+        // It became urgent meanwhile: then it waits, or has waited, twice.
+        if matches!(self, Work::Whole(_, Class::Later)) && unit.state.load(Ordering::Acquire) != POSTPONED { return; }
+        let done = match &self { Work::Whole(..) => whole(unit), Work::Loop(_, site) => running_loop(unit, *site) };
         let took = begin.elapsed();
-        let what = match &self { Work::Whole(_) => "promote", Work::Loop(..) => "promote a running loop" };
+        let what = match &self { Work::Whole(..) => "promote", Work::Loop(..) => "promote a running loop" };
         trace::span(what, "tier 1", begin, took, &unit.name);
         let mut history = lock(&unit.history);
         let since = history.made.map_or(Duration::ZERO, |m| m.elapsed());
         match (&self, done) {
-            (Work::Whole(u), Ok(_)) => { u.state.store(DONE, Ordering::Release); history.promoted = Some((since, took)); }
+            (Work::Whole(..), Ok(_)) => { unit.state.store(DONE, Ordering::Release); history.promoted = Some((since, took)); }
             (Work::Loop(..), Ok(Some((func, line)))) => history.loops.push((func, line, since, took)),
             (Work::Loop(..), Ok(None)) => {}
             (work, Err(d)) => {
-                match work { Work::Whole(u) => u.state.store(FAILED, Ordering::Release), Work::Loop(_, site) => site_at(unit, *site).into_iter().for_each(|s| s.state.store(FAILED, Ordering::Release)) }
+                match work { Work::Whole(..) => unit.state.store(FAILED, Ordering::Release), Work::Loop(_, site) => site_at(unit, *site).into_iter().for_each(|s| s.state.store(FAILED, Ordering::Release)) }
                 if history.failed.replace(d.message.clone()).is_none() {
                     eprintln!("tierup: `{}` stays in tier 0: LLVM could not compile it: {}", unit.name, d.message);
                 }
@@ -311,7 +357,7 @@ fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native,
 fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
     let mut module = snapshot(unit)?.module.clone();
     prepare(&mut module)?;
-    let (native, object) = compile(&module, &unit.names.roots(), unit.codegen)?;
+    let (native, object) = compile(&module, &unit.roots(), unit.codegen)?;
     publish(unit, native)?;
     if let Some(key) = unit.key { cache::put(key, &label(unit, &module), &object, library()?.address()); }
     Ok(None)
@@ -328,8 +374,10 @@ fn label(unit: &Unit, module: &Module) -> String {
 fn publish(unit: &Unit, native: Native) -> Result<()> {
     let find = |name: &str| native.entry(name).map(<*const u8>::cast_mut).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")));
     let (wrapper, resume) = (find(&unit.names.wrapper)?, unit.names.resume.as_deref().map(find).transpose()?);
+    let inside = unit.cells.iter().map(|c| find(&c.name)).collect::<Result<Vec<_>>>()?;
     // Code first, addresses second: whoever sees an address may enter.
     lock(&unit.code).push(native);
+    for (cell, entry) in unit.cells.iter().zip(inside) { cell.entry.store(entry, Ordering::Release); }
     if let Some(r) = resume { unit.resume.store(r, Ordering::Release); }
     unit.wrapper.store(wrapper, Ordering::Release);
     unit.calls.store(i64::MAX, Ordering::Relaxed);
@@ -344,13 +392,30 @@ fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
     let mut module = loop_module(&snapshot, func, points, site.point);
     prepare(&mut module)?;
     let name = osr::entry_name(&func.name, site.point);
-    let (native, _) = compile(&module, &[&name], unit.codegen)?;
+    let key = unit.key.map(|k| k.of_point(site.func, site.point));
+    let native = match key.and_then(|k| cached_loop(k, &module)) {
+        Some(native) => native,
+        None => {
+            let (native, object) = compile(&module, &[&name], unit.codegen)?;
+            if let Some(key) = key { cache::put(key, &format!("{}, from a loop on", label(unit, &snapshot.module)), &object, library()?.address()); }
+            native
+        }
+    };
     let entry = native.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))?;
     lock(&unit.code).push(native);
     site.entry.store(entry.cast_mut(), Ordering::Release);
     site.state.store(DONE, Ordering::Release);
     let line = func.loc(points[site.point].loc).map_or(0, |l| l.line);
     Ok(Some((func.name.clone(), line)))
+}
+
+/// The code of a running loop that another process made.
+fn cached_loop(key: Key, module: &Module) -> Option<Native> {
+    let object = Object { bytes: cache::get(key)?, ..Object::default() };
+    match tier1::load(object, module, &crate::helper_address) {
+        Ok(native) => { perf::note(&native, module, 1); Some(native) }
+        Err(_) => { cache::forget(key); None }
+    }
 }
 
 /// The function that goes on, and everything that it may call.
@@ -368,85 +433,4 @@ fn loop_module(snapshot: &Snapshot, func: &Func, points: &[Point], k: usize) -> 
     names.sort_unstable();
     let callees: Vec<Func> = names.iter().filter_map(|n| by_name.get(n)).map(|f| (*f).clone()).collect();
     Module { funcs: std::iter::once(entry).chain(callees).collect() }
-}
-
-// ---------------------------------------------------------------- the queue
-
-struct Queue { waiting: Mutex<Vec<(u64, Work)>>, more: Condvar, threads: AtomicUsize, /** Held while something is compiled. */ busy: RwLock<()> }
-
-/// A pointer, so that a forked child, where no compile thread is left, can start with a fresh one.
-static QUEUE: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
-
-fn fresh() -> *mut Queue { Box::into_raw(Box::new(Queue { waiting: Mutex::default(), more: Condvar::new(), threads: AtomicUsize::new(0), busy: RwLock::new(()) })) }
-
-fn queue() -> &'static Queue {
-    let mut q = QUEUE.load(Ordering::Acquire);
-    if q.is_null() {
-        let new = fresh();
-        q = match QUEUE.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => new,
-            Err(other) => {
-                // SAFETY: nobody has seen `new`.
-                drop(unsafe { Box::from_raw(new) });
-                other
-            }
-        };
-    }
-    // SAFETY: queues are leaked.
-    unsafe { &*q }
-}
-
-fn submit(work: Work, heat: u64) {
-    let policy = policy();
-    if !policy.background { return work.run(); }
-    let q = queue();
-    lock(&q.waiting).push((heat, work));
-    q.more.notify_one();
-    if q.threads.load(Ordering::Acquire) < policy.threads.max(1) {
-        q.threads.fetch_add(1, Ordering::AcqRel);
-        // LLVM recurses deeply at times.
-        let started = std::thread::Builder::new().name("tierup-compile".into()).stack_size(16 << 20).spawn(move || serve(q));
-        // No thread to be had: things stay in tier 0.
-        if started.is_err() { q.threads.fetch_sub(1, Ordering::AcqRel); }
-    }
-}
-
-fn serve(q: &'static Queue) {
-    loop {
-        let work = {
-            let mut waiting = lock(&q.waiting);
-            loop {
-                let hottest = waiting.iter().enumerate().max_by_key(|(_, w)| w.0).map(|(k, _)| k);
-                match hottest { Some(k) => break waiting.swap_remove(k).1, None => waiting = q.more.wait(waiting).unwrap_or_else(PoisonError::into_inner) }
-            }
-        };
-        let _busy = q.busy.read().unwrap_or_else(PoisonError::into_inner);
-        // A panic is a bug of ours; the unit stays in tier 0.
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run())).is_err() { eprintln!("tierup: internal error: promotion panicked; please report this"); }
-    }
-}
-
-thread_local! {
-    /// Held by a thread that is about to fork.
-    static FORKING: std::cell::RefCell<Option<std::sync::RwLockWriteGuard<'static, ()>>> = const { std::cell::RefCell::new(None) };
-}
-
-/// Before a fork: waits until nothing is being compiled, so that no lock of LLVM is held in the child, and keeps it so until [`resume`] or [`after_fork`].
-pub fn pause() {
-    let q = QUEUE.load(Ordering::Acquire);
-    if q.is_null() { return; }
-    // SAFETY: queues are leaked.
-    let guard = unsafe { &*q }.busy.write().unwrap_or_else(PoisonError::into_inner);
-    FORKING.with(|f| *f.borrow_mut() = Some(guard));
-}
-
-/// In the parent, after the fork.
-pub fn resume() { FORKING.with(|f| *f.borrow_mut() = None) }
-
-/// In a forked child: no compile thread is left, and what they were doing is forgotten.
-pub fn after_fork() {
-    // The lock belongs to the queue that is left behind.
-    FORKING.with(|f| std::mem::forget(f.borrow_mut().take()));
-    QUEUE.store(fresh(), Ordering::Release);
-    trace::after_fork();
 }

@@ -26,6 +26,18 @@ use tierup_core::lir::{Module, canon};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(pub [u8; 32]);
 
+impl Key {
+    /// What the code is found by that goes on at a point of the unit with this key.
+    pub fn of_point(self, func: usize, point: usize) -> Key {
+        let mut hash = blake3::Hasher::new();
+        hash.update(b"from a loop on");
+        hash.update(&self.0);
+        hash.update(&(func as u64).to_le_bytes());
+        hash.update(&(point as u64).to_le_bytes());
+        Key(*hash.finalize().as_bytes())
+    }
+}
+
 impl std::fmt::Display for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { self.0.iter().try_for_each(|b| write!(f, "{b:02x}")) }
 }
