@@ -82,6 +82,7 @@ without-llvm:
 $(VENV)/.stamp-ext: $(VENV)/.stamp-packages $(EXT_SOURCES)
 	$(SAY) 'extension: release build into $(VENV) (the first one takes some minutes)'
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release
+	@$(PY) -m compileall -q pybind/python/tierup  # as pip does; some environments forbid Python to keep what it compiles
 	@touch $@
 
 demo: without-llvm $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(TIER1_WANTED)

@@ -10,16 +10,12 @@ def full_of_sequence(shape, fill_value, dtype, order):
 
 
 def arange(start, stop, step, dtype):
-    if start is None:
-        return arange(0, stop, step, dtype)
-    if stop is None:
-        return arange(0, start, step, dtype)
-    if step is None:
-        return arange(start, stop, 1, dtype)
-    if dtype is None:
-        return arange(start, stop, step, np.result_type(start, stop, step))
-    out = np.empty(_count(start, stop, step), dtype)
-    _fill_range(out, start, step)
+    # One function and not one for each default: every call more is one more instance to infer.
+    first = 0 if start is None or stop is None else start
+    last = start if stop is None else stop
+    by = 1 if step is None else step
+    out = np.empty(_count(first, last, by), np.result_type(first, last, by) if dtype is None else dtype)
+    _fill_range(out, first, by)
     return out
 
 
