@@ -118,6 +118,17 @@ impl exception::Helpers for Native {
         let class = unsafe { (*exc.cast::<Exc>()).class };
         (match class { ExcClass::Builtin(c) => c as i64 == handle, ExcClass::Host(h) => h == handle }) as i8
     }
+    unsafe fn exc_leave_generator(exc: *mut Obj) -> *mut Obj {
+        // SAFETY: the exception is live, and its reference the caller's, who gives it up; the new one is ours alone.
+        unsafe {
+            if !(*exc.cast::<Exc>()).is_a(Class::StopIteration) { return exc; }
+            let new = Error::new(Class::RuntimeError, "generator raised StopIteration").into_raw().cast();
+            <Native as tierup_core::ops::object::Helpers>::exc_set_cause(new, exc);
+            <Native as tierup_core::ops::object::Helpers>::exc_set_context(new, exc);
+            release(exc);
+            new
+        }
+    }
     unsafe fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str {
         // SAFETY: the exception is live.
         let name = match unsafe { (*exc.cast::<Exc>()).class } {

@@ -446,8 +446,8 @@ impl Finisher<'_, '_> {
                 self.global(g)?
             }
             Op::Member(k) => self.push(Op::Member(*k), args, ty),
-            Op::CheckBound(name) => {
-                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(Op::CheckBound(name.clone()), args, ty) }
+            Op::CheckBound { .. } => {
+                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(node.op.clone(), args, ty) }
             }
             Op::Narrow(n) => {
                 if self.new.types[args[0].index()] == ty { args[0] }

@@ -224,7 +224,7 @@ impl<'h> Session<'h> {
             Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}")).help("keep the elements of a list of one type")
         };
         if let Kind::ListVar(v) = *list && self.mentions(elem, self.root(v)) {
-            return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("for inner functions that call each other: move them out"));
+            return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("move the inner function out, and give it what it needs as arguments"));
         }
         let new = self.unify(old, elem).ok_or_else(|| fail(elem))?;
         // A list variable that is this list by now is not another type.

@@ -244,7 +244,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 if let Some(r) = node.result { self.set(r, Type::never(), None); }
                 return Ok(false);
             }
-            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound(_) | Op::Narrow(_)) {
+            if let Some((a, b)) = as_conflict(t) && !matches!(node.op, Op::CheckBound { .. } | Op::Narrow(_)) {
                 return Err(Diagnostic::new(Code::CannotUnify, format!("this variable is {a} on one path and {b} on another")).help("give the two values different names"));
             }
         }
@@ -287,10 +287,15 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             Op::CallSpread { keywords } => {
                 let spread = node.args[1];
-                let members = self.ty(spread).members().ok_or_else(|| {
-                    Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.ty(spread)))
+                let (all, ty) = match *self.ty(spread) {
+                    Kind::Optional(t) => (call::Source::Present(Box::new(call::Source::Value(spread)), "argument after * must be an iterable, not NoneType"), t),
+                    _ => (call::Source::Value(spread), self.ty(spread)),
+                };
+                let members = ty.members().ok_or_else(|| {
+                    let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
+                    if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }
                 })?;
-                let positional = (0..members.len()).map(|k| call::Source::Member(spread, k as u32)).collect();
+                let positional = (0..members.len()).map(|k| all.part(k as u32)).collect();
                 let mut named = vec![];
                 for (key, v) in keywords.iter().zip(&node.args[2..]) {
                     if &**key != "**" {
@@ -319,7 +324,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 plain(Type::new(Kind::Function(f)))
             }
             Op::Member(k) => self.member(node.args[0], *k),
-            Op::CheckBound(name) => {
+            Op::CheckBound { name, .. } => {
                 let f = self.fact(node.args[0]).clone();
                 match *f.ty {
                     Kind::Undef => Ok((Type::never(), None, true)),
@@ -510,7 +515,8 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_first_sequence(
         &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        if !path.starts_with("numpy.") { return Ok(None); }
+        // What makes arrays of sequences itself has said why it does not take this one.
+        if !path.starts_with("numpy.") || matches!(path, "numpy.array" | "numpy.asarray") { return Ok(None); }
         for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
             let args = self.source_args(&bound)?;

@@ -43,6 +43,8 @@ pub struct LowerCx<'a> {
     pub generators: &'a Generators,
     /// A block that is never reached: see [`LowerCx::assume_not_negative`].
     impossible: Option<Block>,
+    /// The function resumes a generator.
+    pub resumes: bool,
 }
 
 /// Name and signature of the resume function of each generator type.
@@ -80,7 +82,7 @@ impl Default for Options {
 
 impl<'a> LowerCx<'a> {
     pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None }
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None, resumes: false }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -138,6 +140,7 @@ impl<'a> LowerCx<'a> {
 
     /// Leaves the function with an owned exception.
     pub fn return_error(&mut self, exc: Value) {
+        let exc = if self.resumes { self.b.helper(&crate::ops::exception::exc_leave_generator, &[exc]).unwrap_or(exc) } else { exc };
         let status = self.b.conv(Op::Bitcast, Ty::I64, exc);
         let mut all = vec![status];
         for t in self.results.clone() { all.push(self.zero(t)); }

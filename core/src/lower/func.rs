@@ -238,9 +238,9 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 let val = self.val(node.args[0])?;
                 member(&val, self.ty(node.args[0]), *k)?
             }
-            Op::CheckBound(name) => {
+            Op::CheckBound { name, captured } => {
                 let val = self.val(node.args[0])?;
-                self.check_bound(&val, self.ty(node.args[0]), name)
+                self.check_bound(&val, self.ty(node.args[0]), name, *captured)
             }
             Op::Narrow(_) => {
                 let val = self.val(node.args[0])?;
@@ -285,15 +285,15 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         self.released.insert(v, val);
     }
 
-    fn check_bound(&mut self, val: &[lir::Value], ty: Type, name: &str) -> Val {
-        let message = format!("cannot access local variable '{name}' where it is not associated with a value");
+    fn check_bound(&mut self, val: &[lir::Value], ty: Type, name: &str, captured: bool) -> Val {
+        let (class, message) = unbound(name, captured);
         match *ty {
             Kind::MaybeUndef(_) => {
-                self.cx.check(val[0], Class::UnboundLocalError, &message);
+                self.cx.check(val[0], class, &message);
                 val[1..].to_vec()
             }
             _ => {
-                self.cx.raise_and_continue(Class::UnboundLocalError, &message);
+                self.cx.raise_and_continue(class, &message);
                 vec![]
             }
         }
@@ -405,6 +405,12 @@ fn global(cx: &mut LowerCx<'_>, g: &GlobalValue) -> Result<Val> {
         }
         GlobalValue::Foreign(what) | GlobalValue::Unsupported(what) => return Err(Diagnostic::internal(format!("{what} reached lowering"))),
     })
+}
+
+/// Class and text of the exception for a variable that is not bound: one of the function itself, or one that it captured.
+pub fn unbound(name: &str, captured: bool) -> (Class, String) {
+    if captured { (Class::NameError, format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope")) }
+    else { (Class::UnboundLocalError, format!("cannot access local variable '{name}' where it is not associated with a value")) }
 }
 
 /// An immortal header for objects that compiled code refers to but never frees.

@@ -120,6 +120,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options, generators);
+    cx.resumes = true;
     let mut entry = cx.b.block;
     let start = cx.b.new_block(&[]);
     let index = cx.b.load(Ty::I64, params[1], offset!(Frame.resume), Alias::Frame);

@@ -50,7 +50,7 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
                 crate::types::promote::runs_generator(t) || (ufunc && t.as_array().is_some())
             })
         }
-        Op::CallInstance(_) | Op::CheckBound(_) | Op::Cast => true,
+        Op::CallInstance(_) | Op::CheckBound { .. } | Op::Cast => true,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
         | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
         // The generator is closed while it is suspended here.
@@ -72,7 +72,7 @@ fn ownership(func: &Func, node: &InstNode) -> Own {
             (op.own)(&types, node.result.map_or_else(Type::none, |r| func.types[r.index()]))
         }
         Op::MakeFunction { .. } | Op::Yield => Own::Consumes,
-        Op::Cast | Op::CheckBound(_) | Op::Member(_) | Op::Narrow(_) => Own::Aliases,
+        Op::Cast | Op::CheckBound { .. } | Op::Member(_) | Op::Narrow(_) => Own::Aliases,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
         | Op::PushHandled | Op::PopHandled | Op::CallInstance(_) | Op::Retain | Op::Release => Own::Fresh,
     }
@@ -147,7 +147,7 @@ fn find_roots(func: &Func) -> Vec<Root> {
             roots[r.index()] = match (&node.op, ownership(func, node)) {
                 (Op::Member(_), _) if func.destructured.contains(&node.args[0]) => Root::Owned,
                 (_, Own::Aliases) if !counted(func, node.args[0]) => Root::Borrowed,
-                (op, Own::Aliases) => Root::Alias { of: node.args[0], full: matches!(op, Op::Cast | Op::CheckBound(_) | Op::Narrow(_)) },
+                (op, Own::Aliases) => Root::Alias { of: node.args[0], full: matches!(op, Op::Cast | Op::CheckBound { .. } | Op::Narrow(_)) },
                 // Constants and globals live for ever.
                 (Op::Const(_) | Op::Undef | Op::Global(_), _) => Root::Borrowed,
                 (_, Own::Fresh | Own::Consumes) => Root::Owned,

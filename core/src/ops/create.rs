@@ -208,7 +208,8 @@ fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
 }
 
 fn not_an_array(args: &[Arg]) -> Diagnostic {
-    Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {}", args[0].ty)).help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")
+    let of = if let Kind::List(e) = *args[0].ty { format!("a list of {e}") } else { args[0].ty.to_string() };
+    Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {of}")).help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")
 }
 
 fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

@@ -28,6 +28,9 @@ crate::runtime_fns! {
     fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 [Writes, Pending];
     /// Whether the exception's class is the one with that handle, no other.
     fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 [Reads, Never];
+    /// What leaves a generator by `exc`, whose reference it takes over: RuntimeError caused by it where it is a StopIteration, which would look like the
+    /// generator's end.
+    fn exc_leave_generator(exc: *mut Obj) -> *mut Obj [Allocates, Never];
     /// The name of the exception's class.
     fn exc_class_name(ctx: Ctx, exc: *mut Obj) -> *mut Str [Allocates, Pending];
 }

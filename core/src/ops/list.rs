@@ -139,6 +139,7 @@ pub static OPS: &[OpDef] = &[
     // Captured variables that are rebound live in lists of one element.
     OpDef::new(&["cell.new"], "*init", Body::Lir(build_rule, emit_build)).raises().reads().doc("A cell for a captured variable."),
     OpDef::new(&["cell.get"], "cell, name=None, own=False", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(Answer::of), emit_cell_get)).raises().reads().doc("The captured variable's value; NameError, or UnboundLocalError in the function whose variable it is."),
+    OpDef::new(&["cell.delete"], "cell, name=None, own=False", Body::Lir(|cx, a| list_elem(cx, a, "cell").map(|_| Answer::of(Type::none())), emit_cell_delete)).raises().writes().doc("Unbinds a captured variable; raises as `cell.get`."),
     OpDef::new(&["cell.set"], "cell, x", Body::Lir(append_rule, emit_cell_set)).raises().writes().doc("Binds a captured variable."),
 ];
 
@@ -531,16 +532,25 @@ pub fn order(cx: &mut LowerCx<'_>, a: Value, b: Value, list: Type, accepted: &[i
 }
 
 fn emit_cell_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_cell(cx, c);
+    let zero = cx.b.i64(0);
+    Ok(element(cx, c.args[0][0], c.ret, zero))
+}
+
+fn emit_cell_delete(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_cell(cx, c);
+    cx.helper(&list_clear, &[c.args[0][0]]);
+    Ok(vec![])
+}
+
+/// Raises where the cell is empty.
+fn check_cell(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
     let n = len(cx, c.args[0][0]);
     let bound = cx.b.bin_imm(Op::IcmpNe, n, 0);
     let name = c.consts.get(1).and_then(|k| k.as_ref()).and_then(crate::types::Const::as_str).unwrap_or("?").to_owned();
-    if c.consts.get(2).and_then(|k| k.as_ref()).is_some_and(crate::types::Const::truth) {
-        cx.check(bound, Class::UnboundLocalError, &format!("cannot access local variable '{name}' where it is not associated with a value"));
-    } else {
-        cx.check(bound, Class::NameError, &format!("cannot access free variable '{name}' where it is not associated with a value in enclosing scope"));
-    }
-    let zero = cx.b.i64(0);
-    Ok(element(cx, c.args[0][0], c.ret, zero))
+    let own = c.consts.get(2).and_then(|k| k.as_ref()).is_some_and(crate::types::Const::truth);
+    let (class, message) = crate::lower::func::unbound(&name, !own);
+    cx.check(bound, class, &message);
 }
 
 fn emit_cell_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

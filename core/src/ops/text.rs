@@ -26,6 +26,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["format.value"], "x, conversion=0, spec=None", Body::Py("builtin.format_value")).only_if(|a| made_of_parts(a[0].ty)).raises().reads().doc("A list or another value without a text of its own in an f-string."),
     OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.tuple_repr")).only_if(|a| a[0].ty.members().is_some() && !printable(a[0].ty)).raises().reads().doc("`repr` of a tuple with lists or arrays."),
     OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.range_repr")).only_if(|a| matches!(*a[0].ty, Kind::Range(_))).raises().reads().doc("`repr` of a range."),
+    OpDef::new(&["builtins.str", "builtins.repr", "builtins.ascii"], "x", Body::Py("builtin.slice_repr")).only_if(|a| matches!(*a[0].ty, Kind::Slice(_))).raises().reads().doc("`repr` of a slice."),
     OpDef::new(&["builtins.format"], "x, spec=''", Body::Lir(|_, a| format_args(&a[0], &a[1], a), |cx, c| Ok(vec![format(cx, &c.args[0], c.types[0], &c.args[1], c.types[1])?]))).raises().reads().doc("`format(x, spec)`."),
     OpDef::new(&["str.concat_all"], "*parts", Body::Lir(
         |_, a| if a.iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(Type::str())) } else { Err(no_match("an f-string", a)) },
@@ -46,6 +47,14 @@ pub static OPS: &[OpDef] = &[
         |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::float())) } else { Err(no_match("float()", a)) },
         |cx, c| Ok(vec![cx.helper_value(&st::str_to_float, &[c.args[0][0]])]),
     )).raises().reads().doc("The number that a text spells; ValueError."),
+    OpDef::new(&["builtins.complex"], "real", Body::Lir(
+        |_, a| if *a[0].ty == Kind::Str { Ok(Answer::of(Type::complex())) } else { Err(no_match("complex()", a)) },
+        |cx, c| {
+            let out = cx.b.slot_addr(16);
+            cx.helper(&st::str_to_complex, &[c.args[0][0], out]);
+            Ok((0..2).map(|k| cx.b.load(Ty::F64, out, 8 * k, crate::lir::Alias::Stack)).collect())
+        },
+    )).raises().reads().doc("The complex number that a text spells; ValueError."),
     OpDef::new(&["builtins.bin"], "x", Body::Lir(|_, a| based(a, "bin()"), |cx, c| prefixed(cx, c, 2))).reads().doc("Binary digits."),
     OpDef::new(&["builtins.oct"], "x", Body::Lir(|_, a| based(a, "oct()"), |cx, c| prefixed(cx, c, 8))).reads().doc("Octal digits."),
     OpDef::new(&["builtins.hex"], "x", Body::Lir(|_, a| based(a, "hex()"), |cx, c| prefixed(cx, c, 16))).reads().doc("Hexadecimal digits."),
@@ -61,7 +70,7 @@ fn prefixed(cx: &mut LowerCx<'_>, c: &OpCall<'_>, base: i64) -> Result<Val> {
 }
 
 /// Types whose text is put together by a function in Python.
-fn made_of_parts(t: Type) -> bool { matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Array(_)) || t.members().is_some() && !printable(t) }
+fn made_of_parts(t: Type) -> bool { matches!(t.kind(), Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Slice(_) | Kind::Array(_)) || t.members().is_some() && !printable(t) }
 
 /// Types with a text of their own here.
 fn printable(t: Type) -> bool {

@@ -11,9 +11,14 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()
         .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("The members of a sequence of known length: `a, b = seq`."),
+    OpDef::new(&["unpack.sequence"], "it, count", Body::Py("builtin.unpack_iterator")).only_if(is_iterator).raises().doc("The first values of an iterator, which must be all of them: `a, b = map(int, words)`."),
+    OpDef::new(&["operator.contains"], "it, x", Body::Py("builtin.in_iterator")).only_if(is_iterator).raises().doc("Whether an iterator comes to a value that is equal; what it came by is gone."),
+    OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_iterator).raises().doc("`a, *b, c = iterator`."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
 ];
+
+fn is_iterator(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Iter(_) | Kind::Generator(..)) }
 
 const BUILD: OpDef = OpDef::new(&["tuple.build"], "*items", Body::Lir(
     |_, args| {
@@ -85,7 +90,6 @@ fn emit_unpack_ex(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
         out.extend(tail);
         return Ok(out);
     }
-    let m = call.ret.members().unwrap_or_default();
-    let middle = m.iter().position(|t| matches!(**t, Kind::List(_) | Kind::Array(_))).unwrap_or(0);
-    super::sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], middle, m.len() - middle - 1)
+    let count = |k: usize| call.consts[k].as_ref().and_then(Const::as_int).unwrap_or(0) as usize;
+    super::sequence::emit_unpack_ex(cx, &call.args[0], call.types[0], count(1), count(2))
 }

@@ -49,7 +49,7 @@ pub enum Op {
     /// Member `n` of a tuple or of an operation's composite result; never fails.
     Member(u32),
     /// `args[0]`, or UnboundLocalError (NameError for a captured variable) when it is not bound.
-    CheckBound(Arc<str>),
+    CheckBound { name: Arc<str>, captured: bool },
     /// `args[0]` where a branch found out something about it; never fails. A class is the second operand.
     Narrow(Narrow),
     /// Suspends a generator and hands out `args[0]`; the result is what `send` gave (None).
@@ -175,7 +175,7 @@ impl Op {
             Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::CallInstance(_) | Op::Cast => false,
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Cast => false,
         }
     }
     /// Whether the instruction can go when nobody uses its result.
@@ -184,7 +184,7 @@ impl Op {
             Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound(_) | Op::Yield | Op::PushHandled | Op::PopHandled
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::PushHandled | Op::PopHandled
             | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => false,
         }
     }

@@ -82,7 +82,7 @@ impl Verifier<'_> {
         let (fits, typed, untyped) = match &n.op {
             Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) => (count == 0, true, true),
             Op::Attr(_) => (count == 1, false, true),
-            Op::Member(_) | Op::CheckBound(_) | Op::Yield | Op::PushHandled => (count == 1, true, true),
+            Op::Member(_) | Op::CheckBound { .. } | Op::Yield | Op::PushHandled => (count == 1, true, true),
             Op::Narrow(n) => (count == if asks_for_class(*n) && !self.func.is_typed() { 2 } else { 1 }, true, true),
             Op::PopHandled => (count == 0, true, true),
             Op::SetAttr(_) => (count == 2, false, true),

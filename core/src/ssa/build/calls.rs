@@ -1,9 +1,10 @@
 //! Calls, and functions made inside a function.
 
-use super::{Builder, Capture, Slot, build_nested, cells, registry};
+use super::families::{self, Relative, Relatives};
+use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
 use crate::bytecode::Constant;
 use crate::diag::Result;
-use crate::ssa::{Op, Value};
+use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
 
@@ -106,28 +107,75 @@ impl Builder<'_> {
         }
         let defaults = if flags & DEFAULTS != 0 { let t = self.pop()?; self.members(t)? } else { vec![] };
         if closure.len() != inner.freevars.len() { return Err(self.malformed("as many captured values as captured variables")); }
-        let captures: Vec<Capture> = inner.freevars.iter().map(|name| self.capture(index, name)).collect();
-        let id = if captures.contains(&Capture::Itself) { Some(registry::reserve()) } else { None };
-        let func = build_nested(&inner, self.func.host, &captures, id)?;
-        let func = match id { Some(id) => { registry::set(id, func); id } None => registry::add(func) };
-        let captured = closure.into_iter().zip(&captures).filter(|(_, c)| **c != Capture::Itself).map(|(v, _)| v);
-        let op = Op::MakeFunction { func, defaults: defaults.len() as u32, kwdefaults: kwdefaults.into() };
-        let args = defaults.into_iter().chain(kwvalues).chain(captured).collect();
-        self.result(op, args)
+        let kwdefaults: Arc<[Arc<str>]> = kwdefaults.into();
+        let count = defaults.len() as u32;
+        let defaults: Vec<Value> = defaults.into_iter().chain(kwvalues).collect();
+        let place = self.families.iter().enumerate().find_map(|(f, m)| Some((f, m.family.members.iter().position(|m| m.made == index)?)));
+        let (func, captured) = match place {
+            Some((f, k)) => self.family_member(f, k, &defaults, &kwdefaults)?,
+            None => {
+                let captures: Vec<Capture> = inner.freevars.iter().map(|name| self.capture(name)).collect();
+                (registry::add(build_nested(&inner, self.func.host, Outside { captures: &captures, id: None, relatives: None })?), closure)
+            }
+        };
+        self.result(Op::MakeFunction { func, defaults: count, kwdefaults }, defaults.into_iter().chain(captured).collect())
     }
 
-    /// How the function made at `index` captures `name`.
-    fn capture(&self, index: usize, name: &Arc<str>) -> Capture {
+    /// Function `k` of a family, and the free values that it takes. The first one that is made brings the others into being.
+    fn family_member(&mut self, f: usize, k: usize, defaults: &[Value], kwdefaults: &Arc<[Arc<str>]>) -> Result<(FuncId, Vec<Value>)> {
+        if let Some((shared, values)) = &self.families[f].shared { return Ok((shared.all[k].id, values.clone())); }
+        let family = &self.families[f].family;
+        let (names, members) = (family.names.clone(), family.members.iter().map(|m| (m.made, self.local_names[m.local].clone())).collect::<Vec<_>>());
+        let modes: Vec<Capture> = names.iter().map(|name| self.capture(name)).collect();
+        let mut values = vec![];
+        for name in &names {
+            let local = self.local_names.iter().position(|n| n == name);
+            let free = self.code.freevars.iter().position(|n| n == name);
+            values.push(match (local, free) {
+                (Some(i), _) => self.local(i),
+                (None, Some(i)) => self.free(i)?,
+                (None, None) => return Err(self.malformed("no such captured variable")),
+            });
+        }
+        let mut shared = Relatives { all: vec![], free: names.clone() };
+        for (at, (made, name)) in members.iter().enumerate() {
+            // Those of the others are constants.
+            let own = if at == k { defaults.to_vec() } else {
+                let constants = if self.code.insts[*made].arg & DEFAULTS != 0 { families::constant_defaults(self.code, *made).unwrap_or_default() } else { &[] };
+                constants.iter().map(|c| self.constant(c.clone())).collect::<Result<_>>()?
+            };
+            let kwdefaults: Arc<[Arc<str>]> = if at == k { kwdefaults.clone() } else { [].into() };
+            shared.all.push(Relative { name: name.clone(), id: registry::reserve(), defaults: (own.len() - kwdefaults.len()) as u32, kwdefaults, first_default: values.len() as u32 });
+            shared.free.extend(own.iter().map(|_| Arc::from("default")));
+            values.extend(own);
+        }
+        let shared = Arc::new(shared);
+        for ((made, _), relative) in members.iter().zip(&shared.all) {
+            let Some(inner) = cells::code_of(self.code, *made) else { return Err(self.malformed("a function without code")) };
+            let captures: Option<Vec<Capture>> = inner.freevars.iter().map(|name| {
+                let relative = shared.all.iter().position(|r| r.name == *name).map(|k| Capture::Relative(k as u32));
+                relative.or_else(|| Some(modes[names.iter().position(|n| n == name)?]))
+            }).collect();
+            let captures = captures.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
+            let func = build_nested(inner, self.func.host, Outside { captures: &captures, id: Some(relative.id), relatives: Some(shared.clone()) })?;
+            registry::set(relative.id, func);
+        }
+        let id = shared.all[k].id;
+        self.families[f].shared = Some((shared, values.clone()));
+        Ok((id, values))
+    }
+
+    /// How a function made here captures `name`.
+    fn capture(&self, name: &Arc<str>) -> Capture {
         if let Some(i) = self.local_names.iter().position(|n| n == name) {
             return if self.cells.contains(i) { Capture::Cell }
-                else if cells::captures_itself(self.code, index, i) { Capture::Itself }
                 else if self.bound.contains(i) { Capture::Value }
                 else { Capture::MaybeUnbound };
         }
-        // What refers to itself here is an ordinary value further inside.
-        match self.code.freevars.iter().position(|n| n == name) {
-            Some(i) if self.captures[i] != Capture::Itself => self.captures[i],
-            Some(_) | None => Capture::Value,
+        // A relative is an ordinary value further inside.
+        match self.code.freevars.iter().position(|n| n == name).map(|i| self.outside.captures[i]) {
+            Some(Capture::Relative(_)) | None => Capture::Value,
+            Some(c) => c,
         }
     }
 }

@@ -6,11 +6,12 @@
 //!
 //! * the function is called on the spot and gone by then (a comprehension; a generator expression or lambda handed to a call that
 //!   consumes it: `sum(x * a for x in xs)`, `sorted(xs, key=lambda x: x * a)`);
-//! * the store is the one that gives the function its own name (`def f(n): return f(n - 1)`): the function refers to itself.
+//! * the store is the one that gives a function the name by which it, or a function that it calls, refers to it; see [`super::families`].
 
+use super::families::Family;
 use super::flow::{Bb, Flow};
 use crate::bitset::BitSet;
-use crate::bytecode::{Arg, Code, Constant, Opcode, Variable};
+use crate::bytecode::{Code, Constant, Opcode, Variable};
 use std::sync::Arc;
 
 /// Built-in functions that keep what they are given and use it later.
@@ -19,32 +20,30 @@ const LAZY: [&str; 7] = ["map", "filter", "zip", "enumerate", "reversed", "iter"
 const KEEPING: [&str; 5] = ["append", "insert", "add", "setdefault", "appendleft"];
 
 /// The local variables of `code` that need a cell.
-pub fn find_cells(code: &Code) -> BitSet {
+pub fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
     let mut cells = BitSet::new(code.local_count());
     if code.cellvars.is_empty() { return cells; }
     let names = code.local_names();
-    // Blocks do not depend on which variables are cells.
-    let flow = Flow::new(code, &cells);
     for name in &code.cellvars {
         let Some(variable) = names.iter().position(|n| n == name) else { continue };
-        if inner_functions(code, name).any(|f| rebinds(f, name)) || rebound_after_capture(code, &flow, variable, name) { cells.insert(variable); }
+        if inner_functions(code, name).any(|f| rebinds(f, name)) || rebound_after_capture(code, flow, families, variable, name) { cells.insert(variable); }
     }
     cells
 }
 
 /// Functions of `code`'s constants that capture `name`.
-fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
+pub fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
     code.consts.iter().filter_map(move |c| match c { Constant::Code(f) if f.freevars.contains(name) => Some(&**f), _ => None })
 }
 
 /// Whether `code` or a function inside it binds or deletes its captured variable `name`.
-fn rebinds(code: &Code, name: &Arc<str>) -> bool {
+pub fn rebinds(code: &Code, name: &Arc<str>) -> bool {
     let Some(free) = code.freevars.iter().position(|n| n == name) else { return false };
     let stores = |op: Opcode| op == Opcode::StoreDeref || op == Opcode::DeleteDeref;
     code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32)) || inner_functions(code, name).any(|f| rebinds(f, name))
 }
 
-fn rebound_after_capture(code: &Code, flow: &Flow, variable: usize, name: &Arc<str>) -> bool {
+fn rebound_after_capture(code: &Code, flow: &Flow, families: &[Family], variable: usize, name: &Arc<str>) -> bool {
     let stores: Vec<usize> = (0..code.insts.len()).filter(|i| {
         let inst = &code.insts[*i];
         (inst.op == Opcode::StoreDeref || inst.op == Opcode::DeleteDeref) && inst.arg as usize == variable
@@ -53,21 +52,20 @@ fn rebound_after_capture(code: &Code, flow: &Flow, variable: usize, name: &Arc<s
     (1..code.insts.len()).any(|made| {
         if code.insts[made].op != Opcode::MakeFunction { return false; }
         let Some(inner) = code_of(code, made) else { return false };
-        if !inner.freevars.contains(name) || consumed_at_once(code, flow, made, inner) || (stores == [made + 1] && names_itself(code, made)) { return false; }
+        let family = families.iter().find(|f| f.members.iter().any(|m| m.made == made));
+        let captures = match family { Some(f) => f.names.contains(name), None => inner.freevars.contains(name) };
+        if !captures || consumed_at_once(code, flow, made, inner) { return false; }
         stores.iter().any(|s| reaches(flow, made, *s))
     })
 }
 
 /// The code that MAKE_FUNCTION at `made` takes.
-fn code_of(code: &Code, made: usize) -> Option<&Code> {
+pub fn code_of(code: &Code, made: usize) -> Option<&Code> {
     let load = code.insts[made.checked_sub(1)?];
     match code.consts.get(load.arg as usize)? { Constant::Code(c) if load.op == Opcode::LoadConst => Some(c), _ => None }
 }
 
-/// The function made there is stored under a name that it captures, and brings nothing but captured variables along.
-fn names_itself(code: &Code, made: usize) -> bool { code.insts[made].arg & 3 == 0 && code.insts.get(made + 1).is_some_and(|i| i.op == Opcode::StoreDeref) }
-
-fn block_of(flow: &Flow, inst: usize) -> usize { flow.blocks.partition_point(|b| b.end <= inst) }
+pub fn block_of(flow: &Flow, inst: usize) -> usize { flow.blocks.partition_point(|b| b.end <= inst) }
 
 /// Whether control can get from instruction `from` to a later execution of instruction `to`.
 fn reaches(flow: &Flow, from: usize, to: usize) -> bool {
@@ -148,9 +146,4 @@ fn stack_effect(op: Opcode, arg: u32) -> Option<(usize, usize)> {
         StoreSubscr => (3, 0),
         _ => return None,
     })
-}
-
-/// MAKE_FUNCTION instructions of `code` that name themselves need [`super::Capture::Itself`]; see [`names_itself`].
-pub fn captures_itself(code: &Code, made: usize, variable: usize) -> bool {
-    names_itself(code, made) && code.insts[made + 1].arg as usize == variable && code.insts[made + 1].op.arg() == Arg::Deref
 }

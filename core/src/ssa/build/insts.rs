@@ -187,7 +187,7 @@ impl Builder<'_> {
         let name = self.local_name(i)?;
         let mut v = self.local(i);
         if !self.bound.contains(i) {
-            v = self.emit(Op::CheckBound(name), vec![v])?;
+            v = self.emit(Op::CheckBound { name, captured: false }, vec![v])?;
             self.state.locals[i] = Some(v);
             self.bound.insert(i);
         }
@@ -206,7 +206,7 @@ impl Builder<'_> {
         let name = self.local_name(i)?;
         if !self.bound.contains(i) {
             let v = self.local(i);
-            self.emit(Op::CheckBound(name), vec![v])?;
+            self.emit(Op::CheckBound { name, captured: false }, vec![v])?;
         }
         self.state.locals[i] = None;
         self.bound.remove(i);
@@ -215,7 +215,7 @@ impl Builder<'_> {
 
     fn variable(&self, arg: u32) -> Result<Variable> {
         let v = self.code.variable(arg);
-        let known = match v { Variable::Local(i) => (i as usize) < self.local_names.len(), Variable::Free(i) => (i as usize) < self.captures.len() };
+        let known = match v { Variable::Local(i) => (i as usize) < self.local_names.len(), Variable::Free(i) => (i as usize) < self.outside.captures.len() };
         if known { Ok(v) } else { Err(self.malformed("no such captured variable")) }
     }
 
@@ -233,18 +233,21 @@ impl Builder<'_> {
     }
 
     /// The value that stands for captured variable `i` of this function: what it holds, or its cell.
-    fn free(&mut self, i: usize) -> Result<Value> {
-        if self.captures[i] == Capture::Itself { return self.itself(); }
-        let dropped = self.captures[..i].iter().filter(|c| **c == Capture::Itself).count();
-        self.emit(Op::Free((i - dropped) as u32), vec![])
+    pub(super) fn free(&mut self, i: usize) -> Result<Value> {
+        if let Capture::Relative(k) = self.outside.captures[i] { return self.relative(k as usize); }
+        let place = match &self.outside.relatives { Some(r) => r.free.iter().position(|n| *n == self.code.freevars[i]), None => Some(i) };
+        let place = place.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
+        self.emit(Op::Free(place as u32), vec![])
     }
 
-    /// This very function, with what it captured.
-    fn itself(&mut self) -> Result<Value> {
-        let Some(func) = self.itself else { return Err(self.malformed("a function that captures itself without a number")) };
-        let mut captured = vec![];
-        for i in 0..self.captures.len() { if self.captures[i] != Capture::Itself { captured.push(self.free(i)?); } }
-        self.emit(Op::MakeFunction { func, defaults: 0, kwdefaults: [].into() }, captured)
+    /// A function of the same family, made anew out of what this one takes.
+    fn relative(&mut self, k: usize) -> Result<Value> {
+        let Some(shared) = self.outside.relatives.clone() else { return Err(self.malformed("a relative without a family")) };
+        let r = &shared.all[k];
+        let own = r.first_default..r.first_default + r.defaults + r.kwdefaults.len() as u32;
+        let mut args = vec![];
+        for n in own.chain(0..shared.free.len() as u32) { args.push(self.emit(Op::Free(n), vec![])?); }
+        self.emit(Op::MakeFunction { func: r.id, defaults: r.defaults, kwdefaults: r.kwdefaults.clone() }, args)
     }
 
     fn load_closure(&mut self, arg: u32) -> Result<()> {
@@ -266,9 +269,9 @@ impl Builder<'_> {
             Variable::Free(i) => {
                 let i = i as usize;
                 let (v, name) = (self.free(i)?, self.code.freevars[i].clone());
-                match self.captures[i] {
-                    Capture::Value | Capture::Itself => { self.push(v); Ok(()) }
-                    Capture::MaybeUnbound => self.result(Op::CheckBound(name), vec![v]),
+                match self.outside.captures[i] {
+                    Capture::Value | Capture::Relative(_) => { self.push(v); Ok(()) }
+                    Capture::MaybeUnbound => self.result(Op::CheckBound { name, captured: true }, vec![v]),
                     Capture::Cell => { let name = self.cell_name(name)?; self.result(Op::Table("cell.get"), vec![v, name]) }
                 }
             }
@@ -286,7 +289,7 @@ impl Builder<'_> {
     }
 
     fn free_cell(&mut self, i: usize) -> Result<Value> {
-        if self.captures[i] != Capture::Cell {
+        if self.outside.captures[i] != Capture::Cell {
             let name = self.code.freevars[i].clone();
             return Err(self.unsupported(&format!("rebinding `{name}`, a variable of the enclosing function, is"), "return the value instead, or keep it in a list"));
         }
@@ -294,13 +297,13 @@ impl Builder<'_> {
     }
 
     fn delete_deref(&mut self, arg: u32) -> Result<()> {
-        let (cell, name) = match self.variable(arg)? {
+        let (cell, name, own) = match self.variable(arg)? {
             Variable::Local(i) if !self.cells.contains(i as usize) => return self.delete_local(i as usize),
-            Variable::Local(i) => (self.local(i as usize), self.local_name(i as usize)?),
-            Variable::Free(i) => (self.free_cell(i as usize)?, self.code.freevars[i as usize].clone()),
+            Variable::Local(i) => (self.local(i as usize), self.local_name(i as usize)?, true),
+            Variable::Free(i) => (self.free_cell(i as usize)?, self.code.freevars[i as usize].clone(), false),
         };
-        let name = self.cell_name(name)?;
-        self.table("cell.delete", vec![cell, name]).map(drop)
+        let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(own))?);
+        self.table("cell.delete", vec![cell, name, own]).map(drop)
     }
 
     // ---- operators and containers ----

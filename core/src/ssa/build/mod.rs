@@ -12,6 +12,7 @@
 
 mod calls;
 mod cells;
+mod families;
 mod flow;
 mod insts;
 
@@ -20,6 +21,7 @@ use crate::bitset::BitSet;
 use crate::bytecode::{self, Code};
 use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
 use crate::types::Const;
+use families::{Family, Relatives};
 use flow::{Bb, Flow};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,21 +33,33 @@ pub enum Capture {
     /// A value that may be missing: the variable need not have been bound when it was captured.
     MaybeUnbound,
     Cell,
-    /// The function itself, under the name it was just given.
-    Itself,
+    /// A function of the same family, the function itself among them, by its place there.
+    Relative(u32),
 }
+
+/// What the function around an inner one decided about it: how each captured variable reaches it, the number that it will have if others name it, its family.
+struct Outside<'a> { captures: &'a [Capture], id: Option<FuncId>, relatives: Option<Arc<Relatives>> }
+
+/// A family of inner functions: what they share, and the free values that they take, once the first of them is made.
+struct Made { family: Family, shared: Option<(Arc<Relatives>, Vec<Value>)> }
 
 /// The SSA of a Python function, closures inlined. `host` is what the host calls the function ([`Func::host`]).
 pub fn build(code: &Code, host: u64) -> Result<Func> {
-    build_nested(code, host, &vec![Capture::Value; code.freevars.len()], None)
+    build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None })
 }
 
-/// `id` is the number that the function will have, when it needs to name itself.
-fn build_nested(code: &Code, host: u64, captures: &[Capture], id: Option<FuncId>) -> Result<Func> {
+fn build_nested(code: &Code, host: u64, outside: Outside<'_>) -> Result<Func> {
     check_flags(code)?;
-    let cells = cells::find_cells(code);
+    let (mut families, mut cells) = (vec![], BitSet::new(code.local_count()));
+    if !code.cellvars.is_empty() {
+        // Blocks do not depend on which variables are cells.
+        let flow = Flow::new(code, &cells);
+        families = families::find_families(code, &flow);
+        cells = cells::find_cells(code, &flow, &families);
+    }
     let flow = Flow::new(code, &cells);
-    let mut b = Builder::new(code, host, captures, id, cells, flow);
+    let mut b = Builder::new(code, host, outside, cells, flow);
+    b.families = families.into_iter().map(|family| Made { family, shared: None }).collect();
     b.run()?;
     b.finish()
 }
@@ -75,8 +89,8 @@ struct Builder<'a> {
     flow: Flow,
     /// Local variables that hold a cell.
     cells: BitSet,
-    captures: &'a [Capture],
-    itself: Option<FuncId>,
+    outside: Outside<'a>,
+    families: Vec<Made>,
     local_names: Vec<Arc<str>>,
     targets: Vec<Option<Target>>,
     /// The instruction that made a value.
@@ -121,10 +135,10 @@ fn params(code: &Code) -> Params {
 }
 
 impl<'a> Builder<'a> {
-    fn new(code: &'a Code, host: u64, captures: &'a [Capture], itself: Option<FuncId>, cells: BitSet, flow: Flow) -> Builder<'a> {
-        let free = code.freevars.iter().zip(captures).filter(|(_, c)| **c != Capture::Itself).map(|(n, _)| n.clone()).collect();
+    fn new(code: &'a Code, host: u64, outside: Outside<'a>, cells: BitSet, flow: Flow) -> Builder<'a> {
+        let free = match &outside.relatives { Some(r) => r.free.clone(), None => code.freevars.to_vec() };
         let mut func = Func {
-            id: itself, name: code.name.clone(), qualname: code.qualname.clone(), file: code.file.clone(), first_line: code.first_line, params: params(code), free,
+            id: outside.id, name: code.name.clone(), qualname: code.qualname.clone(), file: code.file.clone(), first_line: code.first_line, params: params(code), free,
             is_generator: code.flags & bytecode::GENERATOR != 0, hash: code.fingerprint(), host, ..Func::default()
         };
         let entry = func.make_block();
@@ -134,7 +148,7 @@ impl<'a> Builder<'a> {
         let state = State { locals, stack: vec![] };
         let targets = (0..flow.blocks.len()).map(|_| None).collect();
         Builder {
-            code, func, flow, cells, captures, itself, local_names: code.local_names(), targets, defs: vec![], undef, undef_used: false,
+            code, func, flow, cells, outside, families: vec![], local_names: code.local_names(), targets, defs: vec![], undef, undef_used: false,
             at: Bb(0), block: entry, done: false, state, bound: BitSet::default(), loc: Loc::default(), handler: None, keywords: vec![],
             lists: HashMap::new(), displays: HashSet::new(), merged: HashMap::new(),
         }

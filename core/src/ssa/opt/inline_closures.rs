@@ -174,8 +174,18 @@ impl Copy<'_> {
     fn loc(&self, l: Loc) -> Loc { Loc { inlined: l.inlined + self.from, ..l } }
 }
 
-/// The function makes itself anew somewhere: it calls itself.
-fn names_itself(callee: &Func, id: FuncId) -> bool { callee.insts.iter().any(|n| matches!(n.op, Op::MakeFunction { func, .. } if func == id)) }
+/// The function makes itself anew somewhere, or a function that does: it calls itself.
+fn names_itself(callee: &Func, id: FuncId) -> bool {
+    let made = |f: &Func| f.insts.iter().filter_map(|n| if let Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }).collect::<Vec<_>>();
+    let (mut work, mut seen) = (made(callee), vec![]);
+    while let Some(next) = work.pop() {
+        if next == id { return true; }
+        if seen.contains(&next) { continue; }
+        seen.push(next);
+        if let Some(f) = registry::get(next) { work.extend(made(&f)); }
+    }
+    false
+}
 
 /// Binds operands to parameters as a call does; none if they do not fit.
 fn bind(callee: &Func, args: &[Value], keywords: &[Arc<str>], defaults: &[Value], kwnames: &[Arc<str>], kwdefaults: &[Value]) -> Option<Vec<Bound>> {

@@ -61,7 +61,9 @@ fn promote_in(func: &mut Func, b: Block, cells: &[Value], mut current: Vec<Value
         let Some(k) = cell.and_then(|c| cells.iter().position(|x| *x == c)) else { kept.push(i); continue };
         if node.op == NEW { current[k] = unbound; continue; }
         if node.op == SET { current[k] = node.args[1]; continue; }
-        let check = Op::CheckBound(name(func, node.args[1]));
+        // The function whose variable it is says so by a third operand.
+        let own = node.args.get(2).is_some_and(|v| matches!(defs.inst(*v).map(|i| &func.inst(i).op), Some(Op::Const(Const::Bool(true)))));
+        let check = Op::CheckBound { name: name(func, node.args[1]), captured: !own };
         let deleted = node.op == DELETE;
         let node = &mut func.insts[i.index()];
         (node.op, node.args) = (check, vec![current[k]]);

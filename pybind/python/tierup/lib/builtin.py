@@ -310,6 +310,10 @@ def range_repr(r):
     return f"range({r.start}, {r.stop}, {r.step})"
 
 
+def slice_repr(s):
+    return f"slice({s.start!r}, {s.stop!r}, {s.step!r})"
+
+
 def tuple_repr(t):
     """``repr`` of a tuple whose members are lists, arrays or the like."""
     parts = [repr(v) for v in t]
@@ -392,6 +396,45 @@ def same_args(args, other):
 
 def other_args(args, other):
     return not same_args(args, other)
+
+
+def in_iterator(it, x):
+    for v in it:
+        if v == x:
+            return True
+    return False
+
+
+def unpack_iterator(it, count):
+    """``a, b = it``: as in Python one value more than wanted is taken, to see that there is none."""
+    xs = [x for x in _first(it, count)]
+    if len(xs) < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {len(xs)})")
+    return _members(xs, 0, count)
+
+
+def _first(it, count):
+    taken = 0
+    for x in it:
+        if taken == count:
+            raise ValueError(f"too many values to unpack (expected {count})")
+        yield x
+        taken += 1
+
+
+def unpack_rest(it, before, after):
+    """``a, *b, c = it``."""
+    xs = list(it)
+    if len(xs) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(xs)})")
+    return _members(xs, 0, before) + (xs[before:len(xs) - after],) + _members(xs, 0 - after, 0)
+
+
+def _members(xs, at, end):
+    """Elements of a list as a tuple; the positions are known when this is compiled."""
+    if at == end:
+        return ()
+    return (xs[at],) + _members(xs, at + 1, end)
 
 
 def unpack_args(args, count):
