@@ -33,6 +33,12 @@ KERNELS = {
     "a product of matrices": "def f(n):\n    a = np.ones((5000, 5000))\n    return (a @ a @ a)[0, 0]",
     "a gather": "def f(n):\n    i = np.arange(20_000_000) * 48271 % 20_000_000\n    return i[i][i][i][i][i][i][i][i][i][i].sum()",
     "a search": "def f(n):\n    a = np.arange(10_000_000.0)\n    return np.searchsorted(a, np.searchsorted(a, a * 48271 % 10_000_000) * 48271 % 10_000_000).sum()",
+    "a sort": "def f(n):\n    a = (np.arange(60_000_000) * 48271 % 60_000_001).astype(np.float64)\n    a.sort()\n    return a[0]",
+    "an order": "def f(n):\n    a = (np.arange(20_000_000) * 48271 % 60_000_001).astype(np.float64)\n    return np.argsort(a)[0]",
+    "a sort of a list": "def f(n):\n    xs = [float(i * 48271 % 60_000_001) for i in range(10_000_000)]\n    xs.sort()\n    return xs[0]",
+    "a sort by keys": "def f(n):\n    xs = [(i * 48271 % 60_000_001, str(i)) for i in range(4_000_000)]\n    xs.sort(key=lambda x: -x[0])\n    return xs[0]",
+    "running sums": "def f(n):\n    a = np.full(100_000_000, 1.5)\n    return np.cumsum(np.cumsum(np.cumsum(a)))[0]",
+    "copies against the grain": "def f(n):\n    a = np.ones((9000, 9000))\n    return a.T.copy().T.copy().T.astype(np.float32)[0, 0]",
     "a full correlation": "def f(n):\n    a = np.ones(1_000_000)\n    return np.convolve(a, a)[0]",
 }
 OPTIONS = {"nogil": "(nogil=True)", "no bounds checks": "(boundscheck=False)", "overflow checks": "(overflow='raise')"}

@@ -13,6 +13,7 @@ use crate::ops::{self, Body};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// What is known of one value.
 #[derive(Clone, Debug)]
@@ -285,32 +286,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 let named = keywords.iter().cloned().zip(node.args[split..].iter().map(|v| call::Source::Value(*v))).collect();
                 self.call(i, &call::Source::Value(node.args[0]), positional, named)
             }
-            Op::CallSpread { keywords } => {
-                let spread = node.args[1];
-                let (all, ty) = match *self.ty(spread) {
-                    Kind::Optional(t) => (call::Source::Present(Box::new(call::Source::Value(spread)), "argument after * must be an iterable, not NoneType"), t),
-                    _ => (call::Source::Value(spread), self.ty(spread)),
-                };
-                let members = ty.members().ok_or_else(|| {
-                    let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
-                    if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }
-                })?;
-                let positional = (0..members.len()).map(|k| all.part(k as u32)).collect();
-                let mut named = vec![];
-                for (key, v) in keywords.iter().zip(&node.args[2..]) {
-                    if &**key != "**" {
-                        named.push((key.clone(), call::Source::Value(*v)));
-                        continue;
-                    }
-                    let Kind::NamedTuple(class, _) = self.ty(*v).kind() else {
-                        return Err(Diagnostic::new(Code::BadCall, format!("only what a function takes as **kwargs can be passed on by **, not {}", self.ty(*v)))
-                            .help("write the keyword arguments out"));
-                    };
-                    if !class.is_keywords() { return Err(Diagnostic::new(Code::BadCall, format!("a {} is not a mapping", class.name))); }
-                    named.extend(class.fields.iter().enumerate().map(|(k, f)| (f.as_str().into(), call::Source::Member(*v, k as u32))));
-                }
-                self.call(i, &call::Source::Value(node.args[0]), positional, named)
-            }
+            Op::CallSpread { keywords } => self.call_spread(i, keywords),
             Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
             Op::SetAttr(name) if ops::intern(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))).is_some() => {
                 let path = format!("{}.{name}=", call::class_of(self.ty(node.args[0])));
@@ -355,6 +331,35 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
             Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
         }
+    }
+
+    /// `f(*args, **kwargs)`.
+    fn call_spread(&mut self, i: Inst, keywords: &[Arc<str>]) -> Result<(Type, Option<Const>, bool)> {
+        let node = self.func.inst(i);
+        let spread = node.args[1];
+        let (all, ty) = match *self.ty(spread) {
+            Kind::Optional(t) => (call::Source::Present(Box::new(call::Source::Value(spread)), "argument after * must be an iterable, not NoneType"), t),
+            _ => (call::Source::Value(spread), self.ty(spread)),
+        };
+        let members = ty.members().ok_or_else(|| {
+            let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
+            if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }
+        })?;
+        let positional = (0..members.len()).map(|k| all.part(k as u32)).collect();
+        let mut named = vec![];
+        for (key, v) in keywords.iter().zip(&node.args[2..]) {
+            if &**key != "**" {
+                named.push((key.clone(), call::Source::Value(*v)));
+                continue;
+            }
+            let Kind::NamedTuple(class, _) = self.ty(*v).kind() else {
+                return Err(Diagnostic::new(Code::BadCall, format!("only what a function takes as **kwargs can be passed on by **, not {}", self.ty(*v)))
+                    .help("write the keyword arguments out"));
+            };
+            if !class.is_keywords() { return Err(Diagnostic::new(Code::BadCall, format!("a {} is not a mapping", class.name))); }
+            named.extend(class.fields.iter().enumerate().map(|(k, f)| (f.as_str().into(), call::Source::Member(*v, k as u32))));
+        }
+        self.call(i, &call::Source::Value(node.args[0]), positional, named)
     }
 
     /// Whether a list is made for nothing but one call of a NumPy function: `np.concatenate([a, b])`. Those take tuples as well, whose members
@@ -411,7 +416,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// The first row of a path that takes these arguments.
-    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, mut named: Vec<(std::sync::Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
+    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, mut named: Vec<(Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
         let all = ops::lookup(path);
         let mut options = vec![];
         if all.iter().any(|op| matches!(op.body, Body::Ufunc(..))) {
@@ -462,7 +467,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in that order, if either is given, to go
     /// behind the operands; `casting`, `order` and `subok` as far as they change nothing. `out` may be a tuple of one array.
-    fn ufunc_options(&mut self, path: &str, positional: &[call::Source], named: &mut Vec<(std::sync::Arc<str>, call::Source)>) -> Result<Vec<call::Source>> {
+    fn ufunc_options(&mut self, path: &str, positional: &[call::Source], named: &mut Vec<(Arc<str>, call::Source)>) -> Result<Vec<call::Source>> {
         let (mut mask, mut dtype) = (None, None);
         if named.is_empty() { return Ok(vec![]); }
         let mut kept = vec![];
@@ -492,7 +497,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// A universal function of lists or tuples: they become arrays first, in a library function. An operator does so only beside an array.
     fn of_sequences(
-        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
+        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         let args = self.source_args(positional)?;
         if !args.iter().any(|a| a.ty.is_sequence()) { return Ok(None); }
@@ -513,7 +518,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// A NumPy function that takes arrays, called with a list or a tuple of numbers in front: that becomes an array first, in a library function.
     fn of_first_sequence(
-        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)],
+        &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         // What makes arrays of sequences itself has said why it does not take this one.
         if !path.starts_with("numpy.") || matches!(path, "numpy.array" | "numpy.asarray") { return Ok(None); }
@@ -532,7 +537,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// A function of numbers called with arrays that have no dimensions: `int(x)`, `math.sqrt(x)`, where `np.nditer` gave `x`.
-    fn of_numbers(&mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(std::sync::Arc<str>, call::Source)]) -> Result<Option<(Type, Option<Const>, bool)>> {
+    fn of_numbers(&mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)]) -> Result<Option<(Type, Option<Const>, bool)>> {
         if !named.is_empty() || !(path.starts_with("builtins.") || path.starts_with("math.")) { return Ok(None); }
         let args = self.source_args(positional)?;
         if !args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.ndim == 0)) || !args.iter().all(|a| a.ty.as_array().map_or(a.ty.is_number(), |t| t.ndim == 0)) { return Ok(None); }

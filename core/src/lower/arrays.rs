@@ -290,10 +290,10 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     let dims = cx.b.i64(n as i64);
     if source == target {
         let item = cx.b.i64(to.ty.itemsize());
-        cx.b.helper(&kernel::array_copy, &[item, dims, shape, to.data, to_strides, from.data, from_strides]);
+        cx.helper(&kernel::array_copy, &[item, dims, shape, to.data, to_strides, from.data, from_strides]);
     } else {
         let (t, f) = (element_code(cx, target)?, element_code(cx, source)?);
-        cx.b.helper(&kernel::array_cast, &[t, f, dims, shape, to.data, to_strides, from.data, from_strides]);
+        cx.helper(&kernel::array_cast, &[t, f, dims, shape, to.data, to_strides, from.data, from_strides]);
     }
     Ok(())
 }
@@ -318,7 +318,7 @@ pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result
     let (dims, shape, strides) = if to.ty.layout == Layout::A { (n, to.shape.clone(), to.strides.clone()) } else { (1, vec![to.size(cx)], vec![item]) };
     let [shape, strides] = spill_parts(cx, [&shape, &strides]);
     let dims = cx.b.i64(dims as i64);
-    cx.b.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
+    cx.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
     Ok(())
 }
 

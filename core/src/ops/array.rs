@@ -446,7 +446,7 @@ pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> 
         Ok(vec![a.owner, a.data])
     }, |cx| {
         let out = ArrayVal::alloc(cx, a.ty.dtype, &a.shape, order, false)?;
-        copy_elements(cx, &out, a)?;
+        cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, a))?;
         Ok(vec![out.owner, out.data])
     })?;
     let strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);

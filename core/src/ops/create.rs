@@ -19,7 +19,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ones"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| {
         let a = made(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
-        fill(cx, &a, &one)?;
+        cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
         Ok(a.pack())
     })).raises().reads().doc("A new array of ones."),
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).raises().reads().doc("A new array with every element `fill_value`."),
@@ -30,7 +30,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ones_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| {
         let a = like(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
-        fill(cx, &a, &one)?;
+        cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
         Ok(a.pack())
     })).raises().reads().doc("Ones like another array."),
     OpDef::new(&["numpy.full_like"], "a, fill_value, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 2), |cx, c| {
@@ -207,13 +207,13 @@ fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
     nested(cx.session.resolve(t))
 }
 
-fn not_an_array(args: &[Arg]) -> Diagnostic {
-    let of = if let Kind::List(e) = *args[0].ty { format!("a list of {e}") } else { args[0].ty.to_string() };
+fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
+    let of = match *cx.session.resolve(args[0].ty) { Kind::List(e) => format!("a list of {e}"), _ => args[0].ty.to_string() };
     Diagnostic::new(Code::NoMatchingOperation, format!("no array can be made of {of}")).help("pass numbers, arrays, or lists and tuples of them that nest to the same depth")
 }
 
 fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args))?;
+    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let like = args[0].ty.as_array().unwrap_or(ArrayType { dtype, ndim: n as u8, layout: Layout::C, readonly: false });
     let ndmin = args[5].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "ndmin must be a constant"))?.clamp(0, 64) as usize;
@@ -336,7 +336,7 @@ fn with_leading_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, ndim: usize) -> ArrayVa
 // ---- where needed
 
 fn asarray_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args))?;
+    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let Some(a) = args[0].ty.as_array() else { return Ok(Answer::of(Type::array(dtype, n, Layout::C))) };
     let any_order = args[2].is_none() || args[2].text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"));
@@ -359,7 +359,7 @@ fn emit_asarray(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn laid_out_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], order: Layout) -> Result<Answer> {
-    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args))?;
+    let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let wanted = Type::array(dtype, n.max(1), order);
     // The argument itself, read-only or not, where nothing has to change.
@@ -412,17 +412,18 @@ fn emit_meshgrid(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let t = array_type(*t)?;
         let owners: Vec<Value> = made.iter().map(|m| m.owner).collect();
         let out = cx.guarded(&owners, |cx| ArrayVal::alloc(cx, t.dtype, &shape, Layout::C, false))?;
+        let held: Vec<Value> = owners.iter().copied().chain([out.owner]).collect();
         match &sources[k] {
             None => {
                 let x = scalar_of(cx, &c.args[k + 1], c.types[k + 1], t.dtype)?;
-                fill(cx, &out, &x)?;
+                cx.guarded(&held, |cx| fill(cx, &out, &x))?;
             }
             Some(a) => {
                 let zero = cx.b.i64(0);
                 let (mut dims, mut strides) = (vec![one; n], vec![zero; n]);
                 (dims[axis(k)], strides[axis(k)]) = (a.shape[0], a.strides[0]);
                 let stretched = ArrayVal { ty: ArrayType { ndim: n as u8, layout: Layout::A, ..a.ty }, shape: dims, strides, ..a.clone() };
-                copy_elements(cx, &out, &stretched)?;
+                cx.guarded(&held, |cx| copy_elements(cx, &out, &stretched))?;
             }
         }
         made.push(out);

@@ -274,7 +274,7 @@ fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
     }, |cx| Ok([vec![cx.b.null(), src.data], src.strides.clone()].concat()))?;
     let strides = if src.ty.layout == Layout::A { copied[2..].to_vec() } else { src.strides.clone() };
     let from = ArrayVal { data: copied[1], strides, ..src };
-    copy_elements(cx, v, &from)?;
+    cx.guarded(&[copied[0]], |cx| copy_elements(cx, v, &from))?;
     cx.b.helper(&super::object::obj_release, &[copied[0]]);
     Ok(())
 }

@@ -140,7 +140,7 @@ fn joined(cx: &mut LowerCx<'_>, parts: &[ArrayVal], p: &Plan, ret: ArrayType, ho
             if !rows { place.ty.layout = Layout::A; }
         }
         place.data = data;
-        copy_elements(cx, &place, a)?;
+        cx.guarded(&[out.owner], |cx| copy_elements(cx, &place, a))?;
         let step = if p.flatten { cx.b.i64(ret.itemsize()) } else { out.strides[p.axis] };
         let bytes = cx.b.bin(Op::Imul, n, step);
         data = cx.b.ptr_add(data, bytes);

@@ -58,6 +58,9 @@ impl Map {
     ];
     pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
 
+    /// Whether its results are truth values.
+    pub fn gives_bools(self) -> bool { self.takes(Type::f64(), Type::bool()) }
+
     /// Whether there is a loop for operands of that type that gives results of the other.
     pub fn takes(self, t: Type, ret: Type) -> bool {
         match self {
@@ -72,17 +75,17 @@ impl Map {
 }
 
 crate::runtime_fns! {
-    /// Arrays as memory.
+    /// Arrays as memory. What may take seconds looks for Ctrl-C now and then, and then leaves its result half done.
     trait Helpers;
     /// Copies an array, element by element as bytes; a source stride may be 0.
-    fn array_copy(itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Never];
+    fn array_copy(ctx: Ctx, itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Pending];
     /// Copies the `itemsize` bytes at `value` into every element.
-    fn array_fill(itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) [Writes, Never];
+    fn array_fill(ctx: Ctx, itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) [Writes, Pending];
     /// Copies and converts: as `astype` does.
-    fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Never];
+    fn array_cast(ctx: Ctx, to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) [Writes, Pending];
     /// Computes `n` elements (`op` is a `Map`) from contiguous operands of one element type; a step is 1, or 0 for one number beside all elements. `out` is an
     /// operand or does not overlap any.
-    fn array_map(op: i64, elem: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) [Writes, Never];
+    fn array_map(ctx: Ctx, op: i64, elem: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) [Writes, Pending];
     /// Reduces (`op` is a `Reduce`) the axes that `axes` has a bit for. `elem` is what the source holds, `acc` what is computed in and stored; the source is
     /// converted to it first (but not for any, all and the counts). `out_strides` has an entry for every axis of the source, 0 for the reduced ones.
     /// ValueError for the minimum or maximum of nothing.
@@ -95,15 +98,15 @@ crate::runtime_fns! {
     /// NaN wins where `nan` is 0; where it is 1 NaN is left out, and ValueError "All-NaN slice encountered". ValueError for nothing.
     fn array_arg(ctx: Ctx, max: i8, nan: i8, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Pending];
     /// Running sums (`op` 0), products (1), minima (2) or maxima (3) along an axis; source and result have the same element type and may be the same.
-    fn array_accumulate(op: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: P, out_strides: *const i64) [Writes, Never];
+    fn array_accumulate(ctx: Ctx, op: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: P, out_strides: *const i64) [Writes, Pending];
     /// Number of elements that are true.
     fn array_count_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Never];
     /// Indices of the first `count` elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
-    fn array_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) [Writes, Never];
+    fn array_nonzero(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) [Writes, Pending];
     /// Sorts along an axis in place; NaN last.
-    fn array_sort(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64) [Writes, Never];
+    fn array_sort(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64) [Writes, Pending];
     /// The order that sorts along an axis, stably, into `out`: int64 of the same shape in C order.
-    fn array_argsort(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Never];
+    fn array_argsort(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Pending];
     /// Puts element `kth` of the sorted order along an axis in its place, smaller ones before it; ValueError out of bounds.
     fn array_partition(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, kth: i64) [Writes, Pending];
     /// The order that `array_partition` would give, into `out`: int64 of the same shape in C order.

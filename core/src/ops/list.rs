@@ -105,6 +105,8 @@ pub static OPS: &[OpDef] = &[
         let other = c.args[2][0];
         sliced(cx, c, |cx, l, s| { cx.helper(&list_assign_slice, &[l, s.start, s.step, s.count, other]); Ok(vec![]) })
     })).raises().writes().doc("`list[a:b] = other`."),
+    OpDef::new(&["operator.setitem"], "list, s, other", Body::Py("builtin.list_set_slice")).only_if(|a| is_list(a) && matches!(*a[1].ty, Kind::Slice(_)) && !is_list(&a[2..])).raises().writes()
+        .doc("`list[a:b] = other` for a tuple, a range or an iterator."),
     OpDef::new(&["operator.delitem"], "list, i", Body::Lir(|cx, a| { list_elem(cx, a, "del")?; index_only(a) }, emit_delete)).raises().writes().doc("`del list[i]`."),
     OpDef::new(&["operator.delitem"], "list, s", Body::Lir(|cx, a| slice_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| {
         sliced(cx, c, |cx, l, s| { cx.helper(&list_delete, &[l, s.start, s.step, s.count]); Ok(vec![]) })

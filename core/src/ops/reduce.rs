@@ -415,10 +415,10 @@ fn emit_running(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: i64) -> Result<Val> {
     // Converted first, into C order, then summed in place.
     let laid = contiguous_strides(cx, &a.shape, acc.itemsize(), Layout::C);
     let (from_shape, from_strides, laid) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&laid));
-    cx.helper(&k::array_cast, &[to, from, n, from_shape, out.data, laid, a.data, from_strides]);
+    cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_cast, &[to, from, n, from_shape, out.data, laid, a.data, from_strides]); Ok(()) })?;
     let (op, dims, axis) = (cx.b.i64(op), cx.b.i64(shape.len() as i64), match axis { Some(x) if !flat => x, _ => cx.b.i64(0) });
     let (shape, strides) = (cx.spill(&out.shape), cx.spill(&out.strides));
-    cx.helper(&k::array_accumulate, &[op, to, dims, shape, out.data, strides, axis, out.data, strides]);
+    cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_accumulate, &[op, to, dims, shape, out.data, strides, axis, out.data, strides]); Ok(()) })?;
     Ok(out.pack())
 }
 

@@ -144,7 +144,7 @@ fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     // The results are the rows of one array.
     let all = ArrayVal::alloc(cx, Type::i64(), &[dims, count], Layout::C, false)?;
     let one = cx.b.i64(1);
-    cx.b.helper(&kernel::array_nonzero, &[elem, dims, shape, a.data, strides, all.data, count, one, count]);
+    cx.guarded(&[all.owner], |cx| { cx.helper(&kernel::array_nonzero, &[elem, dims, shape, a.data, strides, all.data, count, one, count]); Ok(()) })?;
     let mut out = vec![];
     for k in 0..n {
         if k > 0 { cx.b.helper(&super::object::obj_retain, &[all.owner]); }

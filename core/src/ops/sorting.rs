@@ -19,7 +19,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._argsort"], "a, axis", Body::Lir(|_, a| order_rule(a), |cx, c| {
         sort_call(cx, c, |cx, a, elem, n, shape, strides, axis| {
             let out = ArrayVal::alloc(cx, Type::i64(), &a.shape, Layout::C, false)?;
-            cx.helper(&k::array_argsort, &[elem, n, shape, a.data, strides, axis, out.data]);
+            cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_argsort, &[elem, n, shape, a.data, strides, axis, out.data]); Ok(()) })?;
             Ok(out.pack())
         })
     })).raises().reads().doc("The stable order that sorts along an axis (library use)."),

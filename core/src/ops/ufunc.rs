@@ -135,7 +135,7 @@ impl Loop<'_> {
         let out = to.data;
         Some(move |cx: &mut LowerCx<'_>, n: Value| {
             let (op, elem, steps) = (cx.b.i64(map as i64), element_code(cx, t)?, [a.1, b.1].map(|s| cx.b.i64(s)));
-            cx.b.helper(&array_map, &[op, elem, n, out, a.0, steps[0], b.0, steps[1]]);
+            cx.helper(&array_map, &[op, elem, n, out, a.0, steps[0], b.0, steps[1]]);
             Ok(())
         })
     }
@@ -275,7 +275,7 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
             let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
             let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
             cx.guarded(&[to.owner], |cx| run(cx, &to))?;
-            cx.if_then(shared, |cx| copy_elements(cx, &target, &to))?;
+            cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, &target, &to)))?;
             cx.b.helper(&super::object::obj_release, &[to.owner]);
         }
     }

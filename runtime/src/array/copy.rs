@@ -4,13 +4,14 @@ use super::View;
 use super::axes::plan;
 use super::item::{Item, To, with_item};
 use super::simd;
+use crate::poll::Poll;
 use tierup_core::elem::Elem;
 
 /// Copies elements of `size` bytes. The axes are walked in the order of the target's memory; a transposed source goes in blocks.
 ///
 /// # Safety
 /// Both arrays are as described and do not overlap.
-pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>) {
+pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut Poll) {
     if to.shape.contains(&0) { return; }
     let p = plan(to.shape, [to.strides, from.strides]);
     let inner = p.inner();
@@ -20,18 +21,23 @@ pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>) {
         if let [.., outer, _] = p.axes.as_slice() && outer.strides[1].abs() < fs.abs() && inner.n >= 16 && outer.n >= 16 {
             let outer = *outer;
             let rest = super::axes::Plan { axes: p.axes[..p.axes.len() - 1].to_vec(), start: p.start };
-            return rest.each_lane(|[t, f]| blocks(size, to.data.offset(t), from.data.offset(f), outer.n, outer.strides, inner.n, inner.strides));
+            return rest.each_lane(|[t, f]| blocks(size, to.data.offset(t), from.data.offset(f), outer.n, outer.strides, inner.n, inner.strides, poll));
         }
-        p.each_lane(|[t, f]| lane(size, to.data.offset(t), ts, from.data.offset(f), fs, inner.n));
+        p.each_lane(|[t, f]| poll.in_pieces(inner.n as usize, |at, n| {
+            let at = at as isize;
+            lane(size, to.data.offset(t + at * ts), ts, from.data.offset(f + at * fs), fs, n as isize)
+        }));
     }
 }
 
 /// Copies an `n` by `m` block so that neither side is walked with large strides for long.
-unsafe fn blocks(size: usize, to: *mut u8, from: *const u8, n: isize, [tn, fnn]: [isize; 2], m: isize, [tm, fm]: [isize; 2]) {
+#[allow(clippy::too_many_arguments)]
+unsafe fn blocks(size: usize, to: *mut u8, from: *const u8, n: isize, [tn, fnn]: [isize; 2], m: isize, [tm, fm]: [isize; 2], poll: &mut Poll) {
     const B: isize = 32;
     unsafe {
         for i in (0..n).step_by(B as usize) {
             for j in (0..m).step_by(B as usize) {
+                if poll.worked((B * B) as usize) { return; }
                 for ii in i..(i + B).min(n) {
                     lane(size, to.offset(ii * tn + j * tm), tm, from.offset(ii * fnn + j * fm), fm, B.min(m - j));
                 }
@@ -74,9 +80,9 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
 ///
 /// # Safety
 /// `value` points to `size` bytes outside the array.
-pub unsafe fn fill(size: usize, value: *mut u8, to: View<'_>) {
+pub unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
     let zeros = vec![0; to.shape.len()];
-    unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }) }
+    unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }, poll) }
 }
 
 simd! {
@@ -107,13 +113,18 @@ pub fn converter(to: Elem, from: Elem) -> Option<Convert> {
 ///
 /// # Safety
 /// Both arrays are as described and do not overlap.
-pub unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>) {
-    if to_elem == from_elem { return unsafe { copy(to_elem.bytes(), to, from) }; }
+pub unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>, poll: &mut Poll) {
+    if to_elem == from_elem { return unsafe { copy(to_elem.bytes(), to, from, poll) }; }
     let Some(convert) = converter(to_elem, from_elem) else { return };
     if to.shape.contains(&0) { return; }
     let p = plan(to.shape, [to.strides, from.strides]);
     let inner = p.inner();
-    p.each_lane(|[t, f]| unsafe { convert(to.data.offset(t), inner.strides[0], from.data.offset(f), inner.strides[1], inner.n) });
+    let [ts, fs] = inner.strides;
+    p.each_lane(|[t, f]| poll.in_pieces(inner.n as usize, |at, n| {
+        let at = at as isize;
+        // SAFETY: pieces of lanes lie within the arrays.
+        unsafe { convert(to.data.offset(t + at * ts), ts, from.data.offset(f + at * fs), fs, n as isize) }
+    }));
 }
 
 /// Reverses `n` elements of `size` bytes in place.

@@ -6,6 +6,7 @@ use super::sort::{self, Lane};
 use super::{View, copy, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
+use crate::poll::Poll;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::ops::kernel::{Helpers, Map, Reduce};
@@ -18,17 +19,22 @@ fn no_axis(axis: i64) -> Error { Error::new(Class::SystemError, format!("a kerne
 
 // SAFETY of all: shapes and strides have `ndim` members, and arrays are as described.
 impl Helpers for Native {
-    unsafe fn array_copy(itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
-        unsafe { copy::copy(itemsize as usize, View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides)) }
+    unsafe fn array_copy(ctx: Ctx, itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
+        unsafe { copy::copy(itemsize as usize, View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_fill(itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) {
-        unsafe { copy::fill(itemsize as usize, value, View::new(ndim, shape, to, to_strides)) }
+    unsafe fn array_fill(ctx: Ctx, itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) {
+        unsafe { copy::fill(itemsize as usize, value, View::new(ndim, shape, to, to_strides), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_cast(to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
-        unsafe { copy::cast(elem(to_elem), View::new(ndim, shape, to, to_strides), elem(from_elem), View::new(ndim, shape, from, from_strides)) }
+    unsafe fn array_cast(ctx: Ctx, to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
+        unsafe { copy::cast(elem(to_elem), View::new(ndim, shape, to, to_strides), elem(from_elem), View::new(ndim, shape, from, from_strides), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_map(op: i64, elem_code: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) {
-        if let Some(op) = Map::from_number(op) { unsafe { map::map(op, elem(elem_code), n, out, (a, a_step), (b, b_step)) } }
+    unsafe fn array_map(ctx: Ctx, op: i64, elem_code: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) {
+        let Some(op) = Map::from_number(op) else { return };
+        let elem = elem(elem_code);
+        let from = |p: P, step: i64, at: usize| p.wrapping_add(at * step as usize * elem.bytes());
+        let out_bytes = if op.gives_bools() { 1 } else { elem.bytes() };
+        // SAFETY: as described; pieces lie within what is described.
+        unsafe { Poll::new(ctx).in_pieces(n as usize, |at, piece| map::map(op, elem, piece as i64, out.add(at * out_bytes), (from(a, a_step, at), a_step), (from(b, b_step, at), b_step))) }
     }
     unsafe fn array_reduce(
         ctx: Ctx, op: i64, elem_code: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64,
@@ -44,33 +50,33 @@ impl Helpers for Native {
     unsafe fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 { unsafe { 0.0 + lanes::pairwise::<f32, false>(data, n as isize, stride as isize) } }
     unsafe fn array_arg(ctx: Ctx, max: i8, nan: i8, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) {
         let what = Extreme { max: max != 0, skip_nan: nan != 0 };
-        unsafe { or_raise(ctx, if axis >= ndim { Err(no_axis(axis)) } else { scan::arg(what, elem(elem_code), View::new(ndim, shape, data, strides), axis, out) }) }
+        unsafe { or_raise(ctx, if axis >= ndim { Err(no_axis(axis)) } else { scan::arg(what, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, &mut Poll::new(ctx)) }) }
     }
-    unsafe fn array_accumulate(op: i64, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: P, out_strides: *const i64) {
+    unsafe fn array_accumulate(ctx: Ctx, op: i64, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: P, out_strides: *const i64) {
         let Some(axis) = axis(along, ndim) else { return };
-        unsafe { scan::accumulate(op, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, crate::raw_slice(out_strides, ndim)) }
+        unsafe { scan::accumulate(op, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, crate::raw_slice(out_strides, ndim), &mut Poll::new(ctx)) }
     }
     unsafe fn array_count_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 {
         unsafe { reduce::count_nonzero(elem(elem_code), View::new(ndim, shape, data, strides)) }
     }
-    unsafe fn array_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
-        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, count, item_step, axis_step) }
+    unsafe fn array_nonzero(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
+        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, (count, item_step, axis_step), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_sort(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64) {
+    unsafe fn array_sort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64) {
         let Some(axis) = axis(along, ndim) else { return };
-        unsafe { sort::sort(elem(elem_code), View::new(ndim, shape, data, strides), axis) }
+        unsafe { sort::sort(elem(elem_code), View::new(ndim, shape, data, strides), axis, &mut Poll::new(ctx)) }
     }
-    unsafe fn array_argsort(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: *mut i64) {
+    unsafe fn array_argsort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: *mut i64) {
         let Some(axis) = axis(along, ndim) else { return };
-        unsafe { sort::argsort(elem(elem_code), View::new(ndim, shape, data, strides), axis, out) }
+        unsafe { sort::argsort(elem(elem_code), View::new(ndim, shape, data, strides), axis, out, &mut Poll::new(ctx)) }
     }
     unsafe fn array_partition(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, kth: i64) {
         let view = unsafe { View::new(ndim, shape, data, strides) };
-        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::partition(elem(elem_code), view, a, kth))) }
+        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::partition(elem(elem_code), view, a, kth, &mut Poll::new(ctx)))) }
     }
     unsafe fn array_argpartition(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, kth: i64, out: *mut i64) {
         let view = unsafe { View::new(ndim, shape, data, strides) };
-        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::argpartition(elem(elem_code), view, a, kth, out))) }
+        unsafe { or_raise(ctx, axis(along, ndim).ok_or_else(|| no_axis(along)).and_then(|a| sort::argpartition(elem(elem_code), view, a, kth, out, &mut Poll::new(ctx)))) }
     }
     unsafe fn array_searchsorted(ctx: Ctx, elem_code: i64, data: P, len: i64, stride: i64, keys: P, n: i64, key_stride: i64, right: i8, out: *mut i64) {
         // A key costs up to a microsecond where the array is large: Ctrl-C is looked for now and then.

@@ -64,7 +64,7 @@ unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matri
     let packed = |v: &mut Vec<u64>, cols: i64| Matrix { data: v.as_mut_ptr().cast(), row: cols * size as i64, col: size as i64 };
     let (pa, pb, pc) = (packed(&mut ta, k), packed(&mut tb, n), packed(&mut tc, n));
     unsafe fn move_matrix(size: usize, rows: i64, cols: i64, to: Matrix, from: Matrix) {
-        unsafe { copy::copy(size, View { shape: &[rows, cols], strides: &[to.row, to.col], data: to.data }, View { shape: &[rows, cols], strides: &[from.row, from.col], data: from.data }) }
+        unsafe { copy::copy(size, View { shape: &[rows, cols], strides: &[to.row, to.col], data: to.data }, View { shape: &[rows, cols], strides: &[from.row, from.col], data: from.data }, &mut crate::poll::Poll::never()) }
     }
     unsafe {
         move_matrix(size, m, k, pa, a);

@@ -1,5 +1,7 @@
 //! Radix sort, least significant digit first: stable, and for long arrays several times faster than comparing.
 
+use crate::poll::Poll;
+
 /// What sorts by digits.
 pub trait Digits: Copy + Default {
     /// Number of key bits.
@@ -35,8 +37,8 @@ digits! {
 /// From this length on, sorting by digits pays.
 pub fn pays<T: Digits>(n: usize) -> bool { n >= if T::BITS <= 16 { 256 } else { 1500 } }
 
-/// Sorts by the key; false when there is no memory for a copy, and then nothing has changed.
-pub fn sort<T: Digits>(v: &mut [T]) -> bool {
+/// Sorts by the key; false when there is no memory for a copy, and then nothing has changed. Where it is time to stop, the elements lie in some order.
+pub fn sort<T: Digits>(v: &mut [T], poll: &mut Poll) -> bool {
     let n = v.len();
     let mut copy: Vec<T> = vec![];
     if copy.try_reserve_exact(n).is_err() { return false; }
@@ -56,19 +58,23 @@ pub fn sort<T: Digits>(v: &mut [T]) -> bool {
         if c[v[0].digit(shift, width)] as usize == n { continue; }
         let mut at = 0;
         for x in c.iter_mut() { at += std::mem::replace(x, at); }
-        if in_copy { scatter(&copy, v, c, shift, width) } else { scatter(v, &mut copy, c, shift, width) }
+        let whole = if in_copy { scatter(&copy, v, c, shift, width, poll) } else { scatter(v, &mut copy, c, shift, width, poll) };
+        // What it was taken from still holds every element.
+        if !whole { break; }
         in_copy = !in_copy;
     }
     if in_copy { v.copy_from_slice(&copy); }
     true
 }
 
-fn scatter<T: Digits>(from: &[T], to: &mut [T], starts: &mut [u32], shift: u32, width: u32) {
-    for x in from {
+/// Whether all elements were moved.
+fn scatter<T: Digits>(from: &[T], to: &mut [T], starts: &mut [u32], shift: u32, width: u32, poll: &mut Poll) -> bool {
+    poll.in_pieces(from.len(), |at, n| for x in &from[at..at + n] {
         let start = &mut starts[x.digit(shift, width)];
         to[*start as usize] = *x;
         *start += 1;
-    }
+    });
+    !poll.stopped()
 }
 
 #[cfg(test)]
@@ -85,14 +91,14 @@ mod tests {
                 let mut v: Vec<$T> = raw.iter().map(|x| *x as $T).collect();
                 let mut expected = v.clone();
                 expected.sort();
-                assert!(sort(&mut v));
+                assert!(sort(&mut v, &mut Poll::never()));
                 assert_eq!(v, expected);
             )*}; }
             check!(u8 u16 u32 i8 i16 i32 i64);
             let mut pairs: Vec<Narrow> = raw.iter().enumerate().map(|(i, x)| Narrow((x % 50) << 32 | (n - i) as u64)).collect();
             let mut expected: Vec<u64> = pairs.iter().map(|p| p.0).collect();
             expected.sort_by_key(|p| p >> 32);
-            assert!(sort(&mut pairs));
+            assert!(sort(&mut pairs, &mut Poll::never()));
             assert_eq!(pairs.iter().map(|p| p.0).collect::<Vec<_>>(), expected);
         }
     }

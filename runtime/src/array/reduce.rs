@@ -6,6 +6,7 @@ use super::item::{Item, with_item};
 use super::lanes::{Lanes, lanes};
 use super::{View, copy, each_index};
 use crate::exc::{Error, Res};
+use crate::poll::Poll;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::ops::kernel::Reduce;
@@ -65,7 +66,7 @@ pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_stri
         let temporary = View { shape: &shape, strides: &strides, data: buffer.as_mut_ptr().cast() };
         start(job, from, temporary)?;
         run(job, loops, direct.is_none(), from, &p, temporary.data);
-        copy::copy(size, to, temporary);
+        copy::copy(size, to, temporary, &mut Poll::never());
     }
     Ok(())
 }
@@ -90,7 +91,7 @@ unsafe fn compact<'a>(elem: Elem, from: View<'a>, copied: &'a mut Vec<u64>) -> V
     unsafe {
         let strides = std::slice::from_raw_parts(base.add(elements).cast::<i64>(), from.shape.len());
         let to = View { shape: from.shape, strides, data: base.cast() };
-        copy::copy(size as usize, to, from);
+        copy::copy(size as usize, to, from, &mut Poll::never());
         to
     }
 }
@@ -182,7 +183,7 @@ unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chu
             // SAFETY: the rows lie within the source, and the buffer holds them.
             unsafe {
                 let source = View { shape: &shape, strides: &strides, data: from.data.offset(f + first * inner[0].strides[0]) };
-                copy::cast(job.acc, View { shape: &shape, strides: &packed, data: b }, job.elem, source);
+                copy::cast(job.acc, View { shape: &shape, strides: &packed, data: b }, job.elem, source, &mut Poll::never());
                 (loops.lane)(out.offset(o), b, n * row, w as isize);
             }
         }
@@ -221,7 +222,7 @@ unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
     }
     unsafe {
         if no_identity(job.op).is_some() {
-            copy::cast(job.acc, to, job.elem, View { shape: to.shape, ..from });
+            copy::cast(job.acc, to, job.elem, View { shape: to.shape, ..from }, &mut Poll::never());
         } else {
             let one = matches!(job.op, Reduce::Prod | Reduce::NanProd | Reduce::All);
             with_item!(job.result(), T => put::<T>(to, one), else ());

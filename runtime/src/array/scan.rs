@@ -3,30 +3,31 @@
 use super::item::{Item, with_item};
 use super::{View, each_index, each_lane, lanes, simd};
 use crate::exc::{Error, Res};
+use crate::poll::Poll;
 use tierup_core::elem::Elem;
 
 /// Running `op` (0 sum, 1 product, 2 minimum, 3 maximum) along an axis.
 ///
 /// # Safety
 /// Both arrays are as described; they are the same or do not overlap.
-pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: *mut u8, out_strides: &[i64]) {
-    unsafe fn run<T: Item>(op: i64, from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize) {
-        unsafe fn lane<T: Item>(from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, f: impl Fn(T, T) -> T) {
+pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: *mut u8, out_strides: &[i64], poll: &mut Poll) {
+    unsafe fn run<T: Item>(op: i64, from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, poll: &mut Poll) {
+        unsafe fn lane<T: Item>(from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, poll: &mut Poll, f: impl Fn(T, T) -> T) {
             unsafe {
                 let mut a = from.cast::<T>().read_unaligned();
                 to.cast::<T>().write_unaligned(a);
-                for i in 1..n {
-                    a = f(a, from.offset(i * fs).cast::<T>().read_unaligned());
-                    to.offset(i * ts).cast::<T>().write_unaligned(a);
-                }
+                poll.in_pieces(n as usize, |at, n| for i in at.max(1)..at + n {
+                    a = f(a, from.offset(i as isize * fs).cast::<T>().read_unaligned());
+                    to.offset(i as isize * ts).cast::<T>().write_unaligned(a);
+                });
             }
         }
         unsafe {
             match op {
-                0 => lane::<T>(from, fs, to, ts, n, T::add),
-                1 => lane::<T>(from, fs, to, ts, n, T::mul),
-                2 => lane::<T>(from, fs, to, ts, n, |a, s| if s.below(a) { s } else { a }),
-                _maximum => lane::<T>(from, fs, to, ts, n, |a, s| if s.above(a) { s } else { a }),
+                0 => lane::<T>(from, fs, to, ts, n, poll, T::add),
+                1 => lane::<T>(from, fs, to, ts, n, poll, T::mul),
+                2 => lane::<T>(from, fs, to, ts, n, poll, |a, s| if s.below(a) { s } else { a }),
+                _maximum => lane::<T>(from, fs, to, ts, n, poll, |a, s| if s.above(a) { s } else { a }),
             }
         }
     }
@@ -34,7 +35,7 @@ pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: 
     let (n, fs, ts) = (from.shape[axis] as isize, from.strides[axis] as isize, out_strides[axis] as isize);
     each_lane(from.shape, [from.strides, out_strides], axis, |[f, o]| {
         // SAFETY: offsets lie within the arrays.
-        with_item!(elem, T => unsafe { run::<T>(op, from.data.offset(f), fs, out.offset(o), ts, n) }, else ());
+        with_item!(elem, T => unsafe { run::<T>(op, from.data.offset(f), fs, out.offset(o), ts, n, poll) }, else ());
     });
 }
 
@@ -46,7 +47,7 @@ pub struct Extreme { pub max: bool, pub skip_nan: bool }
 ///
 /// # Safety
 /// The array is as described and `out` has room.
-pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64) -> Res<()> {
+pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64, poll: &mut Poll) -> Res<()> {
     let empty = || Error::value(format!("attempt to get {} of an empty sequence", if what.max { "argmax" } else { "argmin" }));
     let all_nan = || Error::value("All-NaN slice encountered");
     let Ok(axis) = usize::try_from(axis) else {
@@ -60,6 +61,7 @@ pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mu
     if n == 0 { return Err(empty()); }
     let (mut at, mut failed) = (0, false);
     each_lane(from.shape, [from.strides], axis, |[f]| {
+        if poll.stopped() || poll.worked(n as usize) { return; }
         // SAFETY: the offset lies within the array, and there are as many lanes as results.
         unsafe {
             match with_item!(elem, T => lane::<T, { lanes::width::<T>() }>(what, from.data.offset(f), n, stride), else None) {
@@ -139,8 +141,8 @@ unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Optio
 /// # Safety
 /// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be more by now: another thread may have
 /// changed the array since they were counted.)
-pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
-    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize) {
+pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_step, axis_step): (i64, i64, i64), poll: &mut Poll) {
+    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
         let mut to = out;
         let mut left = count;
         if let ([n], [stride]) = (from.shape, from.strides) {
@@ -153,6 +155,7 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, count: i64, ite
                     block[found] = i as i64;
                     found += unsafe { from.data.offset(i * stride).cast::<T>().read_unaligned() }.truth() as usize;
                 }
+                if poll.worked(256) { return; }
                 let found = found.min(left as usize);
                 left -= found as i64;
                 for i in &block[..found] {
@@ -164,6 +167,7 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, count: i64, ite
         }
         let mut index = vec![0i64; from.shape.len()];
         each_index(from.shape, [from.strides], |[o]| unsafe {
+            if poll.stopped() || poll.worked(1) { return; }
             if left > 0 && from.data.offset(o).cast::<T>().read_unaligned().truth() {
                 left -= 1;
                 for (k, i) in index.iter().enumerate() { *to.offset(k as isize * axis_step) = *i; }
@@ -176,5 +180,5 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, count: i64, ite
             }
         });
     }
-    with_item!(elem, T => unsafe { run::<T>(from, out, count, item_step as isize, axis_step as isize) }, else ());
+    with_item!(elem, T => unsafe { run::<T>(from, out, count, item_step as isize, axis_step as isize, poll) }, else ());
 }

@@ -6,13 +6,14 @@ use super::item::{Bool, Complex, Item};
 use super::radix::{self, Digits};
 use super::{View, each_lane, simd};
 use crate::exc::{Error, Res};
+use crate::poll::Poll;
 use tierup_core::elem::Elem;
 
 /// An element that sorts as an integer of its size.
 trait Keyed: Item {
     type Key: Ord + Copy;
     /// Sorts keys, in whatever way is fastest.
-    fn sort_keys(keys: &mut [Self::Key]);
+    fn sort_keys(keys: &mut [Self::Key], poll: &mut Poll);
     /// NaN becomes the greatest key.
     fn key(self) -> Self::Key;
     fn back(key: Self::Key) -> Self;
@@ -25,7 +26,7 @@ macro_rules! keyed_ints { ($($T:ty: $U:ty),*) => {$(impl Keyed for $T {
     #[inline(always)] fn key(self) -> $T { self }
     #[inline(always)] fn back(key: $T) -> $T { key }
     #[inline(always)] fn bits(self) -> u64 { ((self as $U) ^ (<$T>::MIN as $U)) as u64 }
-    fn sort_keys(keys: &mut [$T]) { sort_digits(keys, |k| k) }
+    fn sort_keys(keys: &mut [$T], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 })*}; }
 keyed_ints!(i8: u8, i16: u16, i32: u32, i64: u64, u8: u8, u16: u16, u32: u32);
 impl Keyed for u64 {
@@ -34,19 +35,21 @@ impl Keyed for u64 {
     #[inline(always)] fn back(key: u64) -> u64 { key }
     #[inline(always)] fn bits(self) -> u64 { self }
     // SAFETY: `Plain` is a number and nothing else.
-    fn sort_keys(keys: &mut [u64]) { sort_digits(keys, |k| unsafe { std::slice::from_raw_parts_mut(k.as_mut_ptr().cast::<radix::Plain>(), k.len()) }) }
+    fn sort_keys(keys: &mut [u64], poll: &mut Poll) { sort_digits(keys, |k| unsafe { std::slice::from_raw_parts_mut(k.as_mut_ptr().cast::<radix::Plain>(), k.len()) }, poll) }
 }
 
 /// By digits where that pays, else by comparing.
-fn sort_digits<K: Ord, D: Digits>(keys: &mut [K], digits: impl FnOnce(&mut [K]) -> &mut [D]) {
-    if !(radix::pays::<D>(keys.len()) && radix::sort(digits(keys))) { keys.sort_unstable() }
+fn sort_digits<K: Ord, D: Digits>(keys: &mut [K], digits: impl FnOnce(&mut [K]) -> &mut [D], poll: &mut Poll) {
+    if radix::pays::<D>(keys.len()) && radix::sort(digits(keys), poll) { return; }
+    poll.worked(keys.len());
+    poll.sorting(keys.len(), |tick| keys.sort_unstable_by(|a, b| { tick(); a.cmp(b) }));
 }
 impl Keyed for Bool {
     type Key = u8;
     #[inline(always)] fn key(self) -> u8 { self.truth() as u8 }
     #[inline(always)] fn back(key: u8) -> Bool { Bool(key) }
     #[inline(always)] fn bits(self) -> u64 { self.truth() as u64 }
-    fn sort_keys(keys: &mut [u8]) { sort_digits(keys, |k| k) }
+    fn sort_keys(keys: &mut [u8], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 }
 macro_rules! keyed_floats { ($($T:ident: $I:ident, $U:ident),*) => {$(impl Keyed for $T {
     type Key = $I;
@@ -56,7 +59,7 @@ macro_rules! keyed_floats { ($($T:ident: $I:ident, $U:ident),*) => {$(impl Keyed
     }
     #[inline(always)] fn back(key: $I) -> $T { $T::from_bits((key ^ (((key >> ($I::BITS - 1)) as $U) >> 1) as $I) as $U) }
     #[inline(always)] fn bits(self) -> u64 { ((self + 0.0).key() as $U ^ $I::MIN as $U) as u64 }
-    fn sort_keys(keys: &mut [$I]) { sort_digits(keys, |k| k) }
+    fn sort_keys(keys: &mut [$I], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 })*}; }
 keyed_floats!(f32: i32, u32, f64: i64, u64);
 
@@ -121,27 +124,28 @@ fn on_keys<T: Keyed>(v: &mut [T], f: impl FnOnce(&mut [T::Key])) {
 ///
 /// # Safety
 /// The array is as described.
-pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize) {
+pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, poll: &mut Poll) {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
+        if poll.stopped() { return; }
         let p = a.data.offset(o);
-        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, T::sort_keys)),
-            complex C => as_slice::<C>(p, n, stride, |v| v.sort_unstable_by(|a, b| a.order(*b))));
+        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |k| T::sort_keys(k, poll))),
+            complex C => as_slice::<C>(p, n, stride, |v| { poll.worked(n); poll.sorting(n, |tick| v.sort_unstable_by(|a, b| { tick(); a.order(*b) })) }));
     });
 }
 
 /// The arranged positions of a lane, from numbers that hold the bits that order like an element above its position.
-unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i64], arrange: Arrange) {
+unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i64], arrange: Arrange, poll: &mut Poll) {
     let bits = |i: usize| unsafe { p.offset(i as isize * stride as isize).cast::<T>().read_unaligned().bits() };
     if T::NARROW && n <= u32::MAX as usize {
         let mut pairs: Vec<radix::Narrow> = (0..n).map(|i| radix::Narrow(bits(i) << 32 | i as u64)).collect();
-        let sorted = matches!(arrange, Arrange::Sorted) && radix::pays::<radix::Narrow>(n) && radix::sort(&mut pairs);
-        if !sorted { arrange.apply(&mut pairs, |p| p.0); }
+        let sorted = matches!(arrange, Arrange::Sorted) && radix::pays::<radix::Narrow>(n) && radix::sort(&mut pairs, poll);
+        if !sorted { arrange.apply(&mut pairs, |p| p.0, poll); }
         for (o, x) in out.iter_mut().zip(pairs) { *o = (x.0 & u32::MAX as u64) as i64; }
     } else {
         // Sixteen bytes at a time, digits lose to comparisons.
         let mut pairs: Vec<u128> = (0..n).map(|i| (bits(i) as u128) << 64 | i as u128).collect();
-        arrange.apply(&mut pairs, |p| *p);
+        arrange.apply(&mut pairs, |p| *p, poll);
         for (o, x) in out.iter_mut().zip(pairs) { *o = x as u64 as i64; }
     }
 }
@@ -150,25 +154,28 @@ unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i6
 #[derive(Clone, Copy)]
 enum Arrange { Sorted, Nth(usize) }
 impl Arrange {
-    fn apply<P, K: Ord>(self, v: &mut [P], key: impl Fn(&P) -> K) {
+    fn apply<P, K: Ord>(self, v: &mut [P], key: impl Fn(&P) -> K, poll: &mut Poll) {
+        poll.worked(v.len());
         match self {
-            Arrange::Sorted => v.sort_unstable_by_key(key),
+            Arrange::Sorted => poll.sorting(v.len(), |tick| v.sort_unstable_by(|a, b| { tick(); key(a).cmp(&key(b)) })),
             Arrange::Nth(k) => { v.select_nth_unstable_by_key(k, key); }
         }
     }
 }
 
-unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange: Arrange) {
+unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange: Arrange, poll: &mut Poll) {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     let out_strides = a.c_strides(8);
     let mut lane = vec![0i64; n];
     each_lane(a.shape, [a.strides, &out_strides], axis, |[o, r]| unsafe {
+        if poll.stopped() { return; }
         let p = a.data.offset(o);
-        by_key!(elem, T => positions::<T>(p, n, stride, &mut lane, arrange), complex C => {
+        by_key!(elem, T => positions::<T>(p, n, stride, &mut lane, arrange, poll), complex C => {
             // By position where equal, so that the order is one.
             let at = |i: i64| p.offset(i as isize * stride as isize).cast::<C>().read_unaligned();
             for (i, l) in lane.iter_mut().enumerate() { *l = i as i64; }
-            lane.sort_by(|i, j| at(*i).order(at(*j)));
+            poll.worked(n);
+            poll.sorting(n, |tick| lane.sort_by(|i, j| { tick(); at(*i).order(at(*j)) }));
         });
         for (i, l) in lane.iter().enumerate() { out.byte_offset(r + i as isize * out_strides[axis] as isize).write(*l); }
     });
@@ -178,7 +185,7 @@ unsafe fn arg_lanes(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, arrange
 ///
 /// # Safety
 /// The array is as described and `out` has room for as many int64.
-pub unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64) { unsafe { arg_lanes(elem, a, axis, out, Arrange::Sorted) } }
+pub unsafe fn argsort(elem: Elem, a: View<'_>, axis: usize, out: *mut i64, poll: &mut Poll) { unsafe { arg_lanes(elem, a, axis, out, Arrange::Sorted, poll) } }
 
 fn check_kth(n: i64, kth: i64) -> Res<usize> {
     let k = if kth < 0 { kth + n } else { kth };
@@ -188,11 +195,12 @@ fn check_kth(n: i64, kth: i64) -> Res<usize> {
 
 /// # Safety
 /// The array is as described.
-pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64) -> Res<()> {
+pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, poll: &mut Poll) -> Res<()> {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     if n == 0 { return Ok(()); }
     let k = check_kth(n as i64, kth)?;
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
+        if poll.stopped() || poll.worked(n) { return; }
         let p = a.data.offset(o);
         by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |keys| { keys.select_nth_unstable(k); })),
             complex C => as_slice::<C>(p, n, stride, |v| { v.select_nth_unstable_by(k, |a, b| a.order(*b)); }));
@@ -202,10 +210,10 @@ pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64) -> Res<(
 
 /// # Safety
 /// The array is as described and `out` has room for as many int64.
-pub unsafe fn argpartition(elem: Elem, a: View<'_>, axis: usize, kth: i64, out: *mut i64) -> Res<()> {
+pub unsafe fn argpartition(elem: Elem, a: View<'_>, axis: usize, kth: i64, out: *mut i64, poll: &mut Poll) -> Res<()> {
     if a.shape[axis] == 0 { return Ok(()); }
     let k = check_kth(a.shape[axis], kth)?;
-    unsafe { arg_lanes(elem, a, axis, out, Arrange::Nth(k)) };
+    unsafe { arg_lanes(elem, a, axis, out, Arrange::Nth(k), poll) };
     Ok(())
 }
 

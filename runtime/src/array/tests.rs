@@ -166,14 +166,14 @@ fn copies_casts_and_fills_any_layout() {
     let mut t = vec![0i16; 2000];
     unsafe {
         // 40 x 50 transposed into C order, large enough to go in blocks.
-        Native::array_copy(2, 2, [50i64, 40].as_ptr(), p(&t), [80i64, 2].as_ptr(), p(&a), [2i64, 100].as_ptr());
+        Native::array_copy(std::ptr::null_mut(), 2, 2, [50i64, 40].as_ptr(), p(&t), [80i64, 2].as_ptr(), p(&a), [2i64, 100].as_ptr());
         assert!((0..50).all(|i| (0..40).all(|j| t[i * 40 + j] == a[j * 50 + i])));
-        Native::array_fill(2, p(&[7i16]), 1, [1000i64].as_ptr(), t.as_mut_ptr().cast(), [4i64].as_ptr());
+        Native::array_fill(std::ptr::null_mut(), 2, p(&[7i16]), 1, [1000i64].as_ptr(), t.as_mut_ptr().cast(), [4i64].as_ptr());
         assert!(t.iter().step_by(2).all(|x| *x == 7) && t[1] == a[50]);
         let (x, mut ints, mut z) = ([1.9f64, -1.9, f64::NAN, 300.0], [0u8; 4], [0.0f32; 8]);
-        Native::array_cast(Elem::U8 as i64, F64, 1, [4i64].as_ptr(), ints.as_mut_ptr(), [1i64].as_ptr(), p(&x), [8i64].as_ptr());
+        Native::array_cast(std::ptr::null_mut(), Elem::U8 as i64, F64, 1, [4i64].as_ptr(), ints.as_mut_ptr(), [1i64].as_ptr(), p(&x), [8i64].as_ptr());
         assert_eq!(ints, [1, 255, 0, 44]);
-        Native::array_cast(Elem::C64 as i64, F64, 1, [4i64].as_ptr(), z.as_mut_ptr().cast(), [8i64].as_ptr(), p(&x).add(24), [-8i64].as_ptr());
+        Native::array_cast(std::ptr::null_mut(), Elem::C64 as i64, F64, 1, [4i64].as_ptr(), z.as_mut_ptr().cast(), [8i64].as_ptr(), p(&x).add(24), [-8i64].as_ptr());
         assert_eq!((z[0], z[1], z[6]), (300.0, 0.0, 1.9));
         let mut r = [1i32, 2, 3, 4];
         Native::array_reverse(4, r.as_mut_ptr().cast(), 4, 4);
@@ -187,19 +187,19 @@ fn sorting_puts_nan_last() {
     let mut v = [2.0, n, -0.0, f64::NEG_INFINITY, 0.0, -n, 1.0];
     let mut order = [0i64; 7];
     unsafe {
-        Native::array_argsort(F64, 1, [7i64].as_ptr(), p(&v), [8i64].as_ptr(), 0, order.as_mut_ptr());
+        Native::array_argsort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), p(&v), [8i64].as_ptr(), 0, order.as_mut_ptr());
         assert_eq!(order, [3, 2, 4, 6, 0, 1, 5], "stable: zeros of both signs are equal, and so is NaN");
-        Native::array_sort(F64, 1, [7i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0);
         assert_eq!(v[..5], [f64::NEG_INFINITY, 0.0, 0.0, 1.0, 2.0]);
         assert!(v[5..].iter().all(|x| x.is_nan()));
         // The columns of a 2 x 3 matrix of int32.
         let mut m = [3i32, 1, 2, -1, 5, 0];
-        Native::array_sort(Elem::I32 as i64, 2, [2i64, 3].as_ptr(), m.as_mut_ptr().cast(), [12i64, 4].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), Elem::I32 as i64, 2, [2i64, 3].as_ptr(), m.as_mut_ptr().cast(), [12i64, 4].as_ptr(), 0);
         assert_eq!(m, [-1, 1, 0, 3, 5, 2]);
         let mut long: Vec<f32> = wild(5000).iter().map(|x| *x as f32).collect();
         let mut expected = long.clone();
         expected.sort_by(f32::total_cmp);
-        Native::array_sort(Elem::F32 as i64, 1, [5000i64].as_ptr(), long.as_mut_ptr().cast(), [4i64].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), Elem::F32 as i64, 1, [5000i64].as_ptr(), long.as_mut_ptr().cast(), [4i64].as_ptr(), 0);
         assert_eq!(long, expected);
     }
 }
@@ -228,17 +228,17 @@ fn running_sums_and_indices_of_true_elements() {
     let m = [1i64, 2, 3, 4, 5, 6];
     let (mut out, mut at) = ([0i64; 6], [0i64; 8]);
     unsafe {
-        Native::array_accumulate(0, I64, 2, [2i64, 3].as_ptr(), p(&m), [24i64, 8].as_ptr(), 1, out.as_mut_ptr().cast(), [24i64, 8].as_ptr());
+        Native::array_accumulate(std::ptr::null_mut(), 0, I64, 2, [2i64, 3].as_ptr(), p(&m), [24i64, 8].as_ptr(), 1, out.as_mut_ptr().cast(), [24i64, 8].as_ptr());
         assert_eq!(out, [1, 3, 6, 4, 9, 15]);
-        Native::array_accumulate(3, I64, 1, [6i64].as_ptr(), p(&[2i64, 1, 5, 3, 4, 9]), [8i64].as_ptr(), 0, out.as_mut_ptr().cast(), [8i64].as_ptr());
+        Native::array_accumulate(std::ptr::null_mut(), 3, I64, 1, [6i64].as_ptr(), p(&[2i64, 1, 5, 3, 4, 9]), [8i64].as_ptr(), 0, out.as_mut_ptr().cast(), [8i64].as_ptr());
         assert_eq!(out, [2, 2, 5, 5, 5, 9]);
         let b = [0i64, 7, 0, 0, 8, 9];
         assert_eq!(Native::array_count_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr()), 3);
-        Native::array_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr(), at.as_mut_ptr(), 3, 1, 3);
+        Native::array_nonzero(std::ptr::null_mut(), I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr(), at.as_mut_ptr(), 3, 1, 3);
         assert_eq!(at[..6], [0, 1, 1, 1, 1, 2]);
         let flags: Vec<u8> = (0..1000).map(|i| (i % 3 == 0) as u8).collect();
         let mut found = vec![0i64; 334];
-        Native::array_nonzero(Elem::Bool as i64, 1, [1000i64].as_ptr(), p(&flags), [1i64].as_ptr(), found.as_mut_ptr(), 334, 1, 334);
+        Native::array_nonzero(std::ptr::null_mut(), Elem::Bool as i64, 1, [1000i64].as_ptr(), p(&flags), [1i64].as_ptr(), found.as_mut_ptr(), 334, 1, 334);
         assert!(found.iter().enumerate().all(|(i, x)| *x == 3 * i as i64));
     }
 }

@@ -351,9 +351,9 @@ impl Helpers for Native {
         }
     }
     unsafe fn list_sort(ctx: Ctx, l: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, None, &Compare::new(crate::raw_slice(elems, n)), reverse != 0)) }
+        unsafe { or_raise(ctx, sort::sort(l, None, &Compare::new(crate::raw_slice(elems, n)), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
     }
     unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, Some(keys), &Compare::new(crate::raw_slice(elems, n)), reverse != 0)) }
+        unsafe { or_raise(ctx, sort::sort(l, Some(keys), &Compare::new(crate::raw_slice(elems, n)), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
     }
 }

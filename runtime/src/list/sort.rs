@@ -4,6 +4,7 @@ use super::order::{Compare, Order};
 use super::timsort::timsort;
 use super::{L, at};
 use crate::exc::{Error, Res};
+use crate::poll::Poll;
 use crate::string::Chars;
 use tierup_core::elem::Elem;
 use tierup_core::layout::Str;
@@ -12,16 +13,18 @@ use tierup_core::layout::Str;
 ///
 /// # Safety
 /// The lists are live, nobody else changes them, and `compare` describes the elements (or keys).
-pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool) -> Res<()> {
+pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool, poll: &mut Poll) -> Res<()> {
     unsafe {
         if (*l).borrow != 0 { return Err(Error::value("list modified during sort")); }
         if let Some(k) = keys {
             if (*k).len != (*l).len { return Err(Error::value("list modified during sort")); }
-        } else if let Some(elem) = compare.scalar() && sort_scalars(l, elem, reverse) {
+        } else if let Some(elem) = compare.scalar() && sort_scalars(l, elem, reverse, poll) {
             return Ok(());
         }
         let by = keys.unwrap_or(l);
-        let order = permutation(by, compare, reverse);
+        let order = permutation(by, compare, reverse, poll);
+        // A sort that was left may have some positions twice.
+        if poll.stopped() { return Ok(()); }
         permute(l, &order);
         if let Some(k) = keys { permute(k, &order); }
         Ok(())
@@ -36,13 +39,16 @@ fn with_reverse<T>(v: &mut [T], reverse: bool, sort: impl FnOnce(&mut [T])) {
 }
 
 /// Sorts elements in place as what they are; false for kinds that have no such way.
-unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool) -> bool {
+unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool {
     macro_rules! slice { ($T:ty) => { unsafe { std::slice::from_raw_parts_mut((*l).data.cast::<$T>(), (*l).len as usize) } }; }
     // Equal integers cannot be told apart, so these need not be stable.
-    macro_rules! ints { ($T:ty) => { with_reverse(slice!($T), reverse, |v| v.sort_unstable()) }; }
+    macro_rules! ints { ($T:ty) => { with_reverse(slice!($T), reverse, |v| poll.sorting(v.len(), |tick| v.sort_unstable_by(|a, b| { tick(); a.cmp(b) }))) }; }
     macro_rules! floats {
         ($T:ty) => { with_reverse(slice!($T), reverse, |v| {
-            if v.iter().any(|x| x.is_nan()) { timsort(v, |a, b| a < b) } else { v.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)) }
+            let nan = v.iter().any(|x| x.is_nan());
+            poll.sorting(v.len(), |tick| {
+                if nan { timsort(v, |a, b| { tick(); a < b }) } else { v.sort_by(|a, b| { tick(); a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal) }) }
+            })
         }) };
     }
     if unsafe { (*l).len } < 2 { return true; }
@@ -58,28 +64,28 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool) -> bool {
         Elem::F32 => floats!(f32),
         Elem::F64 => floats!(f64),
         // SAFETY: elements hold live strings.
-        Elem::Str => with_reverse(slice!(*const Str), reverse, |v| v.sort_by(|a, b| unsafe { Chars::of(*a).compare(Chars::of(*b)) })),
+        Elem::Str => with_reverse(slice!(*const Str), reverse, |v| poll.sorting(v.len(), |tick| v.sort_by(|a, b| unsafe { tick(); Chars::of(*a).compare(Chars::of(*b)) }))),
         Elem::C64 | Elem::C128 => return false,
     }
     true
 }
 
 /// The sorted order of the elements, as positions.
-unsafe fn permutation(l: L, compare: &Compare, reverse: bool) -> Vec<usize> {
+unsafe fn permutation(l: L, compare: &Compare, reverse: bool, poll: &mut Poll) -> Vec<usize> {
     let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
     // SAFETY: positions are within the list.
     let of = |a: &usize, b: &usize| unsafe { compare.order(at(l, *a as i64), at(l, *b as i64)) };
-    with_reverse(&mut order, reverse, |v| {
-        if compare.has_floats() {
-            timsort(v, |a, b| of(a, b) == Order::Less);
-        } else {
-            v.sort_by(|a, b| match of(a, b) {
+    with_reverse(&mut order, reverse, |v| poll.sorting(v.len(), |tick| {
+        if compare.has_floats() { return timsort(v, |a, b| { tick(); of(a, b) == Order::Less }); }
+        v.sort_by(|a, b| {
+            tick();
+            match of(a, b) {
                 Order::Less => std::cmp::Ordering::Less,
                 Order::Equal | Order::Unordered => std::cmp::Ordering::Equal,
                 Order::Greater => std::cmp::Ordering::Greater,
-            });
-        }
-    });
+            }
+        });
+    }));
     order
 }
 

@@ -109,7 +109,7 @@ pub fn perm(n: i64, k: i64) -> Res<i64> {
 /// Python's `a ** b` of floats.
 pub fn float_pow(a: f64, b: f64) -> Res<f64> {
     if b == 0.0 || a == 1.0 { return Ok(1.0); }
-    if a == 0.0 && b < 0.0 { return Err(Error::zero_division("0.0 cannot be raised to a negative power")); }
+    if a == 0.0 && b < 0.0 && b.is_finite() { return Err(Error::zero_division("0.0 cannot be raised to a negative power")); }
     let r = crate::mathfn::power::pow(a, b);
     if r.is_infinite() && a.is_finite() && b.is_finite() {
         let args = vec![Arg::Int(34), Arg::Text("Numerical result out of range".into())];

@@ -398,6 +398,10 @@ def other_args(args, other):
     return not same_args(args, other)
 
 
+def list_set_slice(xs, s, other):
+    xs[s] = list(other)
+
+
 def in_iterator(it, x):
     for v in it:
         if v == x:
