@@ -18,8 +18,8 @@ ZEROS = 1e-300
 CASES = []
 
 
-def add(name, parameters, expression, inputs, rtol=0.0, rtol32=None, body=None):
-    CASES.append(Case(name, parameters, expression, inputs, rtol, rtol32, body))
+def add(name, parameters, expression, inputs, rtol=0.0, rtol32=None, body=None, raises=False):
+    CASES.append(Case(name, parameters, expression, inputs, rtol, rtol32, body, raises))
 
 
 def one(specs):
@@ -328,3 +328,4 @@ add("ndindex", "a", "out", mild(["i4"], [(2, 3), (3, 0)]), body=["out = []", "fo
 add("flat", "a", "out", mild(DTYPES, [(), (5,), (2, 3), (2, 3, 2)]), body=["out = []", "for x in a.flat:", "    out.append(x)"])
 
 import numpy_options  # noqa: E402, F401  (adds its rows)
+import numpy_corners  # noqa: E402, F401, I001

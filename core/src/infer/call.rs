@@ -404,6 +404,11 @@ impl Solver<'_, '_> {
         // `str.lower` and the like: methods of a class take its instance first.
         if let Kind::Builtin(class) = ty.kind() && path.is_none() && let Some(class) = class.strip_prefix("builtins.") { path = ops::intern(&format!("{class}.{name}")); }
         if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
+        // `np.add.reduce`: a method of any universal function.
+        if let Kind::Builtin(f) = ty.kind() && f.starts_with("numpy.") && path.is_none() && ops::ufunc::is_ufunc(f) && let Some(method) = ops::intern(&format!("ufunc.{name}")) {
+            self.out.resolved.insert(i, Resolved::Retype(v.clone()));
+            return Ok((Type::new(Kind::Method(method, ty)), None, false));
+        }
         let Some(path) = path else {
             if name == "__enter__" {
                 let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));

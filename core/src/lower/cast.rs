@@ -171,6 +171,50 @@ pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
     })
 }
 
+/// A number that is written into an array or computes with one. As in NumPy a Python number that becomes an integer must be one that the element's
+/// type holds: OverflowError, or ValueError of NaN. NumPy's own numbers wrap.
+pub fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
+    match (from.kind(), to.kind()) {
+        (Kind::Int(Int::Py), Kind::Int(i)) => check_python_int(cx, val[0], *i, to),
+        (Kind::Float(Float::Py), Kind::Int(i)) => check_python_float(cx, val[0], *i, to),
+        _ => {}
+    }
+    cast(cx, val, from, to)
+}
+
+fn check_python_int(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
+    if to.signed() && to.bits() == 64 { return; }
+    let least = if to.signed() { -1i64 << (to.bits() - 1) } else { 0 };
+    let fits = if to.bits() == 64 { cx.b.bin_imm(Op::IcmpSge, v, 0) } else {
+        // One comparison: counted from the least value, all are below 2 to the number of bits.
+        let above = if least == 0 { v } else { cx.b.bin_imm(Op::Isub, v, least) };
+        cx.b.bin_imm(Op::IcmpUlt, above, 1i64 << to.bits())
+    };
+    cx.check_format(fits, Class::OverflowError, &format!("Python integer {{}} out of bounds for {name}"), &[v]);
+}
+
+fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
+    let (least, end) = if to.signed() { (-(2f64.powi(to.bits() as i32 - 1)), 2f64.powi(to.bits() as i32 - 1)) } else { (0.0, 2f64.powi(to.bits() as i32)) };
+    let whole = cx.b.un(Op::Ftrunc, v);
+    let (least, end) = (cx.b.f64(least), cx.b.f64(end));
+    let (above, below) = (cx.b.bin(Op::FcmpGe, whole, least), cx.b.bin(Op::FcmpLt, whole, end));
+    let fits = cx.and(above, below);
+    let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
+    cx.b.brif(fits, ok, &[], bad, &[]);
+    cx.b.switch_to(bad);
+    let number = cx.b.bin(Op::FcmpEq, v, v);
+    cx.check(number, Class::ValueError, "cannot convert float NaN to integer");
+    let (size, inf, half) = (cx.b.un(Op::Fabs, v), cx.b.f64(f64::INFINITY), cx.b.f64(HALF));
+    let finite = cx.b.bin(Op::FcmpLt, size, inf);
+    cx.check(finite, Class::OverflowError, "cannot convert float infinity to integer");
+    let moderate = cx.b.bin(Op::FcmpLt, size, half);
+    cx.check(moderate, Class::OverflowError, "Python int too large to convert to C long");
+    let shown = cx.b.conv(Op::FToSint, Ty::I64, v);
+    let exc = cx.formatted(Class::OverflowError, &format!("Python integer {{}} out of bounds for {name}"), &[shown]);
+    cx.end_raising(exc);
+    cx.b.switch_to(ok);
+}
+
 /// Truth of a real scalar.
 pub fn truth(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
     match *ty {

@@ -87,8 +87,10 @@ fn subtract_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
 fn true_div_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     let t = common(args, elementwise)?;
     // Integers are divided as floats, but a message says whether they were integers.
-    let ret = if t.is_index() { if t.is_weak() || *t == Kind::Bool && !elementwise { Type::float() } else { Type::f64() } } else { t };
-    Some(Answer::coerced(ret, vec![t, t]))
+    if !t.is_index() { return Some(Answer::coerced(t, vec![t, t])); }
+    let ret = if t.is_weak() || *t == Kind::Bool && !elementwise { Type::float() } else { Type::f64() };
+    // Each from its own type: -2 beside an unsigned number stays what it is.
+    Some(Answer::coerced(ret, vec![args[0].ty, args[1].ty]))
 }
 
 /// Real numbers; two bools become integers.

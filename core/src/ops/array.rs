@@ -46,6 +46,20 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["dtype.type"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match(".type", a))?)))), nothing)).property().doc("The scalar class."),
     OpDef::new(&["numpy.dtype"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?)))), nothing)).doc("The dtype that a class or constant string names."),
     OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing)).doc("The dtype that arithmetic on arrays and dtypes gives."),
+    OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing)).doc("Refuses what a casting rule does not allow (library use)."),
+    // `np.iinfo(np.int8)` is the dtype under another type.
+    OpDef::new(&["numpy.iinfo"], "type", Body::Lir(|_, a| info_rule(a, "numpy.iinfo", |t| t.is_int()), nothing)).doc("Limits of an integer type."),
+    OpDef::new(&["numpy.iinfo.min"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.0)), nothing)).property().doc("Smallest value."),
+    OpDef::new(&["numpy.iinfo.max"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.1)), nothing)).property().doc("Largest value."),
+    OpDef::new(&["numpy.iinfo.bits", "numpy.finfo.bits"], "i", Body::Lir(|_, a| info(a).map(|t| Answer::constant(Const::Int(8 * t.itemsize()))), nothing)).property().doc("Number of bits."),
+    OpDef::new(&["numpy.iinfo.dtype", "numpy.finfo.dtype"], "i", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(info(a)?)))), nothing)).property().doc("The type itself."),
+    OpDef::new(&["numpy.finfo"], "dtype", Body::Lir(|_, a| info_rule(a, "numpy.finfo", |t| t.is_float() || t.is_complex()), nothing)).doc("Limits of a floating-point type."),
+    OpDef::new(&["numpy.finfo.eps"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::EPSILON, f64::EPSILON))).property().doc("Distance from 1 to the next number."),
+    OpDef::new(&["numpy.finfo.max"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MAX, f64::MAX))).property().doc("Largest number."),
+    OpDef::new(&["numpy.finfo.min"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN, f64::MIN))).property().doc("Smallest number."),
+    OpDef::new(&["numpy.finfo.tiny", "numpy.finfo.smallest_normal"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN_POSITIVE, f64::MIN_POSITIVE))).property().doc("Smallest positive normal number."),
+    OpDef::new(&["numpy.finfo.smallest_subnormal"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::from_bits(1), f64::from_bits(1)))).property().doc("Smallest positive number."),
+    OpDef::new(&["numpy.finfo.resolution"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, 1e-6, 1e-15))).property().doc("10 to minus the number of digits that are kept."),
     // Parts.
     OpDef::new(&["array.real", "numpy.real"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false))).property().aliases().doc("Real part, as a view."),
     OpDef::new(&["array.imag", "numpy.imag"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, true))).raises().property()
@@ -190,6 +204,64 @@ fn result_type_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     Ok(Answer::of(Type::new(Kind::DType(all.ok_or_else(|| no_match("result_type()", args))?.strong()))))
 }
 
+/// `np.iinfo` and `np.finfo` of a dtype, a number or an array.
+fn info_rule(args: &[Arg], path: &'static str, fits: fn(Type) -> bool) -> Result1 {
+    let t = dtype_arg(&args[0]).unwrap_or(element_type(args[0].ty)).strong();
+    let t = if let Kind::Complex(f) = *t { Type::float_of(f) } else { t };
+    if !fits(t) { return Err(no_match(path, args)); }
+    Ok(Answer::of(Type::new(Kind::Method(path, Type::new(Kind::DType(t))))))
+}
+
+/// The type that `np.iinfo` or `np.finfo` is about.
+fn info(args: &[Arg]) -> Result<Type> {
+    match *args[0].ty { Kind::Method(_, t) => if let Kind::DType(t) = *t { Ok(t) } else { Err(no_match("a type's limit", args)) }, _ => Err(no_match("a type's limit", args)) }
+}
+
+fn int_limits(t: Type) -> Result<(Const, Const)> {
+    let Kind::Int(i) = *t else { return Err(Diagnostic::internal(format!("{t} is no integer"))) };
+    let bits = i.bits();
+    Ok(match (i.signed(), bits) {
+        (true, _) => (Const::Int(-1i64 << (bits - 1)), Const::Int(!(-1i64 << (bits - 1)))),
+        (false, 64) => (Const::Int(0), Const::UInt(u64::MAX)),
+        (false, _) => (Const::Int(0), Const::Int((1i64 << bits) - 1)),
+    })
+}
+
+fn float_limit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, single: f32, double: f64) -> Result<Val> {
+    Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(single) } else { cx.b.f64(double) }])
+}
+
+// ---- casting rules
+
+/// Whether NumPy converts elements of one type to another under a casting rule; none for an unknown rule.
+fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
+    // Of a Python number the kind alone counts: it is checked when it is stored.
+    let weak = from.is_weak() && (from.is_index() && !to.is_complex() && *to != Kind::Bool && !to.is_float() || super::ufunc::same_kind(from, to));
+    Some(match rule {
+        "safe" | "same_kind" if weak => true,
+        "no" | "equiv" => from.strong() == to,
+        "safe" => crate::types::promote::result_type(from.strong(), to) == to,
+        "same_kind" => super::ufunc::same_kind(from, to),
+        "unsafe" => true,
+        _ => return None,
+    })
+}
+
+fn check_casting(from: Type, to: Type, casting: &Arg) -> Result<()> {
+    let rule = casting.text().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "casting must be a constant string"))?;
+    match can_cast(from, to, rule) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Diagnostic::new(Code::NoMatchingOperation, format!("Cannot cast array data from dtype('{}') to dtype('{to}') according to the rule '{rule}'", from.strong()))),
+        None => Err(Diagnostic::new(Code::NoMatchingOperation, "casting must be one of 'no', 'equiv', 'safe', 'same_kind', or 'unsafe'")),
+    }
+}
+
+fn check_cast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let from = element_type(args[0].ty);
+    if from.is_number() { check_casting(from, array(&args[1..])?.dtype, &args[2])?; }
+    Ok(Answer::of(Type::none()))
+}
+
 // ---- real and imaginary parts
 
 fn part_type(a: ArrayType) -> ArrayType {
@@ -265,6 +337,7 @@ fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn astype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;
     let t = dtype_arg(&args[1]).ok_or_else(|| no_match("astype()", args))?;
+    check_casting(a.dtype, t, &args[3])?;
     let keeps = !args[5].flag("copy")? && t == a.dtype;
     Ok(Answer::of(if keeps { args[0].ty } else { Type::array(t, a.ndim(), ordered(a, &args[2])?) }))
 }
@@ -327,7 +400,7 @@ fn fill_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 
 /// A number, or the element of a 0-d array, as `to`.
 pub fn scalar_of(cx: &mut LowerCx<'_>, v: &[Value], t: Type, to: Type) -> Result<Val> {
-    let Some(a) = t.as_array() else { return cast::cast(cx, v, t, to) };
+    let Some(a) = t.as_array() else { return cast::element(cx, v, t, to) };
     let x = load_element(cx, v[1], a.dtype);
     cast::cast(cx, &x, a.dtype, to)
 }

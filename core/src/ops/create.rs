@@ -35,7 +35,7 @@ pub static OPS: &[OpDef] = &[
     })).raises().reads().doc("Ones like another array."),
     OpDef::new(&["numpy.full_like"], "a, fill_value, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 2), |cx, c| {
         let a = like(cx, c, false)?;
-        cx.guarded(&[a.owner], |cx| assign(cx, &a, &c.args[1], c.types[1]))?;
+        cx.guarded(&[a.owner], |cx| fill_with(cx, &a, &c.args[1], c.types[1]))?;
         Ok(a.pack())
     })).raises().reads().doc("A new array like another with every element `fill_value`."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).raises().reads().doc("A new array from an array, a number or nested sequences."),
@@ -43,7 +43,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).doc("The array in Fortran order, copied where needed."),
     OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("create.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
-    OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
+    OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
     OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
     OpDef::new(&["numpy.geomspace"], "start, stop, num=50, endpoint=True", Body::Py("create.geomspace")).raises().reads().doc("Numbers with even ratios from `start` to `stop`."),
     OpDef::new(&["numpy.eye"], "N, M=None, k=0, dtype=None, order='C'", Body::Py("create.eye")).raises().reads().doc("Ones on a diagonal, zeros elsewhere."),
@@ -145,8 +145,17 @@ fn full_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 fn emit_full(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = made(cx, c, false)?;
-    cx.guarded(&[a.owner], |cx| assign(cx, &a, &c.args[1], c.types[1]))?;
+    cx.guarded(&[a.owner], |cx| fill_with(cx, &a, &c.args[1], c.types[1]))?;
     Ok(a.pack())
+}
+
+/// Fills an array with a number or what broadcasts to it. Floats are cut to integers whatever they are, as NumPy has it here.
+fn fill_with(cx: &mut LowerCx<'_>, a: &ArrayVal, v: &[Value], t: Type) -> Result<()> {
+    if t.is_float() {
+        let x = cast::cast(cx, v, t, a.ty.dtype)?;
+        return fill(cx, a, &x);
+    }
+    assign(cx, a, v, t)
 }
 
 fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
@@ -175,8 +184,8 @@ fn like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
 
 /// A 0-d array that holds a number.
 pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
+    let x = cast::element(cx, v, t, dtype)?;
     let out = ArrayVal::alloc(cx, dtype, &[], Layout::C, false)?;
-    let x = cast::cast(cx, v, t, dtype)?;
     store_element(cx, out.data, dtype, &x);
     Ok(out)
 }
@@ -274,7 +283,7 @@ fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<
 /// Writes nested sequences into an array of their dimensions; ValueError where lengths differ. `outer` are the dimensions around.
 fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer: &[Value]) -> Result<()> {
     if t.is_number() {
-        let x = cast::cast(cx, v, t, out.ty.dtype)?;
+        let x = cast::element(cx, v, t, out.ty.dtype)?;
         store_element(cx, out.data, out.ty.dtype, &x);
         return Ok(());
     }

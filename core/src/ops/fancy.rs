@@ -24,14 +24,14 @@ pub static OPS: &[OpDef] = &[
 
 /// One item of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Item { Int, Slice, NewAxis, Ellipsis, Ints, Mask(usize), IntList, MaskList }
+enum Item { Int, Slice, NewAxis, Ellipsis, Ints, Mask(usize), IntList, MaskList, Flag }
 
 impl Item {
     /// How many dimensions of the array it takes.
     fn takes(self) -> usize {
-        match self { Item::NewAxis | Item::Ellipsis => 0, Item::Int | Item::Slice | Item::Ints | Item::IntList | Item::MaskList => 1, Item::Mask(n) => n }
+        match self { Item::NewAxis | Item::Ellipsis | Item::Flag => 0, Item::Int | Item::Slice | Item::Ints | Item::IntList | Item::MaskList => 1, Item::Mask(n) => n }
     }
-    fn is_array(self) -> bool { matches!(self, Item::Ints | Item::Mask(_) | Item::IntList | Item::MaskList) }
+    fn is_array(self) -> bool { matches!(self, Item::Ints | Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag) }
 }
 
 /// What an advanced index asks for, by types alone.
@@ -52,10 +52,13 @@ fn item(t: Type) -> Option<Item> {
         Kind::Int(_) => Item::Int,
         Kind::Array(a) if a.ndim == 0 && a.dtype.is_int() => Item::Int,
         Kind::Array(a) if a.dtype.is_int() => Item::Ints,
-        Kind::Array(a) if *a.dtype == Kind::Bool && a.ndim > 0 => Item::Mask(a.ndim()),
+        Kind::Array(a) if *a.dtype == Kind::Bool => if a.ndim > 0 { Item::Mask(a.ndim()) } else { Item::Flag },
+        // `a[True]` is `a[None]`, `a[False]` nothing of it.
+        Kind::Bool => Item::Flag,
         Kind::Slice(_) => Item::Slice,
         Kind::None => Item::NewAxis,
         Kind::Ellipsis => Item::Ellipsis,
+        Kind::List(e) if *e == Type::never() => Item::IntList,
         _ => match super::index::row(t)? {
             e if *e == Kind::Bool => Item::MaskList,
             e if e.is_int() => Item::IntList,
@@ -75,7 +78,7 @@ fn plan(a: ArrayType, t: Type) -> Option<Plan> {
     let gap = a.ndim().checked_sub(items.iter().map(|i| i.0.takes()).sum())?;
     let advanced = items.iter().filter_map(|(i, t)| match i {
         Item::Ints => t.as_array().map(|a| a.ndim()),
-        Item::Mask(_) | Item::IntList | Item::MaskList => Some(1),
+        Item::Mask(_) | Item::IntList | Item::MaskList | Item::Flag => Some(1),
         Item::Int | Item::Slice | Item::NewAxis | Item::Ellipsis => None,
     }).max()?;
     let kept = |i: &(Item, Type)| match i.0 { Item::Slice | Item::NewAxis => 1, Item::Ellipsis => gap, _ => 0 };
@@ -168,8 +171,10 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                 chosen.push(Chosen::Indices { array, stride: a.strides[dim], size: a.shape[dim], axis: dim });
             }
             Item::IntList | Item::MaskList => {
-                let e = super::index::row(*ty).ok_or_else(|| Diagnostic::internal("list index"))?;
-                let array = cx.guarded(&made, |cx| row_array(cx, &values[k], *ty, e))?;
+                let array = cx.guarded(&made, |cx| match super::index::row(*ty) {
+                    Some(e) => row_array(cx, &values[k], *ty, e),
+                    None => { let none = cx.b.i64(0); ArrayVal::alloc(cx, Type::i64(), &[none], Layout::C, false) }
+                })?;
                 made.push(array.owner);
                 if *item == Item::IntList {
                     chosen.push(Chosen::Indices { array, stride: a.strides[dim], size: a.shape[dim], axis: dim });
@@ -178,6 +183,13 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
                     made.push(offsets.owner);
                     chosen.push(Chosen::Offsets(offsets));
                 }
+            }
+            Item::Flag => {
+                let flag = match ty.as_array() { Some(z) => load_element(cx, values[k][1], z.dtype)[0], None => values[k][0] };
+                let n = cx.b.conv(Op::Zext, Ty::I64, flag);
+                let offsets = cx.guarded(&made, |cx| ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true))?;
+                made.push(offsets.owner);
+                chosen.push(Chosen::Offsets(offsets));
             }
             Item::Mask(_) => {
                 let mask = ArrayVal::new(cx, &values[k], *ty)?;
@@ -408,7 +420,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let number = c.types[2].is_number();
     if only_mask(&p) && number && *a.ty.dtype != Kind::Bool {
         let mask = single(cx, &c.args[1], c.types[1])?;
-        let x = cast::cast(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+        let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
         set_masked(cx, &a, &mask, &x)?;
         return Ok(vec![]);
     }
@@ -429,7 +441,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     match value {
         Some((strides, src)) => scatter(cx, &p, &parts, (&advanced, &offsets), (&src, &strides))?,
         None => {
-            let x = cast::cast(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+            let x = cx.guarded(&made, |cx| cast::element(cx, &c.args[2], c.types[2], a.ty.dtype))?;
             walk(cx, &advanced, &[offsets.stream()], &mut |cx, at| {
                 let off = cx.b.load(Ty::I64, at[0], 0, Alias::Array);
                 let rest = Stream { data: cx.b.ptr_add(parts.rest.data, off), strides: parts.rest.strides.clone() };
@@ -464,7 +476,7 @@ fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<A
 /// The assigned value as an array that shares no memory with the target, and the object that holds it if it was made here (else null).
 fn value_array(cx: &mut LowerCx<'_>, a: &ArrayVal, value: &[Value], t: Type) -> Result<(ArrayVal, Value)> {
     if let Some(e) = super::index::row(t) {
-        let r = row_array(cx, value, t, e)?;
+        let r = row_array(cx, value, t, if e.is_weak() { a.ty.dtype } else { e })?;
         let owner = r.owner;
         return Ok((r, owner));
     }

@@ -216,36 +216,37 @@ pub fn assign(cx: &mut LowerCx<'_>, v: &ArrayVal, value: &[Value], t: Type) -> R
         return assign_array(cx, v, &src);
     }
     if let Some(e) = row(t) {
-        let src = row_array(cx, value, t, e)?;
+        let src = row_array(cx, value, t, if e.is_weak() { dtype } else { e })?;
         cx.guarded(&[src.owner], |cx| assign_array(cx, v, &src))?;
         cx.b.helper(&super::object::obj_release, &[src.owner]);
         return Ok(());
     }
-    let x = cast::cast(cx, value, t, dtype)?;
+    let x = cast::element(cx, value, t, dtype)?;
     fill(cx, v, &x)
 }
 
 /// Writes one element, of the array's type, everywhere.
 pub fn fill(cx: &mut LowerCx<'_>, v: &ArrayVal, x: &[Value]) -> Result<()> { fill_elements(cx, v, x) }
 
-/// A new 1-d array with the members of a tuple or list of numbers.
+/// A new 1-d array of elements `e` with the members of a tuple or list of numbers.
 pub fn row_array(cx: &mut LowerCx<'_>, value: &[Value], t: Type, e: Type) -> Result<ArrayVal> {
     let n = super::sequence::length(cx, value, t)?;
     let out = ArrayVal::alloc(cx, e.strong(), &[n], Layout::C, false)?;
     if let Some(m) = t.members() {
         for (k, (p, x)) in split_leaves(value, m).iter().zip(m).enumerate() {
             let at = cx.b.i64(k as i64);
-            let p = cast::cast(cx, p, *x, out.ty.dtype)?;
+            let p = cx.guarded(&[out.owner], |cx| cast::element(cx, p, *x, out.ty.dtype))?;
             out.store(cx, &[at], &p);
         }
         return Ok(out);
     }
-    cx.for_range(n, &[], |cx, i, _| {
+    let held = row(t).unwrap_or(e);
+    cx.guarded(&[out.owner], |cx| cx.for_range(n, &[], |cx, i, _| {
         let x = super::sequence::element(cx, value, t, i)?;
-        let x = cast::cast(cx, &x, e, out.ty.dtype)?;
+        let x = cast::element(cx, &x, held, out.ty.dtype)?;
         out.store(cx, &[i], &x);
         Ok(vec![])
-    })?;
+    }))?;
     Ok(out)
 }
 

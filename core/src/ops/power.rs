@@ -20,6 +20,11 @@ use crate::types::{Const, Float, Int, Kind, Type, promote};
 const BIN: &str = "x1, x2, out=None";
 
 pub static OPS: &[OpDef] = &[
+    // NumPy squares here, and a bool squared is an int8.
+    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(|a, e| {
+        let square = e && *a[0].ty == Kind::Bool && matches!(a[1].konst, Some(Const::Int(2)));
+        square.then(|| Answer::coerced(Type::int_of(Int::I8), vec![Type::int_of(Int::I8); 2]))
+    }, emit_power)).doc("`x1 ** 2` of arrays of bool."),
     OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst) == Some(2.0) && !a[0].ty.is_complex() { power_rule(a, true) } else { None }, emit_power))
         .kernel(Map::Square).doc("`x1 ** 2` of arrays."),
     // These need no power at all, so the kernel would be slower than the loop.

@@ -3,7 +3,8 @@
 use super::kernel as k;
 use super::reduce::{checked_axis, element_code};
 use super::{Body, OpDef};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::Result;
+use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::arrays::ArrayVal;
@@ -67,9 +68,8 @@ fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|
 
 fn in_place_rule(args: &[Arg], axis: usize) -> Result<Answer> {
     let a = array(args)?;
-    if a.readonly { return Err(Diagnostic::new(Code::NoMatchingOperation, "a read-only array cannot be sorted").help("sort a copy: np.sort(a)")); }
     if !args[1..=axis].iter().all(|a| a.ty.is_index()) { return Err(no_match("sorting", args)); }
-    Ok(Answer::of(Type::none()))
+    Ok(Answer::of(super::index::written(a)))
 }
 
 fn order_rule(args: &[Arg]) -> Result<Answer> {
@@ -80,6 +80,10 @@ fn order_rule(args: &[Arg]) -> Result<Answer> {
 
 /// Spills what the kernels want to know of an array: element code, number of dimensions, shape, strides and the axis, which is operand 1.
 fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>) -> Result<Val> {
+    if *c.ret == Kind::Never {
+        cx.raise_and_continue(Class::ValueError, "sort array is read-only");
+        return Ok(vec![]);
+    }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let axis = checked_axis(cx, c.args[1][0], c.types[1], a.shape.len());
     let (elem, n) = (element_code(cx, a.ty.dtype)?, cx.b.i64(a.shape.len() as i64));

@@ -14,6 +14,9 @@ use crate::types::{ArrayType, Kind, Layout, Type};
 /// Number of inputs: a last parameter called `out` is no input.
 pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
 
+/// Whether a path names what NumPy calls a ufunc: one with `out`.
+pub fn is_ufunc(path: &str) -> bool { super::lookup(path).iter().any(|op| matches!(op.body, super::Body::Ufunc(..)) && has_out(op)) }
+
 fn has_out(op: &OpDef) -> bool { op.spec().params.last().is_some_and(|p| p.name == "out") }
 
 /// What stands behind the parameters of the row where a call has `where=` or `dtype=`: both, in this order.
@@ -62,10 +65,10 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
         return Ok(answer);
     }
     let answer = chosen_loop(op, rule, &element_args(operands), true, options.dtype)?;
-    // Scalars are converted once, in front of the loop.
+    // Scalars are converted once, in front of the loop; Python's own where it is checked that they fit.
     let mut coerce: Vec<Type> = operands.iter().enumerate().map(|(i, a)| match a.ty.as_array() {
-        Some(_) => a.ty,
-        None => answer.args.get(i).copied().unwrap_or(a.ty),
+        None if !(a.ty.is_weak() && has_out(op)) => answer.args.get(i).copied().unwrap_or(a.ty),
+        _ => a.ty,
     }).collect();
     coerce.extend(args[n..].iter().map(|a| a.ty));
     if let Some(o) = out {
@@ -85,7 +88,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
 }
 
 /// NumPy's casting rule `same_kind`.
-fn same_kind(from: Type, to: Type) -> bool {
+pub fn same_kind(from: Type, to: Type) -> bool {
     let rank = |t: Type| match *t { Kind::Bool => 0, Kind::Int(i) if !i.signed() => 1, Kind::Int(_) => 2, Kind::Float(_) => 3, _ => 4 };
     // uint to int of any width is allowed, int to uint is not.
     rank(from.strong()) <= rank(to)
@@ -184,7 +187,12 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
     for (i, (v, t)) in call.args[..n].iter().zip(call.types).enumerate() {
         let array = t.as_array();
         let want = typed.args.get(i).copied().unwrap_or_else(|| array.map_or(*t, |a| a.dtype));
-        operands.push(if array.is_some() { Operand::Array(ArrayVal::new(cx, v, *t)?) } else { Operand::Scalar(cast::cast(cx, v, *t, want)?) });
+        operands.push(match array {
+            Some(_) => Operand::Array(ArrayVal::new(cx, v, *t)?),
+            // `np.where` takes any Python int, a ufunc only one that its type holds.
+            None if has_out(op) => Operand::Scalar(cast::element(cx, v, *t, want)?),
+            None => Operand::Scalar(cast::cast(cx, v, *t, want)?),
+        });
         types.push(want);
     }
     let mask = match options.mask {

@@ -92,6 +92,11 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.divmod"], "a, b", Body::Py("ufunc.divmod_arrays")).doc("`(a // b, a % b)` of arrays."),
     OpDef::new(&["numpy.clip", "array.clip"], "a, a_min=None, a_max=None, out=None, *, min=None, max=None", Body::Py("ufunc.clip")).raises().doc("Values limited to an interval."),
     OpDef::new(&["numpy.round", "numpy.around", "array.round"], "a, decimals=0, out=None", Body::Py("ufunc.round_")).doc("Rounded to that many decimals."),
+    // Methods of universal functions: the function itself is the first operand.
+    OpDef::new(&["ufunc.reduce"], "f, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True", Body::Py("ufunc.reduce")).raises().doc("`np.add.reduce(a)`: all elements along an axis put together."),
+    OpDef::new(&["ufunc.accumulate"], "f, array, axis=0, dtype=None, out=None", Body::Py("ufunc.accumulate")).raises().doc("`np.maximum.accumulate(a)`: what is put together so far."),
+    OpDef::new(&["ufunc.outer"], "f, A, B", Body::Py("ufunc.outer")).raises().doc("`np.subtract.outer(a, b)`: every element of one with every element of the other."),
+    OpDef::new(&["ufunc.at"], "f, a, indices, b=None", Body::Py("ufunc.at")).raises().writes().doc("`np.add.at(a, indices, b)`: in place, once for each time that an element is named."),
     OpDef::new(&["numpy.sinc"], "x", Body::Py("ufunc.sinc")).doc("`sin(πx) / (πx)`."),
     OpDef::new(&["numpy.angle"], "z, deg=False", Body::Py("ufunc.angle")).doc("Angle of a complex number."),
     OpDef::new(&["numpy.nan_to_num"], "x, copy=True, nan=0.0, posinf=None, neginf=None", Body::Py("ufunc.nan_to_num")).doc("NaN and infinities replaced."),

@@ -23,6 +23,8 @@ def set_flat(a, value):
     else:
         source = np.ravel(np.asarray(value))
         n = len(source)
+        if n == 0:
+            return
         i = 0
         for at in np.ndindex(a.shape):
             a[at] = source[i % n]

@@ -14,32 +14,38 @@ def arange(start, stop, step, dtype):
     first = 0 if start is None or stop is None else start
     last = start if stop is None else stop
     by = 1 if step is None else step
-    out = np.empty(_count(first, last, by), np.result_type(first, last, by) if dtype is None else dtype)
+    out = np.empty(_count(first, last, by), np.result_type(np.int64, first, last, by) if dtype is None else dtype)
     _fill_range(out, first, by)
     return out
 
 
 def _count(start, stop, step):
     """How many numbers a range has."""
-    if isinstance(start, complex) or isinstance(stop, complex) or isinstance(step, complex):
-        return _count(start.real, stop.real, step.real)
-    if isinstance(start, float) or isinstance(stop, float) or isinstance(step, float):
+    if np.iscomplexobj(start) or np.iscomplexobj(stop) or np.iscomplexobj(step):
         length = (stop - start) / step
-        if math.isnan(length):
-            raise ValueError("arange: cannot compute length")
-        if length > 9e18:
-            raise ValueError("Maximum allowed size exceeded")
-        if length <= 0:
-            return 0
-        return math.ceil(length)
+        return min(_length(float(length.real)), _length(float(length.imag)))
+    if np._is_inexact(start) or np._is_inexact(stop) or np._is_inexact(step):
+        return _length(float((stop - start) / step))
     if step == 0:
         raise ZeroDivisionError("division by zero")
     return len(range(start, stop, step))
 
 
+def _length(quotient):
+    if math.isnan(quotient):
+        raise ValueError("arange: cannot compute length")
+    if quotient > 9e18:
+        raise ValueError("Maximum allowed size exceeded")
+    if quotient <= 0:
+        return 0
+    return math.ceil(quotient)
+
+
 def _fill_range(out, start, step):
     # NumPy computes the first two numbers and steps by their difference, in the array's own type.
     n = len(out)
+    if n > 2 and out.dtype == np.bool_:
+        raise TypeError("arange() is only supported for booleans when the result has at most length 2.")
     if n > 0:
         out[0] = start
     if n > 1:
@@ -50,30 +56,33 @@ def _fill_range(out, start, step):
             out[i] = first + i * delta
 
 
-def linspace(start, stop, num, endpoint, retstep, dtype):
+def linspace(start, stop, num, endpoint, retstep, dtype, axis):
     if not np.isscalar(start) or not np.isscalar(stop):
-        return _linspace_of_arrays(np.asarray(start), np.asarray(stop), num, endpoint, retstep, dtype)
+        return _linspace_of_arrays(np.asarray(start), np.asarray(stop), num, endpoint, retstep, dtype, axis)
     if isinstance(num, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    div = num - 1 if endpoint else num
-    out = np.empty(num, _point_type(start, stop))
-    # The difference as NumPy rounds it; a step of zero is multiplied last, so that tiny intervals keep their points.
-    first = start * 1.0
-    delta = stop * 1.0 - first
-    step = delta * math.nan
+    if axis != 0 and axis != -1:
+        raise ValueError("the points between two numbers have one axis")
+    div = int(num) - 1 if endpoint else int(num)
+    # All in the type of the points, as NumPy rounds; a step of zero is multiplied last, so that tiny intervals keep their points.
+    point = np.result_type(start, stop, 1.0)
+    out = np.empty(num, point)
+    first = point.type(start)
+    delta = np.subtract(point.type(stop), first)
+    step = np.multiply(delta, math.nan)
     if div > 0:
-        step = delta / div
+        step = np.true_divide(delta, div)
         if step == 0:
             for i in range(num):
-                out[i] = i / div * delta + first
+                out[i] = np.add(np.multiply(np.true_divide(point.type(i), div), delta), first)
         else:
             for i in range(num):
-                out[i] = i * step + first
+                out[i] = np.add(np.multiply(point.type(i), step), first)
     else:
         for i in range(num):
-            out[i] = i * delta + first
+            out[i] = np.add(np.multiply(point.type(i), delta), first)
     if endpoint and num > 1:
         out[num - 1] = stop
     if dtype is None:
@@ -86,13 +95,14 @@ def linspace(start, stop, num, endpoint, retstep, dtype):
         return result
 
 
-def _point_type(start, stop):
-    """The type of points between two numbers: at least float64."""
-    return np.result_type(start, stop, np.float64) if not isinstance(start, np.float32) or not isinstance(stop, np.float32) else np.dtype(np.float64)
-
-
-def _linspace_of_arrays(start, stop, num, endpoint, retstep, dtype):
-    """Points between the elements of arrays, along a new first axis."""
+def _linspace_of_arrays(start, stop, num, endpoint, retstep, dtype, axis):
+    """Points between the elements of arrays, along a new axis."""
+    if axis != 0:
+        points = _linspace_of_arrays(start, stop, num, endpoint, retstep, dtype, 0)
+        if retstep:
+            return np.moveaxis(points[0], 0, axis), points[1]
+        else:
+            return np.moveaxis(points, 0, axis)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     div = num - 1 if endpoint else num
@@ -129,7 +139,7 @@ def _points_as(out, dtype):
 
 
 def logspace(start, stop, num, endpoint, base, dtype):
-    powers = np.power(base, linspace(start, stop, num, endpoint, False, None))
+    powers = np.power(base, linspace(start, stop, num, endpoint, False, None, 0))
     if dtype is None:
         return powers
     return powers.astype(dtype)
@@ -141,7 +151,7 @@ def geomspace(start, stop, num, endpoint):
     if start * stop < 0:
         raise ValueError("a geometric sequence of real numbers does not change its sign")
     sign = -1.0 if start < 0 else 1.0
-    out = sign * np.power(10.0, linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint, False, None))
+    out = sign * np.power(10.0, linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint, False, None, 0))
     if num > 0:
         out[0] = start
         if num > 1 and endpoint:

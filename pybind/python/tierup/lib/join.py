@@ -74,8 +74,8 @@ def _part(a, axis, start, stop):
 
 def split(ary, indices_or_sections, axis):
     if isinstance(indices_or_sections, int):
-        if indices_or_sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
+        if indices_or_sections == 0:
+            raise ZeroDivisionError("integer modulo by zero")
         if ary.shape[axis] % indices_or_sections != 0:
             raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)

@@ -281,6 +281,7 @@ def _along(f, x, axis, keepdims, dtype, q, method, skip_nan):
     if axis is None:
         r = f(x.flatten(), q, method, skip_nan)
         return np.full((1,) * x.ndim, r) if keepdims else r
+    np._reduced_size(x, axis)
     moved = np.moveaxis(x, axis, -1)
     if moved.ndim == 1:
         r = f(moved.copy(), q, method, skip_nan)
@@ -311,6 +312,7 @@ def nanmedian(a, axis, out, overwrite_input, keepdims):
 
 def _along_several(f, x, axes, keepdims, dtype, q, method, skip_nan):
     """``_along`` of all axes of a tuple at once."""
+    np._reduced_size(x, axes)
     if len(axes) == x.ndim:
         return _along(f, x, None, keepdims, dtype, q, method, skip_nan)
     r = _along(f, _together(x, axes), -1, False, dtype, q, method, skip_nan)
@@ -337,7 +339,7 @@ def _together(x, axes):
 
 def percentile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if isinstance(q, (int, float)):
+    if np.isscalar(q):
         r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
     else:
         r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
@@ -346,7 +348,7 @@ def percentile(a, q, axis, out, overwrite_input, method, keepdims):
 
 def quantile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if isinstance(q, (int, float)):
+    if np.isscalar(q):
         r = _quantile(x, _like_elements(q, x), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
     else:
         r = _quantile(x, np.asarray(q), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
@@ -355,7 +357,7 @@ def quantile(a, q, axis, out, overwrite_input, method, keepdims):
 
 def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if isinstance(q, (int, float)):
+    if np.isscalar(q):
         r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
     else:
         r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
@@ -364,7 +366,7 @@ def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
 
 def nanquantile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if isinstance(q, (int, float)):
+    if np.isscalar(q):
         r = _quantile(x, _like_elements(q, x), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
     else:
         r = _quantile(x, np.asarray(q), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
@@ -392,6 +394,7 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
     if isinstance(axis, tuple):
         if keepdims:
             raise ValueError("quantiles over several axes are not compiled with keepdims=True")
+        np._reduced_size(x, axis)
         return _quantile(_together(x, axis), q, None if len(axis) == x.ndim else -1, method, keepdims, skip_nan, message)
     if not isinstance(q, np.ndarray):
         return _along(_one_quantile, x, axis, keepdims, dtype, q, method, skip_nan)

@@ -23,7 +23,10 @@ def take(a, indices, axis, out, mode):
             raise IndexError("cannot do a non-empty take from an empty axes.")
         r = np.take(x, where % n if mode == "wrap" else np.clip(where, 0, n - 1), axis)
     elif mode == "raise":
-        r = np.take(x, indices, axis)
+        if isinstance(indices, (list, tuple)):
+            r = np.take(x, np.asarray(indices), axis)
+        else:
+            r = np.take(x, indices, axis)
     else:
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
     if out is None:
@@ -51,7 +54,9 @@ def put_along_axis(arr, indices, values, axis):
 
 def put(a, ind, v):
     positions = np.ravel(np.asarray(ind))
-    values = np.ravel(np.asarray(v))
+    values = np.ravel(np.asarray(v, a.dtype))
+    if len(values) == 0:
+        return
     for k in range(len(positions)):
         a.flat[positions[k]] = values[k % len(values)]
 
@@ -88,6 +93,8 @@ def putmask(a, mask, values):
     given = np.ravel(np.asarray(values))
     if isinstance(values, np.ndarray):
         _check_safe(a, given)
+    if len(given) == 0:
+        return
     k = 0
     for at in np.ndindex(a.shape):
         if mask[at]:
@@ -96,6 +103,7 @@ def putmask(a, mask, values):
 
 
 def copyto(dst, src, casting, where):
+    np._check_cast(src, dst, casting)
     if isinstance(where, bool) and where:
         dst[...] = src
     else:
@@ -143,6 +151,7 @@ def _edge(x, values, axis):
 
 
 def _differences(a, axis):
+    np._reduced_size(a, axis)
     if axis == -1 or axis == a.ndim - 1:
         return _subtract(a[..., 1:], a[..., :-1])
     rows = np.swapaxes(a, 0, axis)
@@ -163,14 +172,22 @@ def ediff1d(ary):
 def repeat(a, repeats, axis):
     if axis is None:
         return _repeat_rows(np.ravel(np.asarray(a)), repeats)
+    x = np.asarray(a)
+    np._reduced_size(x, axis)
     if axis == 0:
-        return _repeat_rows(a, repeats)
-    return np.ascontiguousarray(np.swapaxes(_repeat_rows(np.swapaxes(a, 0, axis), repeats), 0, axis))
+        return _repeat_rows(x, repeats)
+    return np.ascontiguousarray(np.swapaxes(_repeat_rows(np.swapaxes(x, 0, axis), repeats), 0, axis))
 
 
 def _repeat_rows(a, repeats):
     n = len(a)
-    if isinstance(repeats, int):
+    if np.isscalar(repeats) and np._is_inexact(repeats):
+        return _repeat_rows(a, int(repeats))
+    if np._is_inexact(np.asarray(repeats)):
+        raise TypeError("Cannot cast array data from dtype('float64') to dtype('int64') according to the rule 'safe'")
+    if isinstance(repeats, np.ndarray) and repeats.ndim == 0:
+        return _repeat_rows(a, repeats[()])
+    if np.isscalar(repeats):
         if repeats < 0:
             raise ValueError("negative dimensions are not allowed")
         out = np.empty((n * repeats,) + a.shape[1:], a.dtype)
@@ -222,15 +239,42 @@ def _tile(a, reps, axis):
 
 
 def roll(a, shift, axis):
-    if isinstance(a, (list, tuple)):
-        return roll(np.asarray(a), shift, axis)
+    x = np.asarray(a)
     if axis is None:
-        return _roll_rows(np.ravel(a), shift).reshape(a.shape)
+        return roll(np.ravel(x), shift, 0).reshape(x.shape)
+    if isinstance(shift, tuple) and isinstance(axis, tuple):
+        if len(axis) == 1:
+            return roll(x, shift, axis[0])
+        if len(shift) == 1:
+            return _roll_each(x, (shift[0],) * len(axis), axis)
+        if len(shift) != len(axis):
+            raise ValueError("shape mismatch: objects cannot be broadcast to a single shape.")
+        return _roll_each(x, shift, axis)
+    if isinstance(shift, tuple):
+        return _roll_along(x, _total(shift), axis)
     if isinstance(axis, tuple):
-        out = a
-        if isinstance(shift, tuple):
-            return roll(roll(a, shift[0], axis[0]), shift[1], axis[1])
-        return roll(roll(a, shift, axis[0]), shift, axis[1])
+        return _roll_each(x, (shift,) * len(axis), axis)
+    return _roll_along(x, shift, axis)
+
+
+def _total(shifts):
+    if len(shifts) == 0:
+        return 0
+    return shifts[0] + _total(shifts[1:])
+
+
+def _roll_each(a, shifts, axes):
+    """Along one axis after the other."""
+    if len(axes) == 0:
+        return a.copy()
+    once = _roll_along(a, shifts[0], axes[0])
+    if len(axes) == 1:
+        return once
+    return _roll_each(once, shifts[1:], axes[1:])
+
+
+def _roll_along(a, shift, axis):
+    np._reduced_size(a, axis)
     if axis == 0:
         return _roll_rows(a, shift)
     out = np.empty(a.shape, a.dtype)

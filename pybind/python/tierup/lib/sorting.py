@@ -17,9 +17,10 @@ def sort(a, axis, kind, order, stable):
 
 
 def argsort(a, axis, kind, order, stable):
-    if axis is None:
-        return np._argsort(np.asarray(a).flatten(), 0)
-    return np._argsort(np.asarray(a), axis)
+    x = np.asarray(a)
+    if axis is None or x.ndim == 0 and (axis == -1 or axis == 0):
+        return np._argsort(x.flatten(), 0)
+    return np._argsort(x, axis)
 
 
 def partition(a, kth, axis):

@@ -29,6 +29,25 @@ def clip(a, a_min, a_max, out, low, high):
         return clip(a, low, a_max, out, None, high)
     if high is not None:
         return clip(a, a_min, high, out, None, None)
+    if isinstance(a, np.ndarray) and not np._is_inexact(a) and a.dtype != np.bool_:
+        return _clip(a, _at_least_least(a, a_min), _at_most_largest(a, a_max), out)
+    return _clip(a, a_min, a_max, out)
+
+
+def _at_least_least(a, bound):
+    """A Python int below all that the elements can be is no bound, and no error either."""
+    if isinstance(bound, int):
+        return max(bound, np.iinfo(a.dtype).min)
+    return bound
+
+
+def _at_most_largest(a, bound):
+    if isinstance(bound, int) and a.dtype != np.uint64:
+        return min(bound, np.iinfo(a.dtype).max)
+    return bound
+
+
+def _clip(a, a_min, a_max, out):
     if a_min is None:
         if a_max is None:
             return np.positive(a, out)
@@ -118,3 +137,142 @@ def of_sequences_into(f, x, y, out):
 
 def of_three_sequences(f, x, y, z):
     return f(_operand(x), _operand(y), _operand(z))
+
+
+# -- methods of universal functions --------------------------------------------------------------------------------------------------------------
+
+
+def reduce(f, array, axis, dtype, out, keepdims, initial, where):
+    """``np.add.reduce(array)`` and the like."""
+    if f is np.add:
+        return np.sum(array, axis, dtype, out, keepdims, initial, where)
+    if f is np.multiply:
+        return np.prod(array, axis, dtype, out, keepdims, initial, where)
+    if dtype is not None:
+        return reduce(f, np.asarray(array).astype(dtype), axis, None, out, keepdims, initial, where)
+    if f is np.maximum:
+        return np.max(array, axis, out, keepdims, initial, where)
+    if f is np.minimum:
+        return np.min(array, axis, out, keepdims, initial, where)
+    if f is np.logical_and and initial is None:
+        return np.all(array, axis, out, keepdims, where=where)
+    if f is np.logical_or and initial is None:
+        return np.any(array, axis, out, keepdims, where=where)
+    if initial is not None or not (isinstance(where, bool) and where):
+        raise NotImplementedError("'initial' and 'where' are compiled for add, multiply, maximum and minimum only")
+    r = _reduced(f, np.asarray(array), axis, keepdims)
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def _in_any_order(f):
+    return not (f is np.subtract or f is np.true_divide or f is np.floor_divide or f is np.remainder or f is np.fmod or f is np.power or f is np.float_power
+                or f is np.left_shift or f is np.right_shift or f is np.arctan2 or f is np.copysign or f is np.nextafter or f is np.heaviside)
+
+
+def _reduced(f, x, axis, keepdims):
+    if axis is None:
+        if x.ndim > 1 and not _in_any_order(f):
+            raise ValueError("reduction operation is not reorderable, so at most one axis may be specified")
+        r = _folded(f, np.ravel(x))
+        return np.full((1,) * x.ndim, r) if keepdims else r
+    np._reduced_size(x, axis)
+    r = _folded(f, np.moveaxis(x, axis, 0))
+    return np.expand_dims(np.asarray(r), axis) if keepdims else r
+
+
+def _folded(f, rows):
+    """Put together along the first axis, from left to right."""
+    if len(rows) == 0:
+        return _of_none(f, np.zeros(rows.shape[1:], rows.dtype)[...])
+    total = _first(f, rows[0])
+    for k in range(1, len(rows)):
+        total = f(total, rows[k])
+    return total
+
+
+def _first(f, row):
+    """What the others are put to, in the type of the results."""
+    return np._cast_like(row, f(row, row))
+
+
+def _of_none(f, zeros):
+    if f is np.bitwise_or or f is np.bitwise_xor or f is np.logical_xor or f is np.gcd:
+        return f(zeros, zeros)
+    if f is np.bitwise_and:
+        return np.invert(zeros)
+    raise ValueError("zero-size array to a reduction operation which has no identity")
+
+
+def accumulate(f, array, axis, dtype, out):
+    """``np.add.accumulate(array)`` and the like."""
+    if f is np.add:
+        return np.cumsum(np.asarray(array), axis, dtype, out)
+    if f is np.multiply:
+        return np.cumprod(np.asarray(array), axis, dtype, out)
+    if dtype is not None:
+        return accumulate(f, np.asarray(array).astype(dtype), axis, None, out)
+    x = np.asarray(array)
+    if x.ndim == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    np._reduced_size(x, axis)
+    rows = np.moveaxis(x, axis, 0)
+    r = np.array(_first(f, x))
+    to = np.moveaxis(r, axis, 0)
+    for k in range(1, len(rows)):
+        to[k] = f(to[k - 1], rows[k])
+    if out is None:
+        return r
+    out[...] = r
+    return out
+
+
+def outer(f, A, B):
+    """``np.subtract.outer(A, B)``: every element of the one with every element of the other."""
+    x, y = np.asarray(A), np.asarray(B)
+    return f(x.reshape(x.shape + (1,) * y.ndim), y)
+
+
+def at(f, a, indices, b):
+    """``np.add.at(a, indices, b)``: an element that is named twice is changed twice."""
+    if isinstance(indices, tuple):
+        _at_places(f, a, np.broadcast_arrays(*_as_arrays(indices)), b)
+        return
+    where = np.asarray(indices)
+    if where.dtype == np.bool_:
+        at(f, a, np.nonzero(where), b)
+        return
+    if b is None:
+        for i in where.flat:
+            a[i] = f(a[i])
+        return
+    given = np.broadcast_to(np.asarray(b), where.shape + a.shape[1:])
+    for k in np.ndindex(where.shape):
+        a[where[k]] = f(a[where[k]], given[k])
+
+
+def _as_arrays(indices):
+    if len(indices) == 0:
+        return ()
+    return (np.asarray(indices[0]),) + _as_arrays(indices[1:])
+
+
+def _at_places(f, a, indices, b):
+    shape = indices[0].shape
+    if b is None:
+        for k in np.ndindex(shape):
+            i = _place(indices, k)
+            a[i] = f(a[i])
+        return
+    given = np.broadcast_to(np.asarray(b), shape + a.shape[len(indices):])
+    for k in np.ndindex(shape):
+        i = _place(indices, k)
+        a[i] = f(a[i], given[k])
+
+
+def _place(indices, k):
+    if len(indices) == 1:
+        return (indices[0][k],)
+    return (indices[0][k],) + _place(indices[1:], k)

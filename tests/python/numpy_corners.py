@@ -1,0 +1,108 @@
+"""Generated NumPy tests of corners: Python numbers that an element does not hold, casting rules, indices that are bools or empty, methods of ufuncs, overlap,
+types of ranges. `numpy_cases.py` reads this file."""
+
+import numpy as np
+from harness.inputs import Array, Value, arrays
+from numpy_cases import CLOSE, DTYPES, INT_DTYPES, LOOSE, REAL_DTYPES, add, mild, one
+
+INTS = [0, 1, -1, 3, 127, 128, 200, 255, 256, -128, -129, 40000, -40000, 2**31 - 1, 2**31, -2**31 - 1, 2**32, 2**40, -2**40]
+FLOATS = [0.0, -0.0, 0.5, -0.5, -2.5, 127.9, 128.0, 300.7, 65536.5, 3e9, 1e18, 1e19, -1e19, 1e300, float("inf"), float("-inf"), float("nan")]
+
+
+def beside(values, dtypes=INT_DTYPES):
+    """An array and a Python number, which it may not hold."""
+    return lambda: [(Array(t, (5,)), Value(v)) for t in dtypes for v in values]
+
+
+# -- Python numbers beside narrow arrays -------------------------------------------------------------------------------------------------------
+
+for expression in ("a + b", "b - a", "a * b", "a // (b or 1)", "a % (b or 1)", "a & b", "a | b", "a ^ b", "np.maximum(a, b)", "np.minimum(b, a)", "np.add(a, b)", "np.fmod(a, b or 1)", "np.gcd(a, b)", "a == b, a != b", "a < b, b < a, a >= b",
+                   "np.greater(a, b)", "a / (b or 1)", "(b or 1) / (a + 7)", "np.true_divide(a, b or 1)", "np.where(a > 1, a, b)", "np.clip(a, b, None)", "np.clip(a, None, b)", "np.clip(a, b, 100)", "np.clip(a, -5, b)", "a.clip(b)", "a.clip(max=b)",
+                   "np.searchsorted(np.sort(a), b)", "np.isin(a, b)", "b in a", "np.full(3, b, a.dtype)", "np.full_like(a, b)", "np.array(b, a.dtype)", "np.array([b, 1], a.dtype)", "np.asarray((b, 1), a.dtype)", "np.array([[b], [2]], a.dtype)",
+                   "np.insert(a, 0, b)", "np.append(a, b)"):
+    add(f"Python int {expression}", "a, b", expression, beside(INTS), CLOSE)
+for statement in ("a += b", "a -= b", "a *= b", "a[0] = b", "a[1:3] = b", "a[...] = b", "a[a > 1] = b", "a[[0, 2]] = b", "a[np.array([1, -1])] = b", "a[:2] = [b, 1]", "a[:2] = (1, b)", "a[[0, 1]] = [b, 2]", "a.fill(b)", "np.put(a, [1], b)", "np.copyto(a, b)",
+                  "np.fill_diagonal(a[:4].reshape(2, 2), b)", "np.add(a, b, out=a)"):
+    add(f"Python int {statement}", "a, b", "a", beside(INTS), body=[statement])
+for expression in ("np.array(b, a.dtype)", "np.array([b, 1], a.dtype)", "np.full(3, b, a.dtype)", "np.full_like(a, b)", "np.where(a > 1, a, b)", "a + b, a * b"):
+    add(f"Python float {expression}", "a, b", expression, beside(FLOATS, ["i1", "i4", "i8", "u2", "u8", "f4"]))
+for statement in ("a[0] = b", "a[1:3] = b", "a[a > 1] = b", "a[[0, 2]] = b", "a[:2] = [b, 1]", "a.fill(b)"):
+    add(f"Python float {statement}", "a, b", "a", beside(FLOATS, ["?", "i1", "i4", "i8", "u2", "u8", "f4"]), body=[statement])
+for statement in ("a[:] = x", "a[[0, 1]] = x[:2]", "a[a > 0] = x[0:1]"):
+    # Arrays of integers wrap. So do NumPy's numbers in compiled code: `a[0] = x[0] * 5` was computed in 64 bits, and NumPy would have wrapped it earlier.
+    add(f"wrapping {statement}", "a, x", "a", lambda: [(Array(t, (5,)), Value(np.full(5, v))) for t in INT_DTYPES for v in (300, -1, 70000, 2**40)], body=[statement])
+
+# -- casting rules -----------------------------------------------------------------------------------------------------------------------------
+
+for rule in ("no", "equiv", "safe", "same_kind", "unsafe"):
+    for t in ("int8", "uint16", "int64", "float32", "float64", "complex64"):
+        add(f"astype {t} {rule}", "a", f"a.astype(np.{t}, casting='{rule}')", one(lambda: [Array(s, (3,)) for s in DTYPES]), raises=True)
+add("np.copyto casts", "a, b", "a", lambda: [(Array(s, (3,)), Array(t, (3,))) for s in REAL_DTYPES for t in REAL_DTYPES], body=["np.copyto(a, b)"])
+add("np.copyto unsafe", "a, b", "a", lambda: [(Array(s, (3,)), Array(t, (3,))) for s in ("i4", "f4") for t in REAL_DTYPES], body=["np.copyto(a, b, casting='unsafe')"])
+add("a ** 2 keeps the type", "a", "a ** 2, a ** 3, np.power(a, 2), np.square(a)", mild(REAL_DTYPES, [(5,)]), CLOSE, 1e-6)
+
+# -- indices -----------------------------------------------------------------------------------------------------------------------------------
+
+for expression in ("a[True]", "a[False]", "a[b]", "a[b, 1:]", "a[None, b]", "a[..., b]", "a[b, b]", "a[0, b]", "a[b, :, 1]", "a[np.array(b)]", "a[[]]", "a[:, []]", "a[[], 1]", "a[[], []]", "a[:, [], None]", "a[np.zeros(0, np.int64)]"):
+    add(f"index {expression}", "a, b", expression, lambda: [(a, Value(b)) for a in arrays(["i2", "f8", "c16"], [(2, 3), (2, 3, 2)], ["C", "F", "reversed"]) for b in (True, False)])
+for statement in ("a[b] = 7", "a[False] = 7", "a[True, 0] = 7", "a[[]] = 7", "a[:, []] = 7", "a[[]] += 1", "a[b] += 1", "a[b] = a[0]"):
+    add(f"index {statement}", "a, b", "a", lambda: [(a, Value(b)) for a in arrays(["i2", "f8"], [(2, 3), (3, 3)], ["C", "F", "strided"]) for b in (True, False)], body=[statement])
+for statement in ("a[a] = 0", "a[a] = a", "a[a[::-1]] = a", "a[np.flip(a)] = 0", "a[a] += 1", "a[[2, 0, 1, 3]] = a", "a[a > 1] = a[a < 2]"):
+    add(f"array as its own index {statement}", "a", "a", one(lambda: [Value(np.array(v)) for v in ([3, 1, 2, 0], [1, 1, 0, 3], [0, 0, 0, 0], [-1, 2, -3, 1])]), body=[statement])
+
+# -- overlap -----------------------------------------------------------------------------------------------------------------------------------
+
+for statement in ("a[1:] = a[:-1]", "a[:-1] = a[1:]", "a[::2] = a[::-2]", "a[::-1] = a", "a[:] = a[::-1]", "a[1:, 1:] = a[:-1, :-1]", "a[...] = a[0]", "a[:] = a[:, ::-1]", "a[0] = a[:, 0]", "a[:, 0] = a[0]", "a[:] = a.T", "a += a.T", "a -= a[0]", "a *= a[:, :1]",
+                  "np.add(a[:, 1:], a[:, :-1], out=a[:, 1:])", "np.multiply(a, a[0], out=a)", "np.subtract(a[::-1], a, out=a)", "np.negative(a[:-1], out=a[1:])", "np.maximum(a.T, a, a)", "a.flat[2:5] = a.flat[0:3]",
+                  "np.cumsum(a, axis=0, out=a)", "np.copyto(a[1:], a[:-1])", "np.add(a, a[1], out=a[0:])", "a[[0, 1]] = a[[1, 0]]", "a[a > 0] = a[a > 0][::-1]", "a.sort(axis=0)", "np.add(a, 1, out=a[::-1])"):
+    add(f"overlap {statement}", "a", "a", one(lambda: arrays(["i2", "i8", "f4", "f8"], [(4, 4)], ["C", "F", "strided", "reversed", "misaligned"])), body=[statement])
+for statement in ("b[1:] = a[:-1]", "a[:] = b[::-1]", "np.add(a, 1, out=b)", "b += a"):
+    add(f"overlap of views {statement}", "a", "a, b", one(lambda: [Array("i8", (6,)), Array("u8", (6,)), Array("f8", (6,))]), body=["b = a.view(np.int64)", statement])
+add("broadcast arrays as operands", "a, shape", "b + b, b.sum(), b.sum(axis=0), np.sort(b), np.cumsum(b), b.reshape(-1), b.copy(), np.max(b), np.unique(b), np.roll(b, 1), np.where(b > 0), np.median(b), b[::-1], np.concatenate((b, b)), b.T",
+    lambda: [(Array(t, s), Value(g)) for t in ("i2", "f8") for s, g in [((3,), (2, 3)), ((1,), (4, 3)), ((2, 1), (2, 3)), ((), (3, 2))]], LOOSE, body=["b = np.broadcast_to(a, shape)"])
+
+# -- methods of universal functions ------------------------------------------------------------------------------------------------------------
+
+SHAPES = [(0,), (5,), (2, 3), (3, 0), (2, 3, 2)]
+for f in ("add", "multiply", "maximum", "minimum", "logical_and", "logical_or", "subtract", "fmax", "hypot", "bitwise_or", "bitwise_and", "bitwise_xor", "gcd"):
+    dtypes = INT_DTYPES if f.startswith("bit") or f == "gcd" else ["i2", "u1", "i8", "f4", "f8"]
+    shapes = SHAPES if f in ("add", "multiply", "bitwise_or", "gcd") else [(5,), (2, 3), (2, 3, 2)]
+    add(f"np.{f}.reduce", "a", f"np.{f}.reduce(a), np.{f}.reduce(a, axis=-1), np.{f}.reduce(a, 0, keepdims=True)", mild(dtypes, shapes), LOOSE, 1e-5)
+    add(f"np.{f}.reduce of all", "a", f"np.{f}.reduce(a, axis=None)", mild(dtypes, [(5,), (2, 3)]), LOOSE, 1e-5)
+    add(f"np.{f}.accumulate", "a", f"np.{f}.accumulate(a), np.{f}.accumulate(a, axis=-1)", mild(dtypes, [(5,), (2, 3), (2, 3, 2)]), LOOSE, 1e-5)
+    add(f"np.{f}.outer", "a, b", f"np.{f}.outer(a, b), np.{f}.outer(a, 2), np.{f}.outer([1, 2], a)", lambda dtypes=dtypes: [(Array(t, s), Array(t, (3,), "strided")) for t in dtypes for s in ((4,), (2, 3), ())], CLOSE, 1e-6)
+    add(f"np.{f}.at", "a, i, b", "a", lambda dtypes=dtypes: [(Array(t, (5,)), Value(np.array(i)), Array(t, (3,))) for t in dtypes if f not in ("hypot", "logical_and", "logical_or") or t[0] == "f" for i in ([0, 0, 2], [-1, 4, 1], [1, 2, 7])], CLOSE, 1e-6, body=[f"np.{f}.at(a, i, b)"])
+for statement in ("np.add.at(a, [0, 0, 1], 1)", "np.add.at(a, 1, 2)", "np.multiply.at(a, ([0, 1, 0], [1, 2, 1]), 3)", "np.negative.at(a, [1, 0])", "np.add.at(a, [1], [[5, 6, 7]])", "np.maximum.at(a, a > 1, 4)", "np.add.at(a, ([0, 9], 0), 1)"):
+    add(f"at {statement}", "a", "a", one(lambda: arrays(["i4", "f8"], [(2, 3)], ["C", "F", "reversed"])), body=[statement], raises=True)
+add("reduce with options", "a, out", "np.add.reduce(a, dtype=np.float64), np.add.reduce(a, 0, None, out), out, np.maximum.reduce(a, initial=2), np.add.reduce([1, 2, 3]), np.add.reduce(a, where=a > 1)", lambda: [(Array(t, (2, 3)), Array("f8", (3,))) for t in ("i4", "f4", "f8")], LOOSE, 1e-5)
+
+# -- ranges ------------------------------------------------------------------------------------------------------------------------------------
+
+KINDS = [np.int8(3), np.uint8(5), np.int32(4), np.int64(6), np.uint64(4), np.float32(2.5), np.float64(3.25), 4, 2.5, True]
+add("np.arange of NumPy numbers", "a", "np.arange(a), np.arange(1, a), np.arange(0, a, 1), np.arange(a, a + 3)", one(lambda: [Value(v) for v in KINDS]))
+add("np.arange complex", "a, b", "np.arange(a, b), np.arange(a, b, 1)", lambda: [(Value(a), Value(b)) for a in (0j, 1j, 1 + 1j) for b in (3 + 0j, 3 + 3j, 1 + 4j)])
+add("np.arange bool", "n", "np.arange(n, dtype=np.bool_), np.arange(0, n, dtype=bool)", one(lambda: [Value(n) for n in (0, 1, 2, 3)]))
+add("np.linspace of NumPy numbers", "a, b", "np.linspace(a, b, 5), np.linspace(a, b, 4, endpoint=False, retstep=True), np.linspace(a, b, 1)", lambda: [(Value(a), Value(b)) for a in KINDS for b in KINDS], 1e-15, 1e-7)
+add("np.linspace rounds as NumPy", "a, b, n", "np.linspace(a, b, n), np.linspace(a, b, n, False), np.linspace(a, b, n, dtype=np.int64)", lambda: [(Value(a), Value(b), Value(n)) for a in (0, 0.1, -1, 1e-300) for b in (1, 0.3, 1.1, 10, -7, 5e-324) for n in (3, 10, 49, 50, 101)])
+add("np.linspace axis", "a, b", "np.linspace(a, b, 4, axis=1), np.linspace(a, b, 4, axis=-1), np.linspace(a, 3, 3, axis=0)", lambda: [(Array(t, (3,)), Array("f8", (3,), "reversed")) for t in ("i4", "f8")], CLOSE)
+add("limits", "a", "np.iinfo(a.dtype).min, np.iinfo(a.dtype).max, np.iinfo(a.dtype).bits", mild(INT_DTYPES, [(1,)]))
+add("limits of floats", "a", "np.finfo(a.dtype).eps, np.finfo(a.dtype).max, np.finfo(a.dtype).min, np.finfo(a.dtype).tiny, np.finfo(a.dtype).bits, np.finfo(a.dtype).resolution, np.finfo(a.dtype).smallest_subnormal", mild(["f4", "f8", "c8", "c16"], [(1,)]))
+
+# -- shapes ------------------------------------------------------------------------------------------------------------------------------------
+
+for expression in ("np.roll(a, (1, 2, 3), axis=(0, 1, 2))", "np.roll(a, 1, (0, 1, 2))", "np.roll(a, (1, 2), axis=1)", "np.roll(a, (1, 2))", "np.roll(a, (2,), (0, 2))", "np.roll(a, (), ())", "np.roll(a, (-1, 7), (2, 2))", "np.repeat(a, np.int64(2), axis=1)", "np.repeat(a, np.array(2), 0)",
+                   "np.tile(a, (2, 1, 2, 1))", "np.tile(a, (0, 1))", "np.tile(a, ())", "np.flip(a, (0, 2))", "np.expand_dims(a, (0, -1))", "np.moveaxis(a, (0, 1), (2, 0))", "np.take(a, [[0, 1], [-1, 0]], axis=0)", "np.take(a, [[0], [5]])", "np.split(a, np.int64(2))",
+                   "np.array_split(a, np.int8(3), axis=1)", "np.delete(a, np.int64(1), 0)", "np.percentile(a, np.float32(50)), np.quantile(a, np.float64(0.25), axis=1)"):
+    add(f"cube {expression}", "a", expression, mild(["i2", "f8"], [(2, 3, 4)]), CLOSE)
+for expression in ("np.roll(a, 1, axis=K)", "np.repeat(a, 2, axis=K)", "np.median(a, axis=K)", "np.diff(a, axis=K)", "np.sort(a, axis=K)", "np.argsort(a, axis=K, kind='stable')", "np.cumsum(a, axis=K)", "np.flip(a, K)", "np.sum(a, axis=K)",
+                   "np.argmax(a, axis=K)", "np.concatenate((a, a), K)", "np.stack((a, a), K)", "np.expand_dims(a, K)", "np.swapaxes(a, 0, K)", "np.moveaxis(a, 0, K)", "np.take(a, [1, 0], K)", "np.delete(a, 0, K)", "np.insert(a, 0, 1, K)",
+                   "np.percentile(a, 40, axis=K)", "np.maximum.reduce(a, K)", "np.linspace(a, 1, 3, axis=K)", "np.count_nonzero(a, axis=K)", "np.ptp(a, axis=K)", "np.nanmax(a, axis=K)", "np.unique(a, axis=K)"):
+    for k in (0, 1, -1, -2, 2, -3, 3):
+        text = expression.replace("K", str(k))
+        add(f"axis {text}", "a", text, mild(["i4", "f8"], [(2, 3)]), CLOSE, raises=True)
+for statement in ("a.reshape(5, -1)", "a.reshape(-1, -1)", "np.split(a, 0)", "np.split(a, 5)", "np.array_split(a, 0)", "np.roll(a, (1, 2), (0, 1, 1))", "np.concatenate((a, a[0]))", "np.stack((a, a[:1]))", "a @ a", "np.dot(a, a)", "np.broadcast_to(a, (3, 2))",
+                  "np.repeat(a, [1, 2, 3], axis=0)", "np.repeat(a, -1)", "np.repeat(a, np.array([1.0, 2.0]), axis=0)", "np.tile(a, -1)", "np.linspace(0, 1, -1)", "np.arange(0, 1, 0)", "np.zeros((2, -1))", "np.full(-1, 1.0)", "np.eye(-1)", "np.squeeze(a, 0)", "np.max(a[:0])", "np.argmin(a[:0])",
+                  "np.ptp(a[:0])", "np.nanmin(a[:, :0])", "np.maximum.reduce(a[:0])", "a[:0].max(axis=0)", "np.percentile(a, 101)", "np.quantile(a, -0.1)", "np.moveaxis(a, (0, 1), (1, 1))", "np.take(a, 9)", "np.take(a, [0, -9], axis=1)", "np.take(a, 1, mode='no')",
+                  "np.diff(a, -1)", "np.histogram(a, 0)", "np.interp(1.0, a[0, :0], a[0, :0])", "np.bincount(np.array([-1]))", "np.searchsorted(a[0], 1, side='no')", "np.clip(a, None, None) + a[:, :2]", "np.fromiter(range(2), np.int64, 5)", "np.insert(a, 9, 1)",
+                  "np.delete(a, 9)", "np.partition(a, 9)", "np.average(a, weights=a * 0)", "np.cross(a, a[0, :2])", "np.median(a, axis=(0, 5))", "np.where(a > 1, a, a[:, :2])", "np.outer(a, a) + a", "np.add(a, a, out=a[0])", "np.sum(a, axis=(0, 0))"):
+    add(f"raises {statement}", "a, b", statement, lambda: [(Array(t, (2, 3)), Value(0)) for t in ("i4", "f8")], CLOSE, raises=True)
