@@ -80,7 +80,8 @@ def edge_values(t):
         return np.array([0, 1, info.max, info.min, 7, info.max // 3, 2] + ([-1, -5] if t.kind == "i" else []), t)
     info = np.finfo(t)
     reals = np.array([0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 0.3, info.tiny, 30.75, -2.0], info.dtype)
-    return reals if t.kind == "f" else (reals + 1j * np.roll(reals, 3)).astype(t)
+    with np.errstate(all="ignore"):
+        return reals if t.kind == "f" else (reals + 1j * np.roll(reals, 3)).astype(t)
 
 
 def lay_out(a, layout):

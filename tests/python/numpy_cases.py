@@ -35,7 +35,7 @@ def mild(dtypes=DTYPES, shapes=SOME_SHAPES):
     return one(lambda: arrays(dtypes, shapes, LAYOUTS, "mild"))
 
 
-def pairs(dtypes=DTYPES, values="edge", layouts=("C", "strided", "reversed", "F")):
+def pairs(dtypes=DTYPES, values="edge", layouts=LAYOUTS):
     """Two arrays of every two dtypes, in shapes that broadcast and one that does not."""
     def inputs():
         for s, t in product(dtypes, dtypes):

@@ -106,3 +106,56 @@ for statement in ("a.reshape(5, -1)", "a.reshape(-1, -1)", "np.split(a, 0)", "np
                   "np.diff(a, -1)", "np.histogram(a, 0)", "np.interp(1.0, a[0, :0], a[0, :0])", "np.bincount(np.array([-1]))", "np.searchsorted(a[0], 1, side='no')", "np.clip(a, None, None) + a[:, :2]", "np.fromiter(range(2), np.int64, 5)", "np.insert(a, 9, 1)",
                   "np.delete(a, 9)", "np.partition(a, 9)", "np.average(a, weights=a * 0)", "np.cross(a, a[0, :2])", "np.median(a, axis=(0, 5))", "np.where(a > 1, a, a[:, :2])", "np.outer(a, a) + a", "np.add(a, a, out=a[0])", "np.sum(a, axis=(0, 0))"):
     add(f"raises {statement}", "a, b", statement, lambda: [(Array(t, (2, 3)), Value(0)) for t in ("i4", "f8")], CLOSE, raises=True)
+
+# -- what the other tables leave out -----------------------------------------------------------------------------------------------------------
+
+EVERY = [(), (0,), (5,), (2, 3), (3, 0), (2, 3, 2)]
+for t in DTYPES:
+    add(f"empty arrays of {t}", "a", f"np.empty_like(a, dtype='{t}').shape, np.empty_like(a, '{t}', 'F').strides, np.empty(a.shape[:1], '{t}').dtype.name, np.zeros(3, dtype='{t}'), np.ones((2, 2), '{t}', order='F'), np.full(2, True, dtype='{t}'), np.identity(2, '{t}'), "
+        f"np.eye(2, 3, 1, dtype='{t}', order='F'), np.tri(2, 3, 1, '{t}'), np.asarray(a, dtype='{t}'), np.array(a, dtype='{t}', order='F', ndmin=1), np.indices((2, 2), dtype='{t}')",
+        one(lambda: arrays(["?", "i2", "f4"], [(2, 3), (3,)])))
+    if t != "?":
+        add(f"ranges of {t}", "n", f"np.arange(n, dtype='{t}'), np.arange(1, n, 2, dtype='{t}'), np.linspace(0, n, 4, dtype='{t}'), np.fromiter(range(n), dtype='{t}'), np.fromiter([1, 2, 3], '{t}', count=2)", one(lambda: [Value(n) for n in (0, 1, 5, 9)]))
+add("bools from numbers", "n", "np.fromiter([0, 1, n], dtype='?'), np.linspace(0, n, 4, dtype='?'), np.fromiter((i % 2 == n for i in range(4)), bool)", one(lambda: [Value(n) for n in (0, 1)]))
+add("order= of new arrays", "a", "np.zeros(a.shape, order='F').strides, np.ones(a.shape, order='C').strides, np.full(a.shape, 3, order='F').strides, np.empty(a.shape, np.int8, order='F').strides, np.zeros_like(a, order='K').strides, np.ones_like(a, order='C').strides, "
+    "np.full_like(a, 2, order='F').strides, np.zeros_like(a, order='A').strides, np.array(a, order='C').strides, np.array(a, order='A').strides, np.asarray(a, order='F').strides, np.asarray(a, order='C').strides, np.copy(a, order='A').strides, a.copy('F').strides, a.astype(np.complex64, order='F').strides",
+    mild(["i2", "f8"], [(3,), (2, 3), (2, 3, 4)]))
+for order in "CFAK":
+    add(f"order {order}", "a", f"a.ravel('{order}'), np.ravel(a, order='{order}'), a.flatten(order='{order}'), a.copy('{order}'), a.T.ravel('{order}'), a.T.flatten('{order}')", mild(DTYPES, EVERY))
+for order in "CFA":
+    add(f"reshape in order {order}", "a", f"a.reshape(-1, order='{order}'), np.reshape(a, (3, -1), order='{order}'), a.T.reshape((2, 3, -1), order='{order}')", mild(DTYPES, [(2, 3), (6,), (2, 3, 2)]))
+for t in DTYPES:
+    for u in ("i1", "i4", "u8", "f4", "f8", "c16"):
+        if np.dtype(t).itemsize == np.dtype(u).itemsize or u == "i1":
+            add(f"view of {t} as {u}", "a", f"a.view('{u}').shape, a.view('{u}')" if np.dtype(u).kind in "iu" else f"a.view('{u}').shape", one(lambda t=t: arrays([t], [(5,), (2, 3), (0,)], ["C", "strided", "reversed", "readonly"])), raises=True)
+add("view of the same type", "a", "a.view(), a.view(a.dtype), a[::2].view()", mild(DTYPES, [(5,), (4, 2)]))
+for expression in ("np.vstack((a, b))", "np.outer(a, b)", "np.inner(a, b)", "np.array_equal(a, b)", "np.array_equal(a, a), np.array_equal(a, b[::-1])", "np.dot(a, b)", "a @ b", "np.hstack((a, b))", "np.concatenate((b, a))", "np.stack((a, b))"):
+    add(f"{expression} layouts", "a, b", expression, lambda: [(a, b) for a in arrays(DTYPES, [(4,), (3, 3)]) for b in (Array("f8", a.shape, "reversed"), Array("u1", a.shape, "F" if len(a.shape) > 1 else "strided"), Array("c8", a.shape, "readonly"))], LOOSE, 1e-5)
+for expression in ("np.allclose(a, b)", "np.isclose(a, b)", "np.isclose(a, b, rtol=0.3, atol=0.1, equal_nan=True)"):
+    add(f"{expression} dtypes", "a, b", expression, lambda: [(Array(s, (2, 3), k, "edge"), Array(t, (3,), "C", "edge")) for s in DTYPES for t in DTYPES for k in ("C", "readonly", "misaligned") if "?" not in (s, t) or "?" == s == t])
+add("complex statistics", "a", "np.ptp(a), np.ptp(a, axis=0), np.median(a), np.median(a, axis=0), np.nanmin(a), np.nanmax(a), np.nanmedian(a), np.nanargmin(a), np.nanargmax(a), np.argsort(a, kind='stable'), np.unique(a), np.sort(a, axis=0)", mild(["c8", "c16"], [(5,), (2, 3)]), CLOSE, 1e-6)
+add("complex np.searchsorted", "a, v", "np.searchsorted(np.sort(a), v), np.searchsorted(np.sort(a), v, side='right')", lambda: [(Array(s, (7,), k), Array(t, (4,))) for s in ("c8", "c16") for t in ("c8", "c16", "f8") for k in ("C", "reversed")])
+add("complex np.power", "a, b", "np.power(a, b), a ** 2, a ** -1, a ** 0.5", lambda: [(Array(s, (5,)), Array(t, (5,))) for s in ("c8", "c16") for t in ("i2", "f4", "f8", "c16")], 2e-14, 1e-5)
+add("np.clip dtypes", "a", "np.clip(a, 1, 3), np.clip(a, None, 2), np.clip(a, a_min=0, a_max=None)", mild(DTYPES, EVERY), raises=True)
+add("np.diff of bool", "a", "np.diff(a), np.diff(a, axis=0)", mild(["?", "c8", "c16"], [(5,), (2, 3)]))
+add("np.broadcast_to dtypes", "a", "np.broadcast_to(a, (4, 2, 3)), np.broadcast_to(a, a.shape), np.broadcast_to(a[..., :1], (2, 3))", mild(DTYPES, [(3,), (2, 3), (1, 3)]))
+add("np.nditer dtypes", "a", "[x.item() for x in np.nditer(a)]", mild(DTYPES, [(), (5,), (2, 3), (2, 3, 2)]))
+add("np.ndindex forms", "a", "[i for i in np.ndindex(a.shape)], [i for i in np.ndindex(*a.shape)], [x for i, x in np.ndenumerate(a)]", mild(DTYPES, [(5,), (2, 3), (3, 0), (2, 1, 3)]))
+add("flat dtypes", "a", "a.flat[0], a.flat[-1], a.flat[1:3], [x for x in a.flat], len(a.flat)", mild(DTYPES, [(5,), (2, 3), (2, 3, 2)]))
+add("np.ldexp shapes", "a, b", "np.ldexp(a, b)", lambda: [(a, Array(t, a.shape[-1:])) for a in arrays(["f4", "f8"], [(), (0,), (5,), (2, 3), (2, 3, 2)]) for t in ("i1", "i4", "i8", "u1", "u4", "?")])
+add("np.meshgrid options", "a, b", "np.meshgrid(a, b, sparse=True)[1], np.meshgrid(a, b, indexing='ij', copy=True)[0], np.meshgrid(a, b, a)[2]", lambda: [(Array(s, (3,), k), Array(t, (2,))) for s in DTYPES for t in ("i4", "c16") for k in ("C", "reversed", "readonly", "misaligned")])
+add("np.diag dtypes", "a", "np.diag(a), np.diag(a, 1), np.diag(a, -2)", mild(DTYPES, [(0,), (3,), (2, 3), (3, 0)]))
+add("np.tril dtypes", "a", "np.tril(a), np.triu(a), np.tril(a, k=1), np.triu(a, -1)", mild(DTYPES, [(3,), (2, 3), (3, 0), (2, 3, 2)]))
+add("np.trace dtypes", "a", "np.trace(a), np.trace(a, offset=1), np.trace(a, -1, dtype=np.complex128)", mild(DTYPES, [(2, 3), (3, 3), (3, 0), (2, 3, 2)]), LOOSE, 1e-5)
+add("np.take dtypes", "a", "np.take(a, 0), np.take(a, [0, -1]), a.take([1, 0], axis=0), np.take(a, [[0], [1]], axis=-1), np.take(a, [7, -9], mode='wrap'), np.take(a, [70, -90], mode='clip')", mild(DTYPES, [(5,), (2, 3), (2, 3, 2)]))
+add("np.argsort methods", "a", "a.argsort(kind='stable'), a.argsort(axis=0, kind='stable'), np.argsort(a, axis=None, stable=True), a.searchsorted(a[0]) if a.ndim == 1 else 0", mild(DTYPES, [(5,), (0,), (2, 3)]), raises=True)
+add("np.count_nonzero options", "a", "np.count_nonzero(a), np.count_nonzero(a, axis=0, keepdims=True), np.count_nonzero(a, axis=(-1,))", mild(DTYPES, [(5,), (0,), (2, 3), (2, 3, 2)]))
+for name in "nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian ptp median count_nonzero".split():
+    add(f"np.{name} keepdims", "a", f"np.{name}(a, keepdims=True), np.{name}(a, axis=-1, keepdims=True)" + (f", np.{name}(a, axis=(0, -1), keepdims=True)" if name not in ("ptp",) else ""), mild(REAL_DTYPES[1:], [(2, 3), (2, 3, 2)]), LOOSE, 1e-5)
+for name in "nansum nanprod nancumsum nancumprod nanmean nanvar nanstd cumprod cumsum sum prod mean var std".split():
+    add(f"np.{name} dtype=", "a", f"np.{name}(a, dtype=np.float64), np.{name}(a, axis=0, dtype=np.complex128)", mild(["?", "i2", "u4", "f4", "f8"], [(5,), (2, 3)]), LOOSE, 1e-5)
+for method in "sum prod mean var std min max any all argmin argmax cumsum cumprod".split():
+    for option in ("axis=1", "axis=-1", "axis=None") + (("axis=(0, 1)", "axis=(0, 1), keepdims=True", "axis=0, keepdims=True") if method[0] != "c" and method[:3] != "arg" else ()) + (("dtype=np.float64",) if method in ("sum", "prod", "mean", "var", "std", "cumsum", "cumprod") else ()):
+        add(f"a.{method}({option})", "a", f"a.{method}({option})", mild(DTYPES[:11], [(2, 3), (2, 3, 2), (3, 4)]), LOOSE, 1e-5)
+for ddof in (0, 1, 2, 5, 0.5, 3.5):
+    add(f"ddof {ddof}", "a", f"np.var(a, ddof={ddof}), np.std(a, axis=0, ddof={ddof}), a.var(ddof={ddof}), a.std(axis=-1, ddof={ddof}, keepdims=True), np.nanvar(a, ddof={ddof}), np.nanstd(a, axis=0, ddof={ddof})", mild(["?", "i2", "u8", "f4", "f8", "c16"], [(3,), (1,), (2, 3), (4, 1)]), LOOSE, 1e-5)

@@ -105,12 +105,15 @@ reductions! {
         |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
     )).doc("`x` in the type of `like`."),
     OpDef::new(&["numpy._quotient_or_nan"], "x, n", Body::Ufunc(
-        |a, _| a.iter().all(|a| a.ty.is_real()).then(|| Answer::coerced(Type::f64(), vec![Type::f64(); 2])),
+        |a, _| {
+            let t = if a[0].ty.is_complex() { Type::complex().strong() } else { Type::f64() };
+            (a[0].ty.is_number() && a[1].ty.is_real()).then(|| Answer::coerced(t, vec![t, Type::f64()]))
+        },
         |cx, c| {
-            let (x, n) = (c.args[0][0], c.args[1][0]);
+            let n = c.args[1][0];
             let (zero, nan) = (cx.b.f64(0.0), cx.b.f64(f64::NAN));
-            let (some, q) = (cx.b.bin(Op::FcmpGt, n, zero), cx.b.bin(Op::Fdiv, x, n));
-            Ok(vec![cx.b.select(some, q, nan)])
+            let some = cx.b.bin(Op::FcmpGt, n, zero);
+            Ok(c.args[0].iter().map(|x| { let q = cx.b.bin(Op::Fdiv, *x, n); cx.b.select(some, q, nan) }).collect())
         },
     )).doc("`x / n`, NaN where `n` is not positive."),
     OpDef::new(&["numpy._is_inexact"], "a", Body::Lir(|_, a| { let t = elements(&a[0]); Ok(Answer::constant(Const::Bool(t.is_float() || t.is_complex()))) }, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether elements are floats or complex numbers."),

@@ -34,6 +34,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.rollaxis"], "a, axis, start=0", Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled))).raises().aliases().doc("A dimension moved in front of another."),
     OpDef::new(&["array.reshape"], "a, *shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2))).raises().reads().doc("The same elements in another shape."),
     OpDef::new(&["numpy.reshape"], "a, shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1))).raises().reads().doc("The same elements in another shape."),
+    OpDef::new(&["numpy.ravel", "array.ravel", "array.flatten"], "a, order='C'", Body::Py("array.in_memory_order")).only_if(strides_decide).raises().reads().doc("All elements in the order in which they lie in memory."),
     OpDef::new(&["numpy.ravel", "array.ravel"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, false), emit_ravel)).raises().reads().doc("All elements in one dimension; a view where possible."),
     OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten)).raises().reads().doc("A copy in one dimension."),
     OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze)).raises().aliases().doc("Dimensions of length 1 dropped."),
@@ -398,6 +399,11 @@ fn reshaped(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ty: ArrayType) 
         Ok([vec![copy.owner, copy.data], plain.clone()].concat())
     })?;
     Ok(ArrayVal { ty, owner: v[0], data: v[1], shape: shape.to_vec(), strides: v[2..].to_vec() })
+}
+
+/// Whether the order of a flat copy depends on strides that only the run knows.
+fn strides_decide(args: &[Arg]) -> bool {
+    args[0].ty.as_array().is_some_and(|a| a.layout == Layout::A && a.ndim > 1) && args[1].text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"))
 }
 
 fn flat_rule(args: &[Arg], copies: bool) -> Result<Answer> {

@@ -31,6 +31,31 @@ def set_flat(a, value):
             i += 1
 
 
+def in_memory_order(a, order):
+    """``a.ravel("K")`` and ``a.ravel("A")`` of an array whose strides are known when it runs."""
+    if order == "A" or order == "a":
+        if a.flags.f_contiguous and not a.flags.c_contiguous:
+            return a.flatten("F")
+        return a.flatten("C")
+    return np.transpose(a, _longest_stride_first(a)).flatten("C")
+
+
+def _longest_stride_first(a):
+    order = np.arange(a.ndim)
+    for i in range(1, a.ndim):
+        k = i
+        while k > 0 and abs(a.strides[order[k]]) > abs(a.strides[order[k - 1]]):
+            order[k], order[k - 1] = order[k - 1], order[k]
+            k -= 1
+    return _members(order, a.ndim)
+
+
+def _members(v, n):
+    if n == 1:
+        return (int(v[0]),)
+    return _members(v, n - 1) + (int(v[n - 1]),)
+
+
 def matrix_transpose(a):
     return np.swapaxes(a, -1, -2)
 

@@ -6,7 +6,13 @@ NaN counts as larger than everything, as in NumPy.
 import numpy as np
 
 
+def _check_kind(kind):
+    if kind is not None and kind != "quicksort" and kind != "mergesort" and kind != "heapsort" and kind != "stable":
+        raise ValueError("sort kind must be one of 'quick', 'heap', or 'stable' (got '" + kind + "')")
+
+
 def sort(a, axis, kind, order, stable):
+    _check_kind(kind)
     if axis is None:
         out = np.asarray(a).flatten()
         out.sort()
@@ -17,6 +23,7 @@ def sort(a, axis, kind, order, stable):
 
 
 def argsort(a, axis, kind, order, stable):
+    _check_kind(kind)
     x = np.asarray(a)
     if axis is None or x.ndim == 0 and (axis == -1 or axis == 0):
         return np._argsort(x.flatten(), 0)
@@ -102,6 +109,8 @@ def _first_after(a, v):
 
 def searchsorted(a, v, side, sorter):
     if sorter is not None:
+        if np.asarray(sorter).size != np.asarray(a).size:
+            raise ValueError("sorter.size must equal a.size")
         return searchsorted(np.asarray(a)[sorter], v, side, None)
     x = np.asarray(a)
     if np.isscalar(v):
