@@ -120,7 +120,7 @@ for symbol in "<< >>".split():
 for symbol in "- + ~ abs".split():
     add(f"{symbol} a", "a", f"{symbol}(a)", edge())
 for symbol in "+ - * / // %".split():
-    add(f"a {symbol}= b", "a, b", "a", pairs(REAL_DTYPES, "mild"), CLOSE, 1e-6, body=[f"a {symbol}= b"])
+    add(f"a {symbol}= b", "a, b", "a", pairs(REAL_DTYPES, "mild", [k for k in LAYOUTS if k != "readonly"]), CLOSE, 1e-6, body=[f"a {symbol}= b"])
 add("a ** scalar", "a, b", "a ** b", lambda: [(Array(t, (5,)), Scalar("int", i)) for t in FLOAT_DTYPES for i in range(4)], CLOSE, 1e-6)
 add("fused", "a, b", "(a + b) * a - b / 2", pairs(REAL_DTYPES, "mild"), CLOSE, 1e-6)
 
