@@ -92,6 +92,10 @@ pub struct RtFn {
     /// `addr` must be the address bound to this very declaration, and the arguments what it expects.
     pub call: unsafe fn(addr: *const u8, args: &[u64]) -> u64,
 }
+impl RtFn {
+    /// A new object, and never null: what makes one and cannot raise always has one to give.
+    pub fn gives_object(&self) -> bool { self.effect == Effect::Allocates && self.raises == Raises::Never && self.ret == Ret::One(Ty::Ptr) }
+}
 impl PartialEq for RtFn {
     fn eq(&self, other: &RtFn) -> bool { std::ptr::eq(self, other) }
 }

@@ -5,7 +5,9 @@
 //! the first argument stands nothing: the `ThreadCtx` is a parameter of its own.
 
 use crate::lir::builder::Builder;
-use crate::lir::{Alias, Func, Signature, Ty};
+use crate::lir::{Alias, Func, Op, Signature, Ty};
+use crate::types::Type;
+use crate::types::leaves::Leaf;
 
 /// Bytes of one slot of either buffer.
 pub const SLOT: i32 = 8;
@@ -19,15 +21,21 @@ pub const WRAPPER_SUFFIX: &str = ".wrapper";
 /// The name of the wrapper of `entry`.
 pub fn wrapper_name(entry: &str) -> String { format!("{entry}{WRAPPER_SUFFIX}") }
 
-/// Makes the wrapper of the function `entry` whose signature, before legalisation, is `sig`; it goes into the same module.
-pub fn make_wrapper(entry: &str, sig: &Signature) -> Func {
+/// Makes the wrapper of the function `entry` whose signature, before legalisation, is `sig`, and whose arguments have these types; it goes into the same
+/// module. The lengths of arrays come out of a maximum with 0, which tells every pass and every back end that they are not negative.
+pub fn make_wrapper(entry: &str, sig: &Signature, params: &[Type]) -> Func {
+    let leaves: Vec<Leaf> = params.iter().flat_map(|t| t.leaves()).collect();
+    let is_length = |i: usize| leaves.len() + 1 == sig.params.len() && leaves[i].is_length;
     let mut func = Func::new(wrapper_name(entry), wrapper_signature());
     let mut b = Builder::start(&mut func);
     let first = b.block;
     let params = b.params(first);
     let (ctx, args, results) = (params[0], params[1], params[2]);
     let mut operands = vec![ctx];
-    for (i, ty) in sig.params.iter().skip(1).enumerate() { operands.push(b.load(*ty, args, i as i32 * SLOT, Alias::Stack)); }
+    for (i, ty) in sig.params.iter().skip(1).enumerate() {
+        let v = b.load(*ty, args, i as i32 * SLOT, Alias::Stack);
+        operands.push(if is_length(i) { let zero = b.i64(0); b.bin(Op::Smax, v, zero) } else { v });
+    }
     let answers = b.call(entry, sig, &operands);
     if answers.len() > 1 {
         // The results of a call that failed mean nothing, and a slot that is not written may hold anything: both are fine, so no branch.
@@ -45,7 +53,7 @@ mod tests {
     #[test]
     fn every_leaf_has_its_slot() {
         let sig = Signature { params: vec![Ty::Ptr, Ty::I8, Ty::F32, Ty::I64], results: vec![Ty::I64, Ty::F64, Ty::Ptr] };
-        let f = make_wrapper("f", &sig);
+        let f = make_wrapper("f", &sig, &[]);
         assert_eq!(f.name, "f.wrapper");
         assert_eq!(f.sig, wrapper_signature());
         let mut loads = vec![];

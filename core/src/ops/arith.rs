@@ -221,6 +221,16 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if let Some(k) = power_of_two(c) { return Ok(vec![cx.b.bin_imm(if is_unsigned(c.types[0]) { Op::Ushr } else { Op::Sshr }, a, k as i64)]); }
     check_divisor(cx, c, "integer division or modulo by zero");
     if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Udiv, a, b)]); }
+    if c.consts[1].as_ref().and_then(Const::as_int).is_some_and(|n| n > 0) {
+        // For x below zero `~(~x / n)`: nothing to adjust, and the complements fall away where x is known not to be negative.
+        let negative = cx.b.bin_imm(Op::IcmpSlt, a, 0);
+        let ty = cx.b.ty(a);
+        let wide = if ty == Ty::I8 { negative } else { cx.b.conv(Op::Zext, ty, negative) };
+        let mask = cx.b.un(Op::Ineg, wide);
+        let folded = cx.b.bin(Op::Bxor, a, mask);
+        let q = cx.b.bin(Op::Sdiv, folded, b);
+        return Ok(vec![cx.b.bin(Op::Bxor, q, mask)]);
+    }
     let q = cx.b.bin(Op::Sdiv, a, b);
     let back = cx.b.bin(Op::Imul, q, b);
     let r = cx.b.bin(Op::Isub, a, back);
@@ -240,12 +250,13 @@ fn power_of_two(c: &OpCall<'_>) -> Option<u32> {
     (n > 0 && n & (n - 1) == 0 && n.trailing_zeros() + 1 < i.bits()).then(|| n.trailing_zeros())
 }
 
-/// Whether truncation went towards zero where Python goes down: remainder not zero, signs of remainder and divisor differ.
+/// Whether truncation went towards zero where Python goes down: the remainder is on the other side of zero than the divisor. Said so that nothing is
+/// left to do where neither is known to be negative.
 fn needs_adjustment(cx: &mut LowerCx<'_>, r: Value, b: Value) -> Value {
-    let inexact = cx.b.bin_imm(Op::IcmpNe, r, 0);
-    let signs = cx.b.bin(Op::Bxor, r, b);
-    let differ = cx.b.bin_imm(Op::IcmpSlt, signs, 0);
-    cx.and(inexact, differ)
+    let negative = cx.b.bin_imm(Op::IcmpSlt, b, 0);
+    let above = cx.b.bin_imm(Op::IcmpSgt, r, 0);
+    let below = cx.b.bin_imm(Op::IcmpSlt, r, 0);
+    cx.b.select(negative, above, below)
 }
 
 pub fn emit_mod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

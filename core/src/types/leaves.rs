@@ -9,10 +9,13 @@ pub struct Leaf {
     pub ty: Ty,
     /// An owned pointer to a heap object (or null): what `retain` and `release` count.
     pub is_ref: bool,
+    /// The length of an axis: never negative.
+    pub is_length: bool,
 }
 
-const fn plain(ty: Ty) -> Leaf { Leaf { ty, is_ref: false } }
-const REF: Leaf = Leaf { ty: Ty::Ptr, is_ref: true };
+const fn plain(ty: Ty) -> Leaf { Leaf { ty, is_ref: false, is_length: false } }
+const REF: Leaf = Leaf { ty: Ty::Ptr, is_ref: true, is_length: false };
+const LENGTH: Leaf = Leaf { ty: Ty::I64, is_ref: false, is_length: true };
 
 impl Type {
     /// The machine type of a one-leaf scalar.
@@ -65,7 +68,7 @@ impl Type {
             Kind::Array(a) => {
                 out.extend([REF, plain(Ty::Ptr)]);
                 let strides = if a.layout == Layout::A { a.ndim() } else { 0 };
-                out.extend(std::iter::repeat_n(plain(Ty::I64), a.ndim() + strides));
+                out.extend(std::iter::repeat_n(LENGTH, a.ndim()).chain(std::iter::repeat_n(plain(Ty::I64), strides)));
             }
             Kind::Range(step) => out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 })),
             Kind::Method(_, t) => t.push_leaves(out),

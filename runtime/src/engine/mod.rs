@@ -134,12 +134,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let start = Instant::now();
     let (mut module, target) = lower::lower(&session, root, request.options)?;
     trace::span("infer", "front end", began, phases.infer, &target.name);
-    module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig));
+    module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
     let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None };
     let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {
         let (name, sig) = generator::resume_target(&session, id)?;
-        module.funcs.push(wrapper::make_wrapper(&name, &sig));
+        module.funcs.push(wrapper::make_wrapper(&name, &sig, &[]));
         names.resume = Some(wrapper::wrapper_name(&name));
         yielded = Some(yields);
     }

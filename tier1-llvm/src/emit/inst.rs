@@ -5,10 +5,14 @@ use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind};
 use tierup_core::diag::Result;
-use tierup_core::lir::{Alias, Cold, InstData, Signature, Ty, Value};
+use tierup_core::lir::{Alias, Cold, InstData, Op, Signature, Ty, Value};
 
 /// Weights of a branch whose other side is unlikely.
 const LIKELY: u64 = 2000;
+
+/// The least weight against 1 at which LLVM leaves a branch alone that it would otherwise turn into a select, computing both sides. A square root or a
+/// division that is not wanted costs more than a jump.
+const PREDICTED: u64 = 127;
 
 impl<'c> Emitter<'c, '_, '_> {
     fn define(&mut self, results: &[Value], values: &[BasicValueEnum<'c>]) -> Result<()> {
@@ -20,7 +24,11 @@ impl<'c> Emitter<'c, '_, '_> {
     pub(super) fn inst(&mut self, data: &InstData, results: &[Value]) -> Result<()> {
         match data {
             InstData::Const { ty, bits } => { let v = self.constant(*ty, *bits)?; self.define(results, &[v]) }
-            InstData::Op { op, ty, args } => { let v = self.op(*op, *ty, args)?; self.define(results, &[v]) }
+            InstData::Op { op, ty, args } => {
+                let exact = results.first().is_some_and(|r| self.exact.contains(r));
+                let v = self.op(*op, *ty, args, exact)?;
+                self.define(results, &[v])
+            }
             InstData::Load { ty, addr, offset, alias } => { let v = self.load(*ty, *addr, *offset, *alias)?; self.define(results, &[v]) }
             InstData::Store { value, addr, offset, alias } => self.store(*value, *addr, *offset, *alias),
             InstData::StackAddr { slot } => self.define(results, &[self.slots[slot.index()].into()]),
@@ -176,10 +184,32 @@ impl<'c> Emitter<'c, '_, '_> {
         }
         let (then_block, else_block) = (self.edge(then_to)?, self.edge(else_to)?);
         let branch = built(self.b.build_conditional_branch(cond, then_block, else_block))?;
-        let weights = match cold { Cold::Neither => return Ok(()), Cold::Then => [1, LIKELY], Cold::Else => [LIKELY, 1] };
+        let weights = match cold {
+            Cold::Neither => match (self.is_slow(then_to.block), self.is_slow(else_to.block)) {
+                (true, false) => [1, PREDICTED],
+                (false, true) => [PREDICTED, 1],
+                (true, true) | (false, false) => return Ok(()),
+            },
+            Cold::Then => [1, LIKELY],
+            Cold::Else => [LIKELY, 1],
+        };
         let c = self.shared.context;
         let weights = weights.map(|w| c.i32_type().const_int(w, false));
         let node = c.metadata_node(&[c.metadata_string("branch_weights").into(), weights[0].into(), weights[1].into()]);
         branch.set_metadata(node, self.shared.kinds.prof).map_err(|e| bug(e.to_string()))
+    }
+
+    /// Whether a square root or a division waits in `block`, or behind checks in it, before any other way in.
+    fn is_slow(&self, mut block: tierup_core::lir::Block) -> bool {
+        for _ in 0..3 {
+            if self.cfg.preds(block).len() != 1 { return false; }
+            let insts = &self.func.blocks[block.index()].insts;
+            if insts.iter().any(|i| matches!(self.func.insts[i.index()].data, InstData::Op { op: Op::Fsqrt | Op::Fdiv, .. })) { return true; }
+            block = match self.func.terminator(block).map(|t| &self.func.insts[t.index()].data) {
+                Some(InstData::Jump(to) | InstData::Brif { then_to: to, cold: Cold::Else, .. } | InstData::Brif { else_to: to, cold: Cold::Then, .. }) => to.block,
+                Some(_) | None => return false,
+            };
+        }
+        false
     }
 }

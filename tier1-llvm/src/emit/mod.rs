@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX, SYMBOL_PREFIX};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
+use tierup_core::lir::conversions::exact_conversions;
 use tierup_core::lir::{self, Alias, Block, BlockCall, Func, Signature, Ty, Value};
 use tierup_core::rt::{Effect, Raises, RtFn};
 
@@ -121,6 +122,7 @@ impl<'c, 'a> Shared<'c, 'a> {
         self.extend_narrow(func, &sig);
         let add = |name: &str, value: u64| func.add_attribute(AttributeLoc::Function, self.attribute(name, value));
         add("nounwind", 0);
+        if helper.gives_object() { func.add_attribute(AttributeLoc::Return, self.attribute("nonnull", 0)); }
         match (helper.effect, helper.raises) {
             // `memory(none)`.
             (Effect::Pure, Raises::Never) => { add("memory", 0); add("willreturn", 0); }
@@ -158,12 +160,15 @@ fn memory_read() -> u64 {
 struct Emitter<'c, 's, 'a> {
     shared: &'s Shared<'c, 'a>,
     func: &'s Func,
+    cfg: &'s Cfg,
     llvm: FunctionValue<'c>,
     b: Builder<'c>,
     blocks: Vec<Option<BasicBlock<'c>>>,
     values: Vec<Option<BasicValueEnum<'c>>>,
     phis: Vec<Vec<PhiValue<'c>>>,
     slots: Vec<PointerValue<'c>>,
+    /// Results of conversions from float to integer that need not saturate.
+    exact: Vec<Value>,
 }
 
 fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
@@ -171,8 +176,8 @@ fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
     let llvm = *shared.funcs.get(func.name.as_str()).ok_or_else(|| bug("the function is not declared"))?;
     let cfg = Cfg::new(func);
     let mut e = Emitter {
-        shared, func, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
-        phis: vec![vec![]; func.blocks.len()], slots: vec![],
+        shared, func, cfg: &cfg, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
+        phis: vec![vec![]; func.blocks.len()], slots: vec![], exact: exact_conversions(func, &cfg),
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
     if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, lir::Loc(0)); }

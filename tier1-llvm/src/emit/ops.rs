@@ -7,7 +7,8 @@ use tierup_core::diag::Result;
 use tierup_core::lir::{Op, Ty, Value};
 
 impl<'c> Emitter<'c, '_, '_> {
-    pub(super) fn op(&mut self, op: Op, ty: Ty, args: &[Value]) -> Result<BasicValueEnum<'c>> {
+    /// `exact`: a conversion to an integer that cannot leave its type.
+    pub(super) fn op(&mut self, op: Op, ty: Ty, args: &[Value], exact: bool) -> Result<BasicValueEnum<'c>> {
         let list = self.list(args)?;
         let int = |k: usize| list[k].into_int_value();
         let float = |k: usize| list[k].into_float_value();
@@ -69,6 +70,8 @@ impl<'c> Emitter<'c, '_, '_> {
             Op::Itrunc => built(self.b.build_int_truncate(int(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
             Op::SintToF => built(self.b.build_signed_int_to_float(int(0), self.shared.ty(ty).into_float_type(), ""))?.into(),
             Op::UintToF => built(self.b.build_unsigned_int_to_float(int(0), self.shared.ty(ty).into_float_type(), ""))?.into(),
+            Op::FToSint if exact => built(self.b.build_float_to_signed_int(float(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
+            Op::FToUint if exact => built(self.b.build_float_to_unsigned_int(float(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
             Op::FToSint => self.saturate("llvm.fptosi.sat", ty, list[0])?,
             Op::FToUint => self.saturate("llvm.fptoui.sat", ty, list[0])?,
             Op::Fconvert => {

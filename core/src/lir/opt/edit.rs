@@ -1,6 +1,6 @@
 //! What passes share: replacing values, finding definitions, rebuilding parameter lists.
 
-use crate::lir::{BlockCall, Func, Inst, InstData, Value};
+use crate::lir::{Block, BlockCall, Func, Inst, InstData, Loc, Op, Ty, Value};
 
 /// Values to be replaced by others. Chains are followed, so the order of registration is free; cycles are the caller's bug.
 pub struct Subst { to: Vec<u32>, any: bool }
@@ -63,6 +63,23 @@ impl Defs {
     pub fn constant(&self, func: &Func, v: Value) -> Option<u64> {
         let InstData::Const { bits, .. } = self.data(func, v)? else { return None };
         Some(*bits)
+    }
+}
+
+/// Appends instructions to blocks.
+pub struct Writer<'f> { pub func: &'f mut Func, pub loc: Loc }
+
+impl Writer<'_> {
+    pub fn put(&mut self, block: Block, data: InstData) -> Vec<Value> {
+        let i = self.func.make_inst(data, self.loc);
+        self.func.blocks[block.index()].insts.push(i);
+        self.func.insts[i.index()].results.clone()
+    }
+    pub fn value(&mut self, block: Block, data: InstData) -> Value { self.put(block, data)[0] }
+    pub fn int(&mut self, block: Block, ty: Ty, x: i64) -> Value { self.value(block, InstData::Const { ty, bits: x as u64 }) }
+    pub fn bin(&mut self, block: Block, op: Op, a: Value, b: Value) -> Value {
+        let ty = self.func.value_type(a);
+        self.value(block, InstData::Op { op, ty, args: vec![a, b] })
     }
 }
 

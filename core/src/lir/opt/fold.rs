@@ -1,6 +1,6 @@
 //! Sparse conditional constant propagation, copies among block parameters, algebraic identities.
 //!
-//! The first part finds which values are constant along the edges that can be taken, optimistically around loops; the second
+//! The first part finds which values are constant (or at least not zero, as a new exception is) along the edges that can be taken, optimistically around loops; the second
 //! which block parameters always equal one other value; the third rewrites the function in one walk over reachable blocks.
 //! `assume` branches (one side unreachable) are kept: `range` learns from them and removes them.
 
@@ -11,7 +11,11 @@ use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Valu
 
 /// What a value is known to be.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Known { Nothing, Constant(u64), Anything }
+enum Known { Nothing, Constant(u64), NonZero, Anything }
+
+impl Known {
+    fn is_nonzero(self) -> bool { match self { Known::NonZero => true, Known::Constant(c) => c != 0, Known::Nothing | Known::Anything => false } }
+}
 
 pub fn fold(func: &mut Func) {
     if func.layout.is_empty() { return; }
@@ -53,18 +57,23 @@ impl Facts {
                 let now = self.evaluate(func, *op, *ty, args);
                 self.raise(node.results[0], now)
             }
-            InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. }
-            | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c),
+            InstData::CallHelper { helper, .. } => {
+                let result = if helper.gives_object() { Known::NonZero } else { Known::Anything };
+                node.results.iter().fold(false, |c, r| self.raise(*r, result) | c)
+            }
+            InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => self.raise(node.results[0], Known::NonZero),
+            InstData::Load { .. } | InstData::Store { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } =>
+                node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c),
             InstData::Jump(to) => self.edge(func, to.block, &to.args),
             InstData::Brif { cond, then_to, else_to, .. } => match self.known[cond.index()] {
                 Known::Nothing => false,
                 Known::Constant(c) => { let to = if c as i8 != 0 { then_to } else { else_to }; self.edge(func, to.block, &to.args) }
-                Known::Anything => self.edge(func, then_to.block, &then_to.args) | self.edge(func, else_to.block, &else_to.args),
+                Known::NonZero | Known::Anything => self.edge(func, then_to.block, &then_to.args) | self.edge(func, else_to.block, &else_to.args),
             },
             InstData::Switch { index, cases, default } => match self.known[index.index()] {
                 Known::Nothing => false,
                 Known::Constant(c) => self.edge(func, switch_target(c, cases, *default), &[]),
-                Known::Anything => cases.iter().chain([default]).fold(false, |c, b| self.edge(func, *b, &[]) | c),
+                Known::NonZero | Known::Anything => cases.iter().chain([default]).fold(false, |c, b| self.edge(func, *b, &[]) | c),
             },
             InstData::Return(_) | InstData::Unreachable => false,
         }
@@ -77,7 +86,7 @@ impl Facts {
             match self.known[a.index()] {
                 Known::Nothing => return Known::Nothing,
                 Known::Constant(c) => *o = c,
-                Known::Anything => all = false,
+                Known::NonZero | Known::Anything => all = false,
             }
         }
         if all { return Known::Constant(eval(op, from_type(func, op, ty, args), ty, &operands[..args.len()])); }
@@ -85,6 +94,11 @@ impl Facts {
             let chosen = args[if c as i8 != 0 { 1 } else { 2 }];
             if let Known::Constant(k) = self.known[chosen.index()] { return Known::Constant(k); }
         }
+        let known = |k: usize| self.known[args[k].index()];
+        // Conversions between bits keep the width.
+        if op == Op::Bitcast && known(0).is_nonzero() { return Known::NonZero; }
+        let asks = |k: usize, other: usize| known(k).is_nonzero() && known(other) == Known::Constant(0);
+        if matches!(op, Op::IcmpEq | Op::IcmpNe) && (asks(0, 1) || asks(1, 0)) { return Known::Constant((op == Op::IcmpNe) as u64); }
         Known::Anything
     }
 
@@ -95,14 +109,16 @@ impl Facts {
         changed
     }
 
-    /// Values only ever move up: nothing, one constant, anything. That is what ends the sweeps.
+    /// Values only ever move up: nothing, one constant, not zero, anything. That is what ends the sweeps.
     fn raise(&mut self, v: Value, now: Known) -> bool {
         let old = self.known[v.index()];
         let now = match (old, now) {
             (Known::Anything, _) | (_, Known::Nothing) => return false,
             (Known::Nothing, new) => new,
             (Known::Constant(a), Known::Constant(b)) if a == b => return false,
-            (Known::Constant(_), Known::Constant(_) | Known::Anything) => Known::Anything,
+            (Known::NonZero, new) if new.is_nonzero() => return false,
+            (old, new) if old.is_nonzero() && new.is_nonzero() => Known::NonZero,
+            (Known::Constant(_) | Known::NonZero, Known::Constant(_) | Known::NonZero | Known::Anything) => Known::Anything,
         };
         self.known[v.index()] = now;
         true
@@ -145,7 +161,7 @@ fn find_copies(func: &Func, cfg: &Cfg, facts: &Facts, subst: &mut Subst) {
         for &b in cfg.rpo().iter().skip(1) {
             for p in &func.blocks[b.index()].params {
                 let Arrives::One(v) = arrives[p.index()] else { continue };
-                if facts.known[p.index()] != Known::Anything || subst.get(*p) != *p || subst.get(v) == *p { continue; }
+                if !matches!(facts.known[p.index()], Known::NonZero | Known::Anything) || subst.get(*p) != *p || subst.get(v) == *p { continue; }
                 subst.set(*p, v);
                 changed = true;
             }

@@ -17,6 +17,7 @@ mod simplify;
 mod strip;
 mod thread;
 mod unroll;
+mod unwrap;
 mod version;
 
 use crate::lir::{Func, Module};
@@ -40,13 +41,14 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "inline", doc: "Small functions of the module copied into their callers.", run: Run::Module(inline::inline_calls) },
     Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
+    Pass { name: "unwrap", doc: "Indices checked before they are wrapped: a negative one takes a side way.", run: Run::Func(unwrap::unwrap_indices) },
     Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
     Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "assume", "blocks", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
 pub const TIER1: &[&str] = &["fold", "blocks", "thread", "cse", "strip", "fold", "blocks", "dce"];

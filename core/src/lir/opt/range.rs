@@ -1,4 +1,5 @@
-//! Comparisons that are always true or always false are decided: bounds checks, the wrapping of negative indices, tests of counters.
+//! Comparisons that are always true or always false are decided: bounds checks, the wrapping of negative indices, tests of counters. And remainders of
+//! what is at most one step outside lose their division.
 //!
 //! [`Prover::le`] answers "is x <= y + c wherever this block runs" on demand, from the conditions of dominating branches, from
 //! definitions (minimum, remainder, masks, widening), and for block parameters by induction over the loop: what arrives on every edge
@@ -9,22 +10,25 @@
 
 use super::edit::{Defs, FastMap};
 use crate::lir::cfg::{Cfg, Dominators};
-use crate::lir::{Block, Func, InstData, Op, Shape, Ty, Value};
+use crate::lir::{Block, Func, Inst, InstData, Op, Shape, Ty, Value};
 
 /// Steps that one question may take, and how deep it may go.
 const BUDGET: u32 = 50;
+/// For a question whose answer saves a division.
+const LARGE_BUDGET: u32 = 250;
 const MAX_DEPTH: u32 = 14;
 
 pub fn decide_comparisons(func: &mut Func) {
     if func.layout.is_empty() { return; }
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
-    let mut decided = vec![];
+    let (mut decided, mut remainders) = (vec![], vec![]);
     {
         let mut prover = Prover::new(func, &cfg, &doms);
         for &b in doms.preorder() {
             for i in &func.blocks[b.index()].insts {
                 let InstData::Op { op, ty, args } = &func.insts[i.index()].data else { continue };
+                if matches!(op, Op::Srem | Op::Select) && let Some(r) = Remainder::find(&mut prover, *i, b, *op, args) { remainders.push(r); }
                 if op.shape() != Shape::IntCompare || *ty == Ty::Ptr { continue; }
                 if let Some(holds) = prover.compare(*op, args[0], args[1], b) {
                     decided.push((*i, holds));
@@ -34,6 +38,65 @@ pub fn decide_comparisons(func: &mut Func) {
         }
     }
     for (i, holds) in decided { func.insts[i.index()].data = InstData::Const { ty: Ty::I8, bits: holds as u64 }; }
+    for r in remainders { r.apply(func); }
+}
+
+/// A remainder that needs no division: of `x` by `n > 0`, where `-1 <= x <= n`, as neighbours on a torus are found.
+struct Remainder { inst: Inst, block: Block, x: Value, n: Value, python: bool, negative: bool, full: bool }
+
+impl Remainder {
+    /// `inst` is `x % n` as the machine rounds, where `x` is not negative, or as Python does: `select(r < 0, r + n, r)`.
+    fn find(p: &mut Prover<'_>, inst: Inst, block: Block, op: Op, args: &[Value]) -> Option<Remainder> {
+        let (r, python) = match op {
+            Op::Srem => (args, false),
+            Op::Select => {
+                let (Op::Srem, rem) = p.op(args[2])? else { return None };
+                let (Op::Iadd, sum) = p.op(args[1])? else { return None };
+                let cond = match p.op(args[0])? { (Op::Select, arms) => arms[if *p.decided.get(&arms[0])? { 1 } else { 2 }], _ => args[0] };
+                let (Op::IcmpSlt, asked) = p.op(cond)? else { return None };
+                let adjusts = asked[0] == args[2] && p.constant(asked[1]) == Some(0) && (sum == [args[2], rem[1]] || sum == [rem[1], args[2]]);
+                (adjusts.then_some(rem)?, true)
+            }
+            _ => return None,
+        };
+        let (x, n) = (r[0], r[1]);
+        p.allowance = LARGE_BUDGET;
+        let found = Remainder::ask(p, inst, block, x, n, python);
+        p.allowance = BUDGET;
+        found
+    }
+
+    fn ask(p: &mut Prover<'_>, inst: Inst, block: Block, x: Value, n: Value, python: bool) -> Option<Remainder> {
+        if p.constant(n).is_some() || p.func.value_type(n) != Ty::I64 || !p.ask(Node::Zero, Node::V(n), -1, block) || !p.ask(Node::V(x), Node::V(n), 0, block) { return None; }
+        let negative = !p.ask(Node::Zero, Node::V(x), 0, block);
+        if negative && (!python || !p.ask(Node::Zero, Node::V(x), 1, block)) { return None; }
+        let full = !p.ask(Node::V(x), Node::V(n), -1, block);
+        Some(Remainder { inst, block, x, n, python, negative, full })
+    }
+
+    fn apply(self, func: &mut Func) {
+        debug_assert!(self.python || !self.negative);
+        let loc = func.insts[self.inst.index()].loc;
+        let mut before = vec![];
+        let mut put = |func: &mut Func, data: InstData| { let i = func.make_inst(data, loc); before.push(i); func.insts[i.index()].results[0] };
+        let zero = put(func, InstData::Const { ty: Ty::I64, bits: 0 });
+        let mut at = self.x;
+        if self.negative {
+            let below = put(func, InstData::Op { op: Op::IcmpSlt, ty: Ty::I64, args: vec![at, zero] });
+            let up = put(func, InstData::Op { op: Op::Iadd, ty: Ty::I64, args: vec![at, self.n] });
+            at = put(func, InstData::Op { op: Op::Select, ty: Ty::I64, args: vec![below, up, at] });
+        }
+        let data = if self.full {
+            let last = put(func, InstData::Op { op: Op::IcmpEq, ty: Ty::I64, args: vec![at, self.n] });
+            InstData::Op { op: Op::Select, ty: Ty::I64, args: vec![last, zero, at] }
+        } else {
+            InstData::Op { op: Op::Iadd, ty: Ty::I64, args: vec![at, zero] }
+        };
+        func.insts[self.inst.index()].data = data;
+        let insts = &mut func.blocks[self.block.index()].insts;
+        let position = insts.iter().position(|i| *i == self.inst).unwrap_or(0);
+        insts.splice(position..position, before);
+    }
 }
 
 /// A value, or the number 0.
@@ -74,6 +137,8 @@ pub struct Prover<'a> {
     /// Bounds that could not be proved, or are being tried, for the question at hand.
     failed: Vec<(Goal, Block)>,
     budget: u32,
+    /// What every question starts with.
+    allowance: u32,
 }
 
 /// The facts that are likeliest to help: the latest, which are the nearest, and the first, which hold everywhere. A length that a
@@ -93,7 +158,7 @@ impl<'a> Prover<'a> {
             for i in &block.insts { for r in &func.insts[i.index()].results { home[r.index()] = Some(b); } }
         }
         let mut prover = Prover {
-            func, cfg, doms, defs: Defs::new(func), home, upper: FastMap::default(), lower: FastMap::default(), not_zero: FastMap::default(), decided: FastMap::default(), goals: vec![], failed: vec![], budget: 0,
+            func, cfg, doms, defs: Defs::new(func), home, upper: FastMap::default(), lower: FastMap::default(), not_zero: FastMap::default(), decided: FastMap::default(), goals: vec![], failed: vec![], budget: 0, allowance: BUDGET,
         };
         prover.collect();
         prover
@@ -136,6 +201,10 @@ impl<'a> Prover<'a> {
     /// What a condition says.
     fn learn(&self, cond: Value, holds: bool, depth: u32, f: &mut dyn FnMut(Fact)) {
         let Some((op, args)) = self.op(cond) else { return };
+        if op == Op::Select {
+            if let Some(first) = self.decided.get(&args[0]) && depth > 0 { self.learn(args[if *first { 1 } else { 2 }], holds, depth - 1, f); }
+            return;
+        }
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
         // `a <= 7 + c` is a bound by zero.
         let node = |v: Value| self.constant(v).map_or((Node::V(v), 0), |k| (Node::Zero, k));
@@ -205,7 +274,7 @@ impl<'a> Prover<'a> {
     }
 
     fn start(&mut self) {
-        self.budget = BUDGET;
+        self.budget = self.allowance;
         self.goals.clear();
         self.failed.clear();
     }
@@ -330,7 +399,7 @@ impl<'a> Prover<'a> {
         let d = depth + 1;
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
         let (na, nb) = (Node::V(a), Node::V(b));
-        match op {
+        let by_itself = match op {
             Op::Smin => self.le(na, y, c, place, d) || self.le(nb, y, c, place, d),
             Op::Smax => self.le(na, y, c, place, d) && self.le(nb, y, c, place, d),
             Op::Select => self.arms(args, place, |p, v, place| p.le(Node::V(v), y, c, place, d)),
@@ -343,10 +412,31 @@ impl<'a> Prover<'a> {
             }
             Op::Sdiv => self.le(Node::Zero, nb, -1, place, d) && self.not_negative(a, place, d) && self.le(na, y, c, place, d),
             Op::Sshr | Op::Ushr => self.not_negative(a, place, d) && self.le(na, y, c, place, d),
+            // `a + b <= y + c` where one summand is at most a number; with one at most zero and the other not below it the sum does not wrap.
+            Op::Iadd => [(a, b), (b, a)].into_iter().any(|(p, q)| {
+                self.le(Node::V(q), y, c, place, d) && self.le(Node::V(p), Node::Zero, 0, place, d) && self.not_negative(q, place, d)
+                    || y == Node::V(q) && self.le(Node::V(p), Node::Zero, c.min(0), place, d) && self.not_negative(q, place, d)
+            }),
             // Taking off what is not negative, without wrapping.
             Op::Isub => self.not_negative(b, place, d) && self.not_negative(a, place, d) && self.le(na, y, c, place, d),
             _ => false,
+        };
+        by_itself || op == Op::Iadd && [(a, b), (b, a)].into_iter().any(|(p, q)| self.exact_span(p, q, place, d).is_some_and(|(_, most)| self.le(Node::V(p), y, c - i128::from(most), place, d)))
+    }
+
+    /// Between which numbers a counter `q` with a constant start and a constant bound lies, if `p + q` is exact.
+    fn exact_span(&mut self, p: Value, q: Value, place: Place<'_>, depth: u32) -> Option<(i64, i64)> {
+        let (block, at) = self.parameter(Node::V(q))?;
+        let mut most = None;
+        recent(self.upper.get(&q), |f| if f.other == Node::Zero && self.doms.dominates(f.at, place.at) { most = Some(most.map_or(f.c, |m: i64| m.min(f.c))) });
+        let (most, mut least) = (most?, None);
+        for from in self.cfg.preds(block) {
+            self.func.insts[self.func.terminator(*from)?.index()].data.for_each_target(|to, args| {
+                if to == block && let Some(k) = args.get(at).and_then(|v| self.constant(*v)) { least = Some(least.map_or(k, |l: i64| l.min(k))); }
+            });
         }
+        let least = least?;
+        (self.le(Node::Zero, Node::V(q), -i128::from(least), place, depth) && self.fits(p, least, place, depth) && self.fits(p, most, place, depth)).then_some((least, most))
     }
 
     /// `x <= op(args) + c`.
@@ -354,7 +444,7 @@ impl<'a> Prover<'a> {
         let d = depth + 1;
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
         let (na, nb) = (Node::V(a), Node::V(b));
-        match op {
+        let by_itself = match op {
             Op::Smax => self.le(x, na, c, place, d) || self.le(x, nb, c, place, d),
             Op::Smin => self.le(x, na, c, place, d) && self.le(x, nb, c, place, d),
             Op::Select => self.arms(args, place, |p, v, place| p.le(x, Node::V(v), c, place, d)),
@@ -367,10 +457,16 @@ impl<'a> Prover<'a> {
                 let width = self.func.value_type(a).bytes() as i64 * 8;
                 x == Node::Zero && c >= 0 && (self.constant(b).is_some_and(|k| k & (width - 1) != 0) || self.not_negative(a, place, d))
             }
+            // `a % b + b`, where the remainder is not above zero: its amount is below that of the divisor.
+            Op::Iadd => x == Node::Zero && c >= 0 && [(a, b), (b, a)].into_iter().any(|(r, n)| {
+                let divides = self.op(r).is_some_and(|(op, args)| op == Op::Srem && args[1] == n);
+                divides && self.not_negative(n, place, d) && self.le(Node::V(r), Node::Zero, 0, place, d)
+            }),
             // `0 <= a - b + c` is `b <= a + c`; with both not negative the difference does not wrap.
             Op::Isub => x == Node::Zero && self.not_negative(b, place, d) && self.not_negative(a, place, d) && self.le(nb, na, c, place, d),
             _ => false,
-        }
+        };
+        by_itself || op == Op::Iadd && [(a, b), (b, a)].into_iter().any(|(p, q)| self.exact_span(p, q, place, d).is_some_and(|(least, _)| self.le(x, Node::V(p), c + i128::from(least), place, d)))
     }
 
     /// Both results of a select, each under its condition.

@@ -11,10 +11,17 @@
 //! joins `k' < TURNS`. The inner loop then has one exit, at its end, which is what LLVM needs to vectorise a sum (with two exits, what a turn
 //! hands to the next would leave the loop in two states).
 //!
+//! Where that test compares a counter with a bound, the inner loop counts to a nearer bound instead, and there is no `k`:
+//!
+//! ```text
+//! around(i):  brif i < n, near, out           near: m = i + umin(n - i, TURNS * step); jump header(i)
+//! latch:      i' = i + step; brif i' < m, header(i'), look      (≠ for a step of 1)
+//! ```
+//!
 //! The inner loop reads nothing that changes behind its back, so LLVM may vectorise it. Loops that call anything keep their polls: they do not
 //! vectorise, and a turn may take long.
 
-use super::edit::Defs;
+use super::edit::{Defs, Writer};
 use super::region::{Copied, merge_definitions, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
@@ -26,7 +33,11 @@ const TURNS: i64 = 1 << 14;
 const MAX_TEST: usize = 16;
 
 /// A loop that polls: header, the block that polls, the load of the flag; and where the header is a test that may move, for which answer the loop goes on.
-struct Polling { header: Block, latch: Block, load: Inst, test: Option<bool> }
+struct Polling { header: Block, latch: Block, load: Inst, test: Option<bool>, counter: Option<Counter> }
+
+/// The loop goes on while `param compare bound`, and `param` moves by `step` towards the bound.
+#[derive(Clone, Copy)]
+struct Counter { param: usize, compare: Op, bound: Value, step: i64 }
 
 pub fn strip_polls(func: &mut Func) {
     split_switch_edges(func);
@@ -37,7 +48,9 @@ pub fn strip_polls(func: &mut Func) {
         let defs = Defs::new(func);
         loops.all.iter().filter(|l| l.innermost && l.header != func.entry() && !calls(func, &l.blocks)).filter_map(|l| {
             let p = l.latches.iter().find_map(|latch| poll_of(func, &defs, *latch, l.header))?;
-            Some(Polling { test: test_of(func, &l.blocks, &p), ..p })
+            let test = test_of(func, &l.blocks, &p);
+            let counter = test.and_then(|stays_if| counter_of(func, &defs, &l.blocks, &p, stays_if));
+            Some(Polling { test, counter, ..p })
         }).collect()
     };
     let copies: Vec<Copied> = found.iter().filter_map(|p| strip(func, p)).collect();
@@ -49,10 +62,37 @@ fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
     let insts = &func.blocks[p.header.index()].insts;
     let Some((branch, rest)) = insts.split_last() else { return None };
     let InstData::Brif { then_to, else_to, .. } = &func.insts[branch.index()].data else { return None };
-    let computes = |i: &Inst| matches!(func.insts[i.index()].data, InstData::Const { .. } | InstData::Op { .. });
+    // A test of floats belongs to a loop that does not vectorise, and the body often uses what it computed.
+    let computes = |i: &Inst| match &func.insts[i.index()].data {
+        InstData::Const { ty, .. } => !matches!(ty, Ty::F32 | Ty::F64),
+        InstData::Op { args, .. } => args.iter().all(|a| !matches!(func.value_type(*a), Ty::F32 | Ty::F64)),
+        InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. }
+        | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => false,
+    };
     let inside = |to: &BlockCall| blocks.contains(&to.block) && to.block != p.header;
     let moves = p.header != p.latch && rest.len() <= MAX_TEST && rest.iter().all(computes) && inside(then_to) != inside(else_to);
     moves.then(|| inside(then_to))
+}
+
+/// What the header's test counts, where it is a comparison that a nearer bound can stand in for.
+fn counter_of(func: &Func, defs: &Defs, blocks: &[Block], p: &Polling, stays_if: bool) -> Option<Counter> {
+    let InstData::Brif { cond, .. } = &func.insts[func.terminator(p.header)?.index()].data else { return None };
+    let InstData::Op { op: compare, ty: Ty::I64, args } = defs.data(func, *cond)? else { return None };
+    let within = |v: Value| blocks.iter().any(|b| {
+        let block = &func.blocks[b.index()];
+        block.params.contains(&v) || block.insts.iter().any(|i| func.insts[i.index()].results.contains(&v))
+    });
+    let param = func.blocks[p.header.index()].params.iter().position(|v| *v == args[0])?;
+    let InstData::Brif { else_to, .. } = &func.insts[func.terminator(p.latch)?.index()].data else { return None };
+    let InstData::Op { op: Op::Iadd, args: sum, .. } = defs.data(func, else_to.args[param])? else { return None };
+    let step = (sum[0] == args[0]).then(|| defs.constant(func, sum[1]))?? as i64;
+    let near = 1 << 20;
+    let towards = (*compare == Op::IcmpSlt && (1..near).contains(&step)) || (*compare == Op::IcmpSgt && (1 - near..0).contains(&step))
+        // Down to a number from above, or up from below: either way the distance counts turns.
+        || (*compare == Op::IcmpNe && step.abs() == 1);
+    // The constant bound of a test may stand in the header itself.
+    let bound_known = !within(args[1]) || defs.constant(func, args[1]).is_some();
+    (stays_if && towards && bound_known).then_some(Counter { param, compare: *compare, bound: args[1], step })
 }
 
 /// Whether a block that is not cold calls anything.
@@ -69,7 +109,7 @@ fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Poll
     if defs.constant(func, args[1]) != Some(0) { return None; }
     let load = defs.inst(args[0])?;
     let here = func.blocks[latch.index()].insts.contains(&load);
-    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None })
+    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None })
 }
 
 /// Gives what was copied of a test that moved.
@@ -84,39 +124,68 @@ fn strip(func: &mut Func, p: &Polling) -> Option<Copied> {
     }
     let types: Vec<Ty> = func.blocks[p.header.index()].params.iter().map(|v| func.value_type(*v)).collect();
     let params: Vec<Value> = types.iter().map(|t| func.add_param(around, *t)).collect();
-    let turn = func.add_param(p.header, Ty::I64);
-    let put = |func: &mut Func, block: Block, data: InstData| {
-        let i = func.make_inst(data, loc);
-        func.blocks[block.index()].insts.push(i);
-        func.insts[i.index()].results.first().copied()
-    };
-    let zero = put(func, around, InstData::Const { ty: Ty::I64, bits: 0 })?;
-    let enter = BlockCall { block: p.header, args: params.iter().copied().chain([zero]).collect() };
-    let moved = p.test.and_then(|stays_if| move_test(func, p, stays_if, around, &params, enter.clone()));
-    if moved.is_none() { put(func, around, InstData::Jump(enter)); }
     // The flag is read where it is looked at.
     let compare = func.blocks[p.latch.index()].insts.iter().copied().find(|i| func.insts[i.index()].results.first() == Some(&cond));
     func.blocks[p.latch.index()].insts.retain(|i| *i != branch && *i != p.load && Some(*i) != compare);
-    let one = put(func, p.latch, InstData::Const { ty: Ty::I64, bits: 1 });
-    let many = put(func, p.latch, InstData::Const { ty: Ty::I64, bits: TURNS as u64 });
-    let next = put(func, p.latch, InstData::Op { op: Op::Iadd, ty: Ty::I64, args: vec![turn, one?] })?;
-    let mut more = put(func, p.latch, InstData::Op { op: Op::IcmpSlt, ty: Ty::I64, args: vec![next, many?] })?;
-    if let Some(test) = &moved {
-        let cond = copy_test(func, p, &test.insts, test.cond, p.latch, &else_to.args).0;
-        let none = put(func, p.latch, InstData::Const { ty: func.value_type(cond), bits: 0 })?;
-        let op = if test.stays_if { Op::IcmpNe } else { Op::IcmpEq };
-        let stays = put(func, p.latch, InstData::Op { op, ty: func.value_type(cond), args: vec![cond, none] })?;
-        more = put(func, p.latch, InstData::Op { op: Op::Band, ty: Ty::I8, args: vec![more, stays] })?;
-    }
-    let back = BlockCall { block: p.header, args: else_to.args.iter().copied().chain([next]).collect() };
-    put(func, p.latch, InstData::Brif { cond: more, then_to: back, else_to: BlockCall { block: look, args: vec![] }, cold: Cold::Else });
+    let mut w = Writer { func, loc };
+    let (copied, near) = match (p.counter, p.test) {
+        (Some(c), Some(stays_if)) => {
+            let (copied, near) = count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
+            (Some(copied), Some(near))
+        }
+        (None, test) | (Some(_), test) => (count_turns(&mut w, p, test, around, &params, &else_to, look), None),
+    };
     func.blocks[look.index()].insts.extend([p.load].into_iter().chain(compare));
-    put(func, look, InstData::Brif { cond, then_to, else_to: BlockCall { block: around, args: else_to.args }, cold: Cold::Then });
-    for (b, before) in [(around, p.header), (look, p.latch)] {
-        let at = func.layout.iter().position(|x| *x == before).unwrap_or(0);
-        func.layout.insert(if b == around { at } else { at + 1 }, b);
+    Writer { func, loc }.put(look, InstData::Brif { cond, then_to, else_to: BlockCall { block: around, args: else_to.args }, cold: Cold::Then });
+    let before = func.layout.iter().position(|x| *x == p.header).unwrap_or(0);
+    func.layout.splice(before..before, [around].into_iter().chain(near));
+    let after = func.layout.iter().position(|x| *x == p.latch).unwrap_or(0) + 1;
+    func.layout.insert(after, look);
+    copied
+}
+
+/// The inner loop goes on while `turn < TURNS`, and while its own test says so where that is at the header.
+fn count_turns(w: &mut Writer<'_>, p: &Polling, test: Option<bool>, around: Block, params: &[Value], back: &BlockCall, look: Block) -> Option<Copied> {
+    let turn = w.func.add_param(p.header, Ty::I64);
+    let zero = w.int(around, Ty::I64, 0);
+    let enter = BlockCall { block: p.header, args: params.iter().copied().chain([zero]).collect() };
+    let moved = test.and_then(|stays_if| move_test(w.func, p, stays_if, around, params, enter.clone()));
+    if moved.is_none() { w.put(around, InstData::Jump(enter)); }
+    let one = w.int(p.latch, Ty::I64, 1);
+    let many = w.int(p.latch, Ty::I64, TURNS);
+    let next = w.bin(p.latch, Op::Iadd, turn, one);
+    let mut more = w.bin(p.latch, Op::IcmpSlt, next, many);
+    if let Some(test) = &moved {
+        let cond = copy_test(w.func, p, &test.insts, test.cond, p.latch, &back.args).0;
+        let none = w.int(p.latch, w.func.value_type(cond), 0);
+        let stays = w.bin(p.latch, if test.stays_if { Op::IcmpNe } else { Op::IcmpEq }, cond, none);
+        more = w.bin(p.latch, Op::Band, more, stays);
     }
+    let again = BlockCall { block: p.header, args: back.args.iter().copied().chain([next]).collect() };
+    w.put(p.latch, InstData::Brif { cond: more, then_to: again, else_to: BlockCall { block: look, args: vec![] }, cold: Cold::Else });
     moved.map(|t| t.copied)
+}
+
+/// The inner loop counts to a bound that is at most `TURNS` turns away. Gives the block that computes it, which runs where there is a turn at all: the
+/// distance is then not negative, and as an unsigned number exact.
+#[expect(clippy::too_many_arguments, reason = "one step of `strip`")]
+fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: bool, around: Block, params: &[Value], back: &BlockCall, look: Block) -> (Copied, Block) {
+    let near = w.func.make_block();
+    let moved = move_test(w.func, p, stays_if, around, params, BlockCall { block: near, args: vec![] });
+    let copied = moved.map(|t| t.copied).unwrap_or_default();
+    let bound = copied.values.get(&c.bound).copied().unwrap_or(c.bound);
+    let (from, up) = (params[c.param], c.step > 0);
+    let distance = if up { w.bin(near, Op::Isub, bound, from) } else { w.bin(near, Op::Isub, from, bound) };
+    let most = w.int(near, Ty::I64, TURNS * c.step.abs());
+    let distance = w.bin(near, Op::Umin, distance, most);
+    let limit = w.bin(near, if up { Op::Iadd } else { Op::Isub }, from, distance);
+    w.put(near, InstData::Jump(BlockCall { block: p.header, args: params.to_vec() }));
+    // A step of one meets the bound exactly, and a number of turns that is a plain difference is what LLVM unrolls by.
+    let compare = if c.step.abs() == 1 { Op::IcmpNe } else { c.compare };
+    let more = w.bin(p.latch, compare, back.args[c.param], limit);
+    let again = BlockCall { block: p.header, args: back.args.clone() };
+    w.put(p.latch, InstData::Brif { cond: more, then_to: again, else_to: BlockCall { block: look, args: vec![] }, cold: Cold::Else });
+    (copied, near)
 }
 
 /// A test that moved: its instructions, which stay in the header for those who use them, what it asks, and for which answer the loop goes on.
@@ -145,7 +214,7 @@ fn move_test(func: &mut Func, p: &Polling, stays_if: bool, around: Block, params
 /// Copies the test's instructions to the end of `to`, where the header's parameters have these values. Gives the copy of `cond` and all new names.
 fn copy_test(func: &mut Func, p: &Polling, insts: &[Inst], cond: Value, to: Block, args: &[Value]) -> (Value, Copied) {
     let mut copied = Copied::default();
-    // The turn counter comes last and is nothing that a test knows.
+    // A turn counter comes last and is nothing that a test knows.
     copied.values.extend(func.blocks[p.header.index()].params.iter().copied().zip(args.iter().copied()));
     for i in insts {
         let node = func.insts[i.index()].clone();

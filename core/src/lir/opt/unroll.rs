@@ -13,8 +13,8 @@ use crate::lir::{Alias, Block, Cold, Func, InstData, Op, Value};
 /// Turns of a loop that is unrolled.
 const MAX_TURNS: u64 = 8;
 /// Instructions that unrolling one loop may make, and all loops of a function together.
-const MAX_LOOP: usize = 300;
-const MAX_TOTAL: usize = 600;
+const MAX_LOOP: usize = 450;
+const MAX_TOTAL: usize = 900;
 /// Loops in loops.
 const MAX_DEPTH: usize = 3;
 

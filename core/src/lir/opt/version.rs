@@ -7,6 +7,8 @@
 //! indices, and so on.
 //!
 //! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between lie between.
+//!
+//! A loop that counts its turns down (a range whose step is a variable) may move others along: those walk by an invariant step, of unknown sign.
 
 use super::edit::{Defs, FastMap};
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
@@ -55,13 +57,17 @@ pub fn version_loops(func: &mut Func) {
 #[derive(Clone, Copy, Debug)]
 struct Counter { param: Value, start: Value, step: i64, bound: Value, inclusive: bool }
 
+/// A parameter that goes from `start` by the invariant `step` on each of `turns` turns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Walk { param: Value, start: Value, step: Value, turns: Value }
+
 /// `scale * counter + invariant terms + constant`.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Affine { scale: i64, terms: Vec<(Value, i64)>, constant: i64 }
 
 /// One index that stays in range, and its bound.
 #[derive(Debug, PartialEq)]
-enum Guard { Moving { index: Affine, bound: Value }, Still { index: Value, bound: Value }, Holds(Value) }
+enum Guard { Moving { index: Affine, bound: Value }, Walking { walk: Walk, index: Affine, bound: Value }, Still { index: Value, bound: Value }, Holds(Value) }
 
 #[derive(Debug)]
 struct Plan {
@@ -69,6 +75,7 @@ struct Plan {
     header: Block,
     blocks: Vec<Block>,
     counter: Option<Counter>,
+    walks: Vec<Walk>,
     guards: Vec<Guard>,
     /// Branches that always go to this side in the fast loop.
     decided: Vec<(Inst, bool)>,
@@ -97,7 +104,8 @@ impl Planner<'_> {
         }
         let front = self.cfg.preds(info.header).iter().copied().find(|p| !self.doms.dominates(info.header, *p))?;
         let counter = self.counter(front);
-        let mut plan = Plan { front, header: info.header, blocks: info.blocks.clone(), counter, guards: vec![], decided: vec![], wraps: vec![] };
+        let walks = self.walks(front);
+        let mut plan = Plan { front, header: info.header, blocks: info.blocks.clone(), counter, walks, guards: vec![], decided: vec![], wraps: vec![] };
         // In reverse post-order, so that the text and the test come out the same each time.
         plan.blocks.sort_by_key(|b| self.cfg.position(*b));
         for b in plan.blocks.clone() {
@@ -110,7 +118,7 @@ impl Planner<'_> {
             if plan.guards.len() >= MAX_CHECKS { break; }
             self.check(&mut plan, t, *cond, holds);
         }
-        let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. }));
+        let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
         // What never moves alone is not worth a second loop unless it is asked several times a turn.
         (moving || plan.decided.len() > 1).then_some(plan)
     }
@@ -173,17 +181,36 @@ impl Planner<'_> {
         (self.invariant(bound) && (step > 0) == less && step.abs() < 1 << 20).then_some(Counter { param, start, step, bound, inclusive })
     }
 
-    fn affine(&self, v: Value, c: &Counter, front: Block, wraps: &mut Vec<Inst>, depth: u32) -> Option<Affine> {
+    /// Where the header asks whether turns are left, counting down to zero: what else moves by an invariant step.
+    fn walks(&self, front: Block) -> Vec<Walk> {
+        let info = &self.loops.all[self.l];
+        let turns = || {
+            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[self.func.terminator(info.header)?.index()].data else { return None };
+            if !self.loops.contains(self.l, then_to.block) || self.loops.contains(self.l, else_to.block) { return None; }
+            let (Op::IcmpNe, args) = self.op(*cond)? else { return None };
+            let (turns, -1) = self.step(args[0], front)? else { return None };
+            (self.constant(args[1]) == Some(0) && self.func.value_type(turns) == Ty::I64).then_some(turns)
+        };
+        let Some(turns) = turns() else { return vec![] };
+        self.func.blocks[info.header.index()].params.iter().filter_map(|&param| {
+            let (start, next) = self.arrivals(param, front)?;
+            let (Op::Iadd, args) = self.op(next)? else { return None };
+            (args[0] == param && self.invariant(args[1]) && self.func.value_type(param) == Ty::I64).then_some(Walk { param, start, step: args[1], turns })
+        }).take(4).collect()
+    }
+
+    /// `v` in terms of the parameter `p`; others move as much as `pace` says.
+    fn affine(&self, v: Value, p: Value, pace: Option<&Counter>, front: Block, wraps: &mut Vec<Inst>, depth: u32) -> Option<Affine> {
         if let Some(k) = self.constant(v) { return Some(Affine { constant: k, ..Affine::default() }); }
         if self.invariant(v) { return Some(Affine { terms: vec![(v, 1)], ..Affine::default() }); }
-        if v == c.param { return Some(Affine { scale: 1, ..Affine::default() }); }
+        if v == p { return Some(Affine { scale: 1, ..Affine::default() }); }
         if depth == 0 { return None; }
         let Some((op, args)) = self.op(v) else {
             // Another parameter that keeps pace with the counter.
-            let (first, step) = self.step(v, front)?;
+            let (c, (first, step)) = (pace?, self.step(v, front)?);
             return (step == c.step).then(|| Affine { scale: 1, terms: vec![(first, 1), (c.start, -1)], constant: 0 });
         };
-        let mut part = |v: Value| self.affine(v, c, front, wraps, depth - 1);
+        let mut part = |v: Value| self.affine(v, p, pace, front, wraps, depth - 1);
         match op {
             Op::Iadd => part(args[0])?.plus(&part(args[1])?, 1),
             Op::Isub => part(args[0])?.plus(&part(args[1])?, -1),
@@ -194,7 +221,7 @@ impl Planner<'_> {
                 let (Op::IcmpSlt, cond) = self.op(args[0])? else { return None };
                 if cond[0] != args[2] || self.constant(cond[1]) != Some(0) { return None; }
                 wraps.push(self.defs.inst(v)?);
-                self.affine(args[2], c, front, wraps, depth - 1)
+                self.affine(args[2], p, pace, front, wraps, depth - 1)
             }
             _ => None,
         }
@@ -212,15 +239,20 @@ impl Planner<'_> {
         let (index, bound) = match (op, holds) { (Op::IcmpUlt, true) => (args[0], args[1]), (Op::IcmpUle, false) => (args[1], args[0]), _ => return };
         if !self.invariant(bound) { return; }
         if self.invariant(index) { return self.add(plan, Guard::Still { index, bound }, t, holds, vec![]); }
-        let Some(c) = plan.counter else { return };
-        let mut wraps = vec![];
-        let Some(index) = self.affine(index, &c, plan.front, &mut wraps, 6) else { return };
         // Behind the header's test the counter is between first and last; in the header itself it may be one step further.
         let header = self.loops.all[self.l].header;
-        let in_header = wraps.iter().any(|i| self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header)));
-        if in_header || self.func.terminator(header) == Some(t) { return; }
-        if index.terms.len() > 4 || index.scale == 0 || index.scale.abs() > 1 << 20 { return; }
-        self.add(plan, Guard::Moving { index, bound }, t, holds, wraps);
+        if self.func.terminator(header) == Some(t) { return; }
+        let sums = |p: Value, pace: Option<&Counter>| {
+            let mut wraps = vec![];
+            let index = self.affine(index, p, pace, plan.front, &mut wraps, 6)?;
+            let in_header = wraps.iter().any(|i| self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header)));
+            (!in_header && index.terms.len() <= 4 && index.scale != 0 && index.scale.abs() <= 1 << 20).then_some((index, wraps))
+        };
+        if let Some(c) = plan.counter && let Some((index, wraps)) = sums(c.param, Some(&c)) {
+            return self.add(plan, Guard::Moving { index, bound }, t, holds, wraps);
+        }
+        let walking = plan.walks.iter().find_map(|w| { let (index, wraps) = sums(w.param, None)?; (index.scale == 1).then_some((*w, index, wraps)) });
+        if let Some((walk, index, wraps)) = walking { self.add(plan, Guard::Walking { walk, index, bound }, t, holds, wraps); }
     }
 
     fn add(&self, plan: &mut Plan, guard: Guard, t: Inst, holds: bool, wraps: Vec<Inst>) {
@@ -341,6 +373,25 @@ impl Test<'_> {
     }
 }
 
+impl Test<'_> {
+    /// Requires the same of a walk: first and last position are exact and inside, so are those between, whichever way it goes.
+    fn walking(&mut self, walk: &Walk, index: &Affine, bound: Value) {
+        let (one, zero) = (self.int(1), self.int(0));
+        let steps = self.bin(Op::Isub, walk.turns, one);
+        let fine = self.bin(Op::IcmpSge, steps, zero);
+        self.require(fine);
+        let way = self.exact(Op::Imul, Op::SmulOverflows, steps, walk.step);
+        let last = self.exact(Op::Iadd, Op::SaddOverflows, walk.start, way);
+        let still = self.still(index);
+        for end in [walk.start, last] {
+            let at = match still { Some(s) => self.exact(Op::Iadd, Op::SaddOverflows, end, s), None => end };
+            for not_negative in [at, bound] { let fine = self.bin(Op::IcmpSge, not_negative, zero); self.require(fine); }
+            let below = self.bin(Op::IcmpUlt, at, bound);
+            self.require(below);
+        }
+    }
+}
+
 impl Plan {
     /// Writes the test, makes the copy (the slow loop), and strips the original of its checks.
     fn apply(self, func: &mut Func) -> Copied {
@@ -361,6 +412,7 @@ impl Plan {
                     test.moving(c, *last, index, *bound);
                 }
                 (Guard::Moving { .. }, None) => {}
+                (Guard::Walking { walk, index, bound }, _) => test.walking(walk, index, *bound),
             }
         }
         let cond = test.all;
