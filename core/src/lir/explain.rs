@@ -42,6 +42,8 @@ fn of_func(func: &Func, out: &mut Facts) {
     let doms = Dominators::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &doms);
     let cold = |b: Block| func.blocks[b.index()].cold;
+    // A cold block that only hot ones lead to: a negative index of the quick copy is wrapped there.
+    let aside = |b: Block| !cfg.preds(b).iter().any(|p| cold(*p));
     for l in loops.all.iter().filter(|l| l.innermost && !cold(l.header)) {
         let place_of = |i: &super::Inst| func.place(func.insts[i.index()].loc).filter(|l| l.line > 0);
         // Whose loop it is: the body may have code of other functions in it.
@@ -60,7 +62,7 @@ fn of_func(func: &Func, out: &mut Facts) {
             }
             let Some(here) = place(func, node.loc) else { continue };
             match &node.data {
-                InstData::CallHelper { helper, .. } if **helper == exc_index => { out.checks.insert((here, cfg.preds(b).iter().all(|p| cold(*p)))); }
+                InstData::CallHelper { helper, .. } if **helper == exc_index => { out.checks.insert((here, cfg.preds(b).iter().all(|p| cold(*p) && !aside(*p)))); }
                 InstData::CallHelper { helper, .. } => {
                     let makes = helper.effect == Effect::Allocates && !helper.name.starts_with("exc_") && !cold(b);
                     if makes { out.allocations.insert((here, helper.name.to_owned(), loops.depth(b) > 0)); }

@@ -11,10 +11,17 @@ use crate::lir::{Block, BlockCall, Func, Inst, InstData, InstNode, Loc, Value};
 #[derive(Default)]
 pub struct Copied { pub blocks: FastMap<Block, Block>, pub values: FastMap<Value, Value> }
 
-/// Copies blocks; edges among them lead to copies, edges out of them to where the originals lead.
+/// Copies blocks; edges among them lead to copies, edges out of them to where the originals lead. The blocks that [`split_switch_edges`] has put behind a
+/// switch are copied with it, for what they jump to may come to need arguments.
 pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
     let mut copied = Copied::default();
+    let mut all = blocks.to_vec();
     for &b in blocks {
+        let Some(InstData::Switch { cases, default, .. }) = func.terminator(b).map(|t| &func.insts[t.index()].data) else { continue };
+        for to in cases.iter().chain([default]) { if !all.contains(to) { all.push(*to); } }
+    }
+    let blocks = all;
+    for &b in &blocks {
         let new = func.make_block();
         func.blocks[new.index()].cold = func.blocks[b.index()].cold;
         copied.blocks.insert(b, new);
@@ -31,7 +38,7 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
             }
         }
     }
-    for &b in blocks {
+    for &b in &blocks {
         for i in func.blocks[b.index()].insts.clone() {
             let old = &func.insts[i.index()];
             let mut data = old.data.clone();
