@@ -1,12 +1,14 @@
 //! Calls from cold blocks that leave every register alone.
 //!
 //! A loop whose only call sits on a rarely taken path would otherwise keep nothing in a floating-point register, since the native convention
-//! lets a callee overwrite all of them. Cranelift's `PreserveAll` convention clobbers nothing; the two stubs below keep that promise for
+//! lets a callee overwrite all of them. Cranelift's `PreserveAll` convention clobbers nothing; the stubs below keep that promise for
 //! helpers that are compiled for the native convention. The first argument is the helper's address, then comes the place for its answer where it
-//! has one (the convention admits no results), then its own arguments.
+//! has one (the convention admits no results), then its own arguments. The call with which a running loop goes over to tier 1 is of this kind
+//! as well: the block that makes it would else move values of the loop into the registers where the call wants them, at every turn.
 
 use cranelift_codegen::ir::{self, types};
 use cranelift_codegen::isa::CallConv;
+use tierup_core::lir::{Signature, Ty};
 use tierup_core::rt::RtFn;
 
 /// Integer arguments in registers.
@@ -43,7 +45,12 @@ mod stubs {
     }
     stub!("tierup_cold_call", "mov rdi, rdx\nmov rsi, rcx\nmov rdx, r8\nmov rcx, r9", "mov rsi, [rbp-24]\nmov [rsi], rax");
     stub!("tierup_cold_call_unit", "mov rdi, rsi\nmov rsi, rdx\nmov rdx, rcx\nmov rcx, r8\nmov r8, r9", "");
+    stub!(
+        "tierup_cold_call_results", "mov rdi, rdx\nmov rsi, rcx\nmov rdx, r8\nmov rcx, r9",
+        "mov rsi, [rbp-24]\nmov [rsi], rax\nmov [rsi+8], rdx\nmovsd [rsi+16], xmm0\nmovsd [rsi+24], xmm1"
+    );
     unsafe extern "C" {
+        pub fn tierup_cold_call_results();
         pub fn tierup_cold_call();
         pub fn tierup_cold_call_unit();
     }
@@ -64,10 +71,28 @@ pub fn stub(helper: &RtFn) -> Option<*const u8> {
 #[cfg(not(target_arch = "x86_64"))]
 pub fn stub(_: &RtFn) -> Option<*const u8> { None }
 
-/// The signature of a call of `helper` through its stub.
-pub fn signature(helper: &RtFn, native: &ir::Signature) -> ir::Signature {
+/// The stub for a call of an address, which leaves all results in 32 bytes: two integers, then two floating-point numbers. None where it cannot be called through one.
+#[cfg(target_arch = "x86_64")]
+pub fn stub_for(sig: &Signature) -> Option<*const u8> {
+    (sig.params.len() + 2 <= REGISTERS && sig.params.iter().all(|t| !t.is_float())).then_some(stubs::tierup_cold_call_results as *const u8)
+}
+#[cfg(not(target_arch = "x86_64"))]
+pub fn stub_for(_: &Signature) -> Option<*const u8> { None }
+
+/// Where in those 32 bytes each result lies.
+pub fn places(results: &[Ty]) -> Vec<i32> {
+    let (mut int, mut float) = (0, 16);
+    results.iter().map(|t| {
+        let next = if t.is_float() { &mut float } else { &mut int };
+        *next += 8;
+        *next - 8
+    }).collect()
+}
+
+/// The signature of a call through a stub; `answers` says whether there is a place for results.
+pub fn signature(answers: bool, native: &ir::Signature) -> ir::Signature {
     let mut sig = ir::Signature::new(CallConv::PreserveAll);
-    let places = 1 + helper.ret.ty().is_some() as usize;
+    let places = 1 + answers as usize;
     sig.params.extend(std::iter::repeat_n(ir::AbiParam::new(types::I64), places));
     sig.params.extend(native.params.iter().copied());
     sig

@@ -86,6 +86,7 @@ pub fn emit(func: &Func, env: &Env<'_>, scratch: &mut FunctionBuilderContext, ou
         cold_sigs: HashMap::new(),
         cold: vec![],
         answer: None,
+        answers: None,
         signatures: vec![],
         flags: [None; Alias::ALL.len()],
         divisors: None,
@@ -111,6 +112,8 @@ struct Emitter<'a, 'b> {
     cold_sigs: HashMap<*const RtFn, ir::SigRef>,
     cold: Vec<bool>,
     answer: Option<ir::StackSlot>,
+    /// The same for calls of addresses, which have up to four results.
+    answers: Option<ir::StackSlot>,
     signatures: Vec<(&'a Signature, ir::SigRef)>,
     flags: [Option<MemFlags>; Alias::ALL.len()],
     divisors: Option<Divisors>,
@@ -211,6 +214,7 @@ impl<'a> Emitter<'a, '_> {
                 self.define_call(results, call)
             }
             InstData::CallIndirect { sig, addr, args } => {
+                if self.cold[self.block.index()] && let Some(stub) = cold_call::stub_for(sig) { return self.cold_call_indirect(stub, sig, *addr, args, results); }
                 let (sig, addr, args) = (self.signature(sig)?, self.value(*addr)?, self.list(args)?);
                 let call = self.b.ins().call_indirect(sig, addr, &args);
                 self.define_call(results, call)
@@ -360,13 +364,25 @@ impl<'a> Emitter<'a, '_> {
         Ok(made)
     }
 
+    fn cold_call_indirect(&mut self, stub: *const u8, sig: &'a Signature, addr: Value, args: &[Value], results: &[Value]) -> Result<()> {
+        let native = clif_signature(sig, self.env.call_conv)?;
+        let through = self.b.import_signature(cold_call::signature(true, &native));
+        let slot = *self.answers.get_or_insert_with(|| self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 3)));
+        let stub = self.b.ins().iconst(types::I64, stub as i64);
+        let mut all = vec![self.value(addr)?, self.b.ins().stack_addr(types::I64, slot, 0)];
+        all.extend(self.list(args)?);
+        self.b.ins().call_indirect(through, stub, &all);
+        let values: Vec<ir::Value> = sig.results.iter().zip(cold_call::places(&sig.results)).map(|(ty, at)| self.b.ins().stack_load(types::I64, clif_type(*ty), slot, at)).collect();
+        self.define(results, &values)
+    }
+
     /// Where cold calls leave their answers: one slot a function, read at once.
     fn answer_slot(&mut self) -> ir::StackSlot {
         *self.answer.get_or_insert_with(|| self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)))
     }
     fn cold_signature(&mut self, helper: &'static RtFn, native: ir::SigRef) -> ir::SigRef {
         if let Some(known) = self.cold_sigs.get(&(helper as *const RtFn)) { return *known; }
-        let sig = cold_call::signature(helper, &self.b.func.dfg.signatures[native]);
+        let sig = cold_call::signature(helper.ret.ty().is_some(), &self.b.func.dfg.signatures[native]);
         let made = self.b.import_signature(sig);
         self.cold_sigs.insert(helper, made);
         made
