@@ -5,6 +5,7 @@
 //! Blocks are visited in reverse post-order, so that definitions come before uses whatever the LIR layout.
 
 use crate::cold_call;
+use crate::order::{self, Order};
 use crate::divisors::{Divisors, Known};
 use cranelift_codegen::entity::packed_option::ReservedValue;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -85,6 +86,7 @@ pub fn emit(func: &Func, env: &Env<'_>, scratch: &mut FunctionBuilderContext, ou
         helpers: HashMap::new(),
         cold_sigs: HashMap::new(),
         cold: vec![],
+        order: Order::of(func, &cfg),
         answer: None,
         answers: None,
         signatures: vec![],
@@ -111,6 +113,7 @@ struct Emitter<'a, 'b> {
     /// Signatures of calls through [`cold_call`], by helper.
     cold_sigs: HashMap<*const RtFn, ir::SigRef>,
     cold: Vec<bool>,
+    order: Order,
     answer: Option<ir::StackSlot>,
     /// The same for calls of addresses, which have up to four results.
     answers: Option<ir::StackSlot>,
@@ -252,6 +255,11 @@ impl<'a> Emitter<'a, '_> {
                 let cond = self.value(*cond)?;
                 let (then_block, then_args) = self.target(then_to)?;
                 let (else_block, else_args) = self.target(else_to)?;
+                if self.order.swaps(then_to.block, else_to.block, &self.cold) {
+                    let cond = order::inverse(&mut self.b, cond);
+                    self.b.ins().brif(cond, else_block, &else_args, then_block, &then_args);
+                    return Ok(());
+                }
                 self.b.ins().brif(cond, then_block, &then_args, else_block, &else_args);
                 Ok(())
             }

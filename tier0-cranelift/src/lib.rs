@@ -10,6 +10,7 @@ mod cold_call;
 mod divisors;
 mod emit;
 mod memory;
+mod order;
 
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::OwnedTargetIsa;
