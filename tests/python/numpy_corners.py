@@ -94,6 +94,11 @@ for expression in ("np.roll(a, (1, 2, 3), axis=(0, 1, 2))", "np.roll(a, 1, (0, 1
                    "np.tile(a, (2, 1, 2, 1))", "np.tile(a, (0, 1))", "np.tile(a, ())", "np.flip(a, (0, 2))", "np.expand_dims(a, (0, -1))", "np.moveaxis(a, (0, 1), (2, 0))", "np.take(a, [[0, 1], [-1, 0]], axis=0)", "np.take(a, [[0], [5]])", "np.split(a, np.int64(2))",
                    "np.array_split(a, np.int8(3), axis=1)", "np.delete(a, np.int64(1), 0)", "np.percentile(a, np.float32(50)), np.quantile(a, np.float64(0.25), axis=1)"):
     add(f"cube {expression}", "a", expression, mild(["i2", "f8"], [(2, 3, 4)]), CLOSE)
+for expression in ("np.insert(a, [1, 3], 9)", "np.insert(a, 1, [5, 6])", "np.insert(a, [0, 2], [[1], [2], [3]], axis=1)", "np.insert(a, 1, [5, 6, 7], axis=1)", "np.insert(a, 1, np.ones((2, 4)), axis=0)", "np.insert(a, [1], np.ones((2, 4)), axis=0)",
+                   "np.insert(a, 1, np.ones((3, 2)).T, axis=1)", "np.insert(a, [0, 0, 3], a[0, :3], axis=1)", "np.insert(a, np.array([2, 0]), 7, axis=-1)", "np.insert(a, [], 7)", "np.delete(a, [])", "np.delete(a, [], axis=0)", "np.insert(a, -1, 3)", "np.insert(a, [2, 1], [[1, 2, 3, 4], [5, 6, 7, 8]], 0)"):
+    add(f"put in or out {expression}", "a", expression, mild(["i2", "f8", "c16"], [(3, 4)]))
+for expression in ("np.insert(a, 1, 5, axis=1)", "np.insert(a, [0, 2], 5, axis=2)", "np.insert(a, 1, a[0], axis=0)", "np.insert(a, 1, a[:, 0], axis=1)", "np.delete(a, [0, 1], axis=1)"):
+    add(f"put in or out of a cube {expression}", "a", expression, mild(["i2", "f8"], [(2, 3, 4), (2, 2, 2)]), raises=True)
 for expression in ("np.roll(a, 1, axis=K)", "np.repeat(a, 2, axis=K)", "np.median(a, axis=K)", "np.diff(a, axis=K)", "np.sort(a, axis=K)", "np.argsort(a, axis=K, kind='stable')", "np.cumsum(a, axis=K)", "np.flip(a, K)", "np.sum(a, axis=K)",
                    "np.argmax(a, axis=K)", "np.concatenate((a, a), K)", "np.stack((a, a), K)", "np.expand_dims(a, K)", "np.swapaxes(a, 0, K)", "np.moveaxis(a, 0, K)", "np.take(a, [1, 0], K)", "np.delete(a, 0, K)", "np.insert(a, 0, 1, K)",
                    "np.percentile(a, 40, axis=K)", "np.maximum.reduce(a, K)", "np.linspace(a, 1, 3, axis=K)", "np.count_nonzero(a, axis=K)", "np.ptp(a, axis=K)", "np.nanmax(a, axis=K)", "np.unique(a, axis=K)"):

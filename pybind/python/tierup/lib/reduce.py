@@ -442,7 +442,8 @@ def _of_sorted(row, q, method):
     if method == "midpoint":
         return _between(row[i], row[min(i + 1, n - 1)], part * 0 + 0.5 if part > 0 else part)
     if method == "linear":
-        return _between(row[i], row[min(i + 1, n - 1)], part)
+        # At the last element NumPy comes from above, which keeps the sign of a zero.
+        return _between(row[i], row[min(i + 1, n - 1)], part if i + 1 < n else part * 0 + 1)
     if method == "inverted_cdf" or method == "closest_observation":
         return row[_whole_place(n * q - 1, method)]
     if method == "averaged_inverted_cdf":

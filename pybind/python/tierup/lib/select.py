@@ -324,7 +324,13 @@ def _delete_rows(a, obj, axis):
         _leave_out(keep, obj, axis)
     else:
         chosen = np.asarray(obj)
-        if chosen.dtype == np.bool_:
+        if np._is_inexact(chosen):
+            # An empty list has no integers either.
+            if chosen.size > 0:
+                raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        elif chosen.dtype == np.bool_:
+            if len(chosen) != n:
+                raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {n}")
             for i in range(n):
                 if chosen[i]:
                     keep[i] = False
@@ -342,53 +348,59 @@ def _leave_out(keep, i, axis):
 
 
 def insert(arr, obj, values, axis):
+    x = np.asarray(arr)
     if axis is None:
-        return _insert_rows(np.ravel(np.asarray(arr)), obj, values, 0)
-    if axis == 0:
-        return _insert_rows(arr, obj, values, 0)
-    if isinstance(values, (bool, int, float, complex)):
-        return np.ascontiguousarray(np.swapaxes(_insert_rows(np.swapaxes(arr, 0, axis), obj, values, axis), 0, axis))
-    return np.ascontiguousarray(np.swapaxes(_insert_rows(np.swapaxes(arr, 0, axis), obj, np.asarray(values), axis), 0, axis))
+        return _insert(np.ravel(x), obj, values, 0)
+    np._reduced_size(x, axis)
+    if axis < 0:
+        return _insert(x, obj, values, axis + x.ndim)
+    return _insert(x, obj, values, axis)
 
 
-def _insert_rows(a, obj, values, axis):
-    n = len(a)
+def _insert(a, obj, values, axis):
+    """What is put in at one place brings its own number of rows: along the first axis of `values` for a number, along `axis` for a sequence of one."""
+    rows = np.moveaxis(a, axis, 0)
     if isinstance(obj, int):
-        at = _insertion(obj, n, axis)
-        if isinstance(values, (bool, int, float, complex)):
-            out = np.empty((n + 1,) + a.shape[1:], a.dtype)
-            out[at:at + 1] = values
-            count = 1
-        elif a.ndim == 1:
-            given = np.ravel(np.asarray(values))
-            count = len(given)
-            out = np.empty((n + count,) + a.shape[1:], a.dtype)
-            out[at:at + count] = given
-        else:
-            out = np.empty((n + 1,) + a.shape[1:], a.dtype)
-            out[at:at + 1] = values
-            count = 1
-        out[:at] = a[:at]
-        out[at + count:] = a[at:]
-        return out
+        r = _put_in(rows, _insertion(obj, len(rows), axis), np.array(values, a.dtype, ndmin=a.ndim))
     else:
         places = np.ravel(np.asarray(obj))
-        k = len(places)
-        order = np.argsort(places, kind="stable")
-        given = np.empty((k,) + a.shape[1:], a.dtype)
-        given[...] = values
-        out = np.empty((n + k,) + a.shape[1:], a.dtype)
-        new = np.zeros(n + k, np.bool_)
-        for j in range(k):
-            at = _insertion(places[order[j]], n, axis) + j
-            out[at] = given[order[j]]
-            new[at] = True
-        i = 0
-        for j in range(n + k):
-            if not new[j]:
-                out[j] = a[i]
-                i += 1
-        return out
+        if np._is_inexact(places):
+            if len(places) > 0:
+                raise IndexError("arrays used as indices must be of integer (or boolean) type")
+            r = rows.copy()
+        elif len(places) == 1:
+            r = _put_in(rows, _insertion(places[0], len(rows), axis), np.moveaxis(np.array(values, a.dtype, ndmin=a.ndim), axis, 0))
+        else:
+            given = np.empty((len(places),) + rows.shape[1:], a.dtype)
+            np.moveaxis(given, 0, axis)[...] = values
+            r = _put_in_places(rows, places, given, axis)
+    return np.ascontiguousarray(np.moveaxis(r, 0, axis))
+
+
+def _put_in(rows, at, new):
+    count = len(new)
+    out = np.empty((len(rows) + count,) + rows.shape[1:], rows.dtype)
+    out[:at] = rows[:at]
+    out[at:at + count] = new
+    out[at + count:] = rows[at:]
+    return out
+
+
+def _put_in_places(rows, places, given, axis):
+    n, k = len(rows), len(places)
+    order = np.argsort(places, kind="stable")
+    out = np.empty((n + k,) + rows.shape[1:], rows.dtype)
+    new = np.zeros(n + k, np.bool_)
+    for j in range(k):
+        at = _insertion(places[order[j]], n, axis) + j
+        out[at] = given[order[j]]
+        new[at] = True
+    i = 0
+    for j in range(n + k):
+        if not new[j]:
+            out[j] = rows[i]
+            i += 1
+    return out
 
 
 def _insertion(i, n, axis):
