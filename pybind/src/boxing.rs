@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use std::ffi::c_int;
 use std::sync::{Arc, OnceLock};
 use tierup_core::layout::{MemBlock, Obj as Native, Str};
-use tierup_core::types::{ArrayType, ClassInfo, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, ClassInfo, Int, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
 type Obj = *mut ffi::PyObject;
@@ -98,7 +98,7 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             }
             Kind::Str => str_object(next() as *mut Str),
             Kind::Array(a) => {
-                let leaves = 2 + a.ndim() * if a.layout == Layout::A { 2 } else { 1 };
+                let leaves = 2 + a.ndim() * if a.layout == Layout::A { 2 } else { 1 } + (a.access == Access::Either) as usize;
                 let from = *at;
                 *at = at.add(leaves);
                 array_object(a, from)
@@ -292,6 +292,11 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         let shape = std::slice::from_raw_parts(l.add(2).cast::<i64>(), n);
         let mut computed = [0i64; 64];
         let strides: &[i64] = if a.layout == Layout::A { std::slice::from_raw_parts(l.add(2 + n).cast::<i64>(), n) } else { contiguous(a, shape, &mut computed) };
+        let frozen = match a.access {
+            Access::Write => false,
+            Access::Read => true,
+            Access::Either => *l.add(2 + n * if a.layout == Layout::A { 2 } else { 1 }) as u8 != 0,
+        };
         let py = Python::assume_attached();
         let numpy = match npy::require(py) {
             Ok(n) => n,
@@ -302,7 +307,7 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
             }
         };
         let original = if owner.is_null() { std::ptr::null_mut() } else { (*owner).py.cast::<ffi::PyObject>() };
-        if !original.is_null() && is_same(a, original, data, shape, strides) {
+        if !original.is_null() && is_same(a, original, data, shape, strides, frozen) {
             ffi::Py_INCREF(original);
             release(owner.cast());
             return original;
@@ -320,7 +325,7 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
             bug(&format!("an array of {} arrived", a.dtype)).restore(py);
             return std::ptr::null_mut();
         };
-        numpy.wrap(num, shape, strides, data, !a.readonly, base)
+        numpy.wrap(num, shape, strides, data, !frozen, base)
     }
 }
 
@@ -339,14 +344,14 @@ fn contiguous<'s>(a: &ArrayType, shape: &[i64], out: &'s mut [i64; 64]) -> &'s [
 ///
 /// # Safety
 /// `object` is a live ndarray.
-unsafe fn is_same(a: &ArrayType, object: Obj, data: *mut u8, shape: &[i64], strides: &[i64]) -> bool {
+unsafe fn is_same(a: &ArrayType, object: Obj, data: *mut u8, shape: &[i64], strides: &[i64], frozen: bool) -> bool {
     let o = object.cast::<PyArrayObject>();
     // The strides of an array without elements, and of a dimension of one element, mean nothing and differ between arrays.
     let empty = shape.contains(&0);
     // SAFETY: the shape and strides of an array have `nd` members.
     unsafe {
         (*o).data == data && (*o).nd as usize == shape.len() && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
-            && ((*o).flags & npy::WRITEABLE == 0) == a.readonly
+            && ((*o).flags & npy::WRITEABLE == 0) == frozen
             && (0..shape.len()).all(|i| {
                 let d = *(*o).dimensions.add(i) as i64;
                 d == shape[i] && (d <= 1 || empty || *(*o).strides.add(i) as i64 == strides[i])

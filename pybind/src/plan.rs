@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
 use tierup_core::layout::MemBlock;
-use tierup_core::types::{ArrayType, Float, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, Float, Int, Kind, Layout, Type};
 
 type Obj = *mut ffi::PyObject;
 type Class = *mut ffi::PyTypeObject;
@@ -21,7 +21,7 @@ type Class = *mut ffi::PyTypeObject;
 /// A NumPy scalar class, where two names have different classes (int64 and longlong) both.
 pub struct Scalars { classes: [Class; 2], elem: Elem }
 
-pub struct ArrayPlan { code: u8, ndim: i32, layout: Layout, readonly: bool, lenient: bool }
+pub struct ArrayPlan { code: u8, ndim: i32, layout: Layout, access: Access, lenient: bool }
 
 /// Something without leaves that is recognised by identity, or by its type.
 pub struct UnitPlan { ty: Type, known: AtomicPtr<ffi::PyObject> }
@@ -103,7 +103,7 @@ impl Plan {
 
     fn array(a: &ArrayType, lenient: bool) -> Plan {
         match Elem::of(a.dtype) {
-            Some(e) => Plan::Array(ArrayPlan { code: e as u8, ndim: a.ndim as i32, layout: a.layout, readonly: a.readonly, lenient }),
+            Some(e) => Plan::Array(ArrayPlan { code: e as u8, ndim: a.ndim as i32, layout: a.layout, access: a.access, lenient }),
             None => Plan::Impossible,
         }
     }
@@ -360,7 +360,7 @@ impl ArrayPlan {
         unsafe {
             if (*a).nd != self.ndim || npy::elem_code((*a).descr) != self.code { return false; }
             let flags = (*a).flags;
-            (layout_of(flags, self.ndim) == self.layout && (flags & npy::WRITEABLE == 0) == self.readonly) || (self.lenient && self.admits_converted(flags))
+            (layout_of(flags, self.ndim) == self.layout && self.access.join(if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write }) == self.access) || (self.lenient && self.admits_converted(flags))
         }
     }
     /// Writes the leaves of an admitted array whose owner is `block`.
@@ -382,12 +382,16 @@ impl ArrayPlan {
                 for i in 0..n { at.add(i).write(*(*a).strides.add(i) as u64); }
                 at = at.add(n);
             }
+            if self.access == Access::Either {
+                at.write(((*a).flags & npy::WRITEABLE == 0) as u64);
+                at = at.add(1);
+            }
             at
         }
     }
     /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
     #[cold]
-    fn admits_converted(&self, flags: i32) -> bool { self.admits_layout(flags) && (self.readonly || flags & npy::WRITEABLE != 0) }
+    fn admits_converted(&self, flags: i32) -> bool { self.admits_layout(flags) && (self.access != Access::Write || flags & npy::WRITEABLE != 0) }
     fn admits_layout(&self, flags: i32) -> bool {
         match self.layout { Layout::A => true, Layout::C => flags & npy::C_CONTIGUOUS != 0, Layout::F => flags & npy::F_CONTIGUOUS != 0 }
     }

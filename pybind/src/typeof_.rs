@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::GlobalValue;
-use tierup_core::types::{ArrayType, ClassInfo, Const, FuncType, Int, Kind, Layout, Type};
+use tierup_core::types::{Access, ArrayType, ClassInfo, Const, FuncType, Int, Kind, Layout, Type};
 
 fn unsupported(text: impl Into<String>) -> Failure { Diagnostic::new(Code::UnsupportedArgument, text).into() }
 
@@ -115,7 +115,7 @@ pub unsafe fn array_type(a: *const npy::PyArrayObject) -> Option<ArrayType> {
     unsafe {
         let dtype = npy::type_of_elem(npy::elem_code((*a).descr))?;
         let (nd, flags) = ((*a).nd, (*a).flags);
-        Some(ArrayType { dtype, ndim: u8::try_from(nd).ok()?, layout: layout_of(flags, nd), readonly: flags & npy::WRITEABLE == 0 })
+        Some(ArrayType { dtype, ndim: u8::try_from(nd).ok()?, layout: layout_of(flags, nd), access: if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write } })
     }
 }
 
@@ -226,7 +226,7 @@ fn merge_elements(a: Type, b: Type) -> Option<Type> {
     if let (Some(x), Some(y)) = (rank(a), rank(b)) { return Some(if x > y { a } else { b }); }
     match (a.kind(), b.kind()) {
         (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => x.iter().zip(y).map(|(a, b)| merge_elements(*a, *b)).collect::<Option<Vec<_>>>().map(Type::tuple),
-        (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => Some(ArrayType { layout: if x.layout == y.layout { x.layout } else { Layout::A }, readonly: x.readonly || y.readonly, ..*x }.ty()),
+        (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => Some(ArrayType { layout: if x.layout == y.layout { x.layout } else { Layout::A }, access: x.access.join(y.access), ..*x }.ty()),
         (Kind::List(x), Kind::List(y)) => merge_elements(*x, *y).map(Type::list),
         (Kind::Optional(x), Kind::Optional(y)) => merge_elements(*x, *y).map(Type::optional),
         (Kind::Optional(x), _) => merge_elements(*x, b).map(Type::optional),

@@ -50,6 +50,19 @@ for statement in ("a[b] = 7", "a[False] = 7", "a[True, 0] = 7", "a[[]] = 7", "a[
 for statement in ("a[a] = 0", "a[a] = a", "a[a[::-1]] = a", "a[np.flip(a)] = 0", "a[a] += 1", "a[[2, 0, 1, 3]] = a", "a[a > 1] = a[a < 2]"):
     add(f"array as its own index {statement}", "a", "a", one(lambda: [Value(np.array(v)) for v in ([3, 1, 2, 0], [1, 1, 0, 3], [0, 0, 0, 0], [-1, 2, -3, 1])]), body=[statement])
 
+# -- a read-only and a writable array in one variable --------------------------------------------------------------------------------------------
+
+EITHER = lambda: [(Array(t, s, "readonly"), Array(t, s, k), Value(c)) for t in ("i2", "f8") for s in [(4,), (2, 3)] for k in ("C", "F", "strided", "reversed") for c in (True, False)]  # noqa: E731
+for statement in ("x[0] = 5", "x[1:] = 5", "x += 1", "np.add(x, 1, out=x)", "x.sort()", "x.fill(2)", "x[x > 1] = 2", "x.flat[1] = 2", "x[[0, 1]] = 2", "x[...] = x[::-1]", "y = x[::-1]\ny[0] = 7", "y = x.reshape(-1)\ny[0] = 7", "y = x.ravel()\ny[0] = 7", "y = x.T\ny[1:] = 7",
+                  "np.put(x, [1], 3)", "np.copyto(x, 1)", "y = np.asarray(x)\ny[0] = 1", "y = np.ascontiguousarray(x)\ny[0] = 1", "for i in range(2):\n    x[i] = i", "y = np.expand_dims(x, 0)\ny[0, 0] = 1", "y = x.copy()\ny[0] = 1", "y = x.real\ny[0] = 1", "np.cumsum(x, 0, out=x[0:])"):
+    add(f"either {statement}".replace("\n", "; "), "a, b, c", "x", EITHER, body=["x = a if c else b", *statement.split("\n")])
+add("either is asked", "a, b, c", "x.flags.writeable, x[::2].flags.writeable, x.T.flags.writeable, x.copy().flags.writeable, x.sum(), np.sort(x), x + x, [y for y in x.flat], np.flip(x).flags.writeable, np.expand_dims(x, 0).flags.writeable, x.view(x.dtype).flags.writeable, x",
+    EITHER, body=["x = a if c else b"])
+add("either in a list", "a, b, c", "lists, lists[1].flags.writeable", EITHER, body=["lists = [a, b]", "lists[0 if c else 1][0] = 1"])
+add("either in a loop", "a, b, n", "x, x.flags.writeable", lambda: [(Array("f8", (3,)), Value(0), Value(n)) for n in (0, 1, 3)], body=["x = a", "for i in range(n):", "    x = np.broadcast_to(x, (3,))"])
+add("views of read-only arrays", "a", "a.ravel().flags.writeable, a[::1].ravel().flags.writeable, a.T.ravel().flags.writeable, a.T.reshape(-1).flags.writeable, a.reshape(-1).flags.writeable, np.asarray(a.T, order='C').flags.writeable, np.ascontiguousarray(a.T).flags.writeable, "
+    "np.asfortranarray(a).flags.writeable, np.ascontiguousarray(a[::1]).flags.writeable, np.array(a).flags.writeable", one(lambda: arrays(["i2", "f8"], [(4,), (2, 3), (1, 3)], ["readonly"])))
+
 # -- overlap -----------------------------------------------------------------------------------------------------------------------------------
 
 for statement in ("a[1:] = a[:-1]", "a[:-1] = a[1:]", "a[::2] = a[::-2]", "a[::-1] = a", "a[:] = a[::-1]", "a[1:, 1:] = a[:-1, :-1]", "a[...] = a[0]", "a[:] = a[:, ::-1]", "a[0] = a[:, 0]", "a[:, 0] = a[0]", "a[:] = a.T", "a += a.T", "a -= a[0]", "a *= a[:, :1]",

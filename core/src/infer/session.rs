@@ -221,7 +221,11 @@ impl<'h> Session<'h> {
     pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
         let old = self.elem(list).unwrap_or_else(Type::never);
         let fail = |t: Type| {
-            Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}")).help("keep the elements of a list of one type")
+            let help = match (old.as_array(), t.as_array()) {
+                (Some(x), Some(y)) if x.dtype == y.dtype && x.ndim == y.ndim && y.layout == crate::types::Layout::A => "this list came from outside with arrays that lie without gaps: give it a copy, np.ascontiguousarray(x)",
+                _ => "keep the elements of a list of one type",
+            };
+            Diagnostic::new(Code::CannotUnify, format!("a list of {old} cannot hold a value of type {t}")).help(help)
         };
         if let Kind::ListVar(v) = *list && self.mentions(elem, self.root(v)) {
             return Err(Diagnostic::new(Code::CannotUnify, "a list cannot hold itself, nor a function that captures it").help("move the inner function out, and give it what it needs as arguments"));

@@ -8,11 +8,19 @@ use crate::diag::{Diagnostic, Result};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
 use crate::ops::{kernel, object};
-use crate::types::{ArrayType, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Kind, Layout, Type};
 
 /// An exploded array: every stride is at hand, computed from the shape where the type implies it.
 #[derive(Clone, Debug)]
-pub struct ArrayVal { pub ty: ArrayType, pub owner: Value, pub data: Value, pub shape: Vec<Value>, pub strides: Vec<Value> }
+pub struct ArrayVal {
+    pub ty: ArrayType,
+    pub owner: Value,
+    pub data: Value,
+    pub shape: Vec<Value>,
+    pub strides: Vec<Value>,
+    /// Whether it is read-only, where the type leaves that open.
+    pub frozen: Option<Value>,
+}
 
 impl ArrayVal {
     /// From the machine values of a value of array type.
@@ -21,16 +29,19 @@ impl ArrayVal {
         let n = a.ndim();
         let shape = val[2..2 + n].to_vec();
         let strides = if a.layout == Layout::A { val[2 + n..2 + 2 * n].to_vec() } else { contiguous_strides(cx, &shape, a.itemsize(), a.layout) };
-        Ok(ArrayVal { ty: a, owner: val[0], data: val[1], shape, strides })
+        let flag = 2 + if a.layout == Layout::A { 2 * n } else { n };
+        let frozen = if a.access == Access::Either { Some(val[flag]) } else { None };
+        Ok(ArrayVal { ty: a, owner: val[0], data: val[1], shape, strides, frozen })
     }
 
     /// Machine values in the order of the type's leaves.
     pub fn pack(&self) -> Val {
         if self.ty.layout == Layout::A { return self.pack_strided(); }
-        [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).collect()
+        [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.flag()).collect()
     }
     /// Machine values for layout `A`.
-    pub fn pack_strided(&self) -> Val { [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.strides.iter().copied()).collect() }
+    pub fn pack_strided(&self) -> Val { [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.strides.iter().copied()).chain(self.flag()).collect() }
+    fn flag(&self) -> Option<Value> { self.frozen.filter(|_| self.ty.access == Access::Either) }
 
     /// Address of the element at in-range, non-negative indices; fewer indices than dimensions give the start of a sub-array.
     pub fn address(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Value {
@@ -65,7 +76,7 @@ impl ArrayVal {
         // A negative one has raised.
         for n in shape { cx.assume_not_negative(*n); }
         let strides = contiguous_strides(cx, shape, ty.itemsize(), ty.layout);
-        Ok(ArrayVal { ty, owner, data, shape: shape.to_vec(), strides })
+        Ok(ArrayVal { ty, owner, data, shape: shape.to_vec(), strides, frozen: None })
     }
 
     /// Runs `body` for the index of every element, in C order.

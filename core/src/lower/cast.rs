@@ -6,7 +6,7 @@ use super::cx::{LowerCx, Val, split_leaves};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
-use crate::types::{Float, Int, IterType, Kind, Layout, Type, promote};
+use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
 
 /// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for it.
 pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
@@ -42,7 +42,9 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             Ok(out)
         }
         (Kind::Array(_), Kind::Array(b)) => {
-            let a = ArrayVal::new(cx, val, from)?;
+            let mut a = ArrayVal::new(cx, val, from)?;
+            if b.access == Access::Either && a.frozen.is_none() { a.frozen = Some(cx.b.bool(a.ty.access == Access::Read)); }
+            a.ty.access = b.access;
             if b.layout == Layout::A { Ok(a.pack_strided()) } else { Ok(a.pack()) }
         }
         (Kind::Iter(a), Kind::Iter(b)) => iterator(cx, val, a, b),

@@ -1,6 +1,6 @@
 //! Attributes and methods of arrays and dtypes that say what they are, copy them or convert them.
 
-use super::index::{assign, checked, fill, refuse_readonly, written};
+use super::index::{assign, check_writable, checked, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
@@ -9,7 +9,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, load_element, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::types::{ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
 
 type Result1 = Result<Answer>;
 
@@ -32,7 +32,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.flags"], "a", Body::Lir(|_, a| Err(no_match("flags()", a)), nothing)).doc("How the array lies in memory."),
     OpDef::new(&["array.flags.c_contiguous", "array.flags.contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::C), |cx, c| contiguous(cx, c, Layout::C))).property().doc("Rows without gaps."),
     OpDef::new(&["array.flags.f_contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F))).property().doc("Columns without gaps."),
-    OpDef::new(&["array.flags.writeable"], "a", Body::Lir(|_, a| flagged(a).map(|t| Answer::constant(Const::Bool(!t.readonly))), nothing)).property().doc("Whether elements may be changed."),
+    OpDef::new(&["array.flags.writeable"], "a", Body::Lir(writeable_rule, emit_writeable)).property().doc("Whether elements may be changed."),
     OpDef::new(&["array.flags.aligned"], "a", Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned)).property().doc("Whether elements lie at multiples of their size."),
     OpDef::new(&["numpy.isscalar"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(a[0].ty.is_number() || *a[0].ty == Kind::Str))), nothing)).doc("Whether `x` is a number or a string."),
     OpDef::new(&["numpy.iscomplexobj"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(element_type(a[0].ty).is_complex()))), nothing)).doc("Whether `x` is of a complex type."),
@@ -75,6 +75,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
         if refuse_readonly(cx, c) { return Ok(vec![]); }
         let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        check_writable(cx, &a, "assignment destination is read-only");
         let x = scalar_of(cx, &c.args[1], c.types[1], a.ty.dtype)?;
         fill(cx, &a, &x)?;
         Ok(vec![])
@@ -153,6 +154,16 @@ fn contiguous(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val
     let Kind::Method(_, t) = *c.types[0] else { return Err(Diagnostic::internal("flags")) };
     let a = ArrayVal::new(cx, &c.args[0], t)?;
     Ok(vec![a.is_contiguous(cx, order)])
+}
+
+fn writeable_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    Ok(match flagged(args)?.access { Access::Write => Answer::constant(Const::Bool(true)), Access::Read => Answer::constant(Const::Bool(false)), Access::Either => Answer::of(Type::bool()) })
+}
+
+fn emit_writeable(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let Kind::Method(_, t) = *c.types[0] else { return Err(Diagnostic::internal("flags")) };
+    let a = ArrayVal::new(cx, &c.args[0], t)?;
+    Ok(vec![match a.frozen { Some(f) => cx.not(f), None => cx.b.bool(a.ty.access == Access::Write) }])
 }
 
 fn emit_aligned(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -293,6 +304,7 @@ fn set_part_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 fn set_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
     if refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    check_writable(cx, &a, "assignment destination is read-only");
     if !a.ty.dtype.is_complex() && imag {
         cx.raise_and_continue(Class::TypeError, "cannot set the imaginary part of a real array");
         return Ok(vec![]);
@@ -386,7 +398,7 @@ fn emit_view(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         shape[last] = cx.b.bin_imm(Op::Sdiv, bytes, new);
     }
     strides[last] = cx.b.i64(new);
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
 }
 
 // ---- single elements
@@ -506,10 +518,14 @@ fn emit_flat_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if refuse_readonly(cx, c) { return Ok(vec![]); }
     let (a, p) = flat_element(cx, c)?;
+    check_writable(cx, &a, "underlying array is read-only");
     let x = scalar_of(cx, &c.args[2], c.types[2], a.ty.dtype)?;
     store_element(cx, p, a.ty.dtype, &x);
     Ok(vec![])
 }
+
+/// The access of a version of an array in another layout, which is the array's own where it is a view, and free where it is a copy.
+pub fn access_of_version(a: ArrayType, layout: Layout) -> Access { if a.access == Access::Write || a.layout == layout { a.access } else { Access::Either } }
 
 /// A contiguous version of an array in that order: itself where it already is (with a reference of its own), else a copy.
 pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
@@ -519,9 +535,15 @@ pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> 
         Ok(vec![a.owner, a.data])
     }, |cx| {
         let out = ArrayVal::alloc(cx, a.ty.dtype, &a.shape, order, false)?;
-        cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, a))?;
+        copy_elements(cx, &out, a)?;
         Ok(vec![out.owner, out.data])
     })?;
     let strides = crate::lower::arrays::contiguous_strides(cx, &a.shape, a.ty.itemsize(), order);
-    Ok(ArrayVal { ty: ArrayType { layout: order, ..a.ty }, owner: v[0], data: v[1], shape: a.shape.clone(), strides })
+    let (access, frozen) = (access_of_version(a.ty, order), frozen_version(cx, a, fits));
+    Ok(ArrayVal { ty: ArrayType { layout: order, access, ..a.ty }, owner: v[0], data: v[1], shape: a.shape.clone(), strides, frozen })
+}
+
+/// Whether a version of an array is read-only, which it is where it is a view of a read-only array.
+pub fn frozen_version(cx: &mut LowerCx<'_>, a: &ArrayVal, is_view: Value) -> Option<Value> {
+    match (a.ty.access, a.frozen) { (Access::Write, _) => None, (_, Some(f)) => Some(cx.and(f, is_view)), (_, None) => Some(is_view) }
 }

@@ -11,7 +11,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
+use crate::types::{Access, ArrayType, Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().doc("A new array, not initialised."),
@@ -106,7 +106,7 @@ fn shaped(shape: &Arg, dtype: Type, order: &Arg) -> Result<Answer> {
     let n = shape_dims(shape.ty).ok_or_else(|| {
         Diagnostic::new(Code::NoMatchingOperation, format!("a shape must be an integer or a tuple of integers, not {}", shape.ty))
     })?;
-    let like = ArrayType { dtype, ndim: n as u8, layout: Layout::C, readonly: false };
+    let like = ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write };
     Ok(Answer::of(Type::array(dtype, n, ordered(like, order)?)))
 }
 
@@ -162,7 +162,7 @@ fn like_rule(args: &[Arg], dtype: usize) -> Result<Answer> {
     let proto = args[0].ty;
     let a = match proto.as_array() {
         Some(a) => a,
-        None if proto.is_number() => ArrayType { dtype: proto.strong(), ndim: 0, layout: Layout::C, readonly: false },
+        None if proto.is_number() => ArrayType { dtype: proto.strong(), ndim: 0, layout: Layout::C, access: Access::Write },
         None => return Err(no_match("a function that makes an array like another", args)),
     };
     let t = dtype_or(&args[dtype], a.dtype)?;
@@ -224,7 +224,7 @@ fn not_an_array(args: &[Arg], cx: &TyCx<'_, '_>) -> Diagnostic {
 fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
-    let like = args[0].ty.as_array().unwrap_or(ArrayType { dtype, ndim: n as u8, layout: Layout::C, readonly: false });
+    let like = args[0].ty.as_array().unwrap_or(ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write });
     let ndmin = args[5].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "ndmin must be a constant"))?.clamp(0, 64) as usize;
     let keeps = args[0].ty.as_array().is_some() && ndmin <= n && is_false(&args[2]) && dtype == like.dtype && ordered(like, &args[3])? == like.layout;
     if keeps { return Ok(Answer::of(args[0].ty)); }
@@ -327,7 +327,7 @@ fn check_even(cx: &mut LowerCx<'_>, len: Value, expected: Value, outer: &[Value]
 pub fn sub_array(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> ArrayVal {
     let data = a.address(cx, &[i]);
     let layout = if a.ty.layout == Layout::C || a.shape.len() <= 2 && a.ty.layout == Layout::C { Layout::C } else { Layout::A };
-    ArrayVal { ty: ArrayType { ndim: a.ty.ndim - 1, layout, ..a.ty }, owner: a.owner, data, shape: a.shape[1..].to_vec(), strides: a.strides[1..].to_vec() }
+    ArrayVal { ty: ArrayType { ndim: a.ty.ndim - 1, layout, ..a.ty }, owner: a.owner, data, shape: a.shape[1..].to_vec(), strides: a.strides[1..].to_vec(), frozen: a.frozen }
 }
 
 /// The array with dimensions of length 1 in front, up to `ndim`.
@@ -339,7 +339,7 @@ fn with_leading_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, ndim: usize) -> ArrayVa
     let size = a.size(cx);
     let step = cx.b.bin_imm(Op::Imul, size, a.ty.itemsize());
     let strides = [vec![step; extra], a.strides.clone()].concat();
-    ArrayVal { ty: ArrayType { ndim: ndim as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides }
+    ArrayVal { ty: ArrayType { ndim: ndim as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }
 }
 
 // ---- where needed
@@ -352,7 +352,9 @@ fn asarray_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let layout = if any_order { a.layout } else { ordered(a, &args[2])? };
     let copies = args[3].konst.as_ref().is_some_and(|c| c.truth());
     if dtype == a.dtype && layout == a.layout && !copies { return Ok(Answer::of(args[0].ty)); }
-    Ok(Answer::of(Type::array(dtype, n, if layout == Layout::A { Layout::C } else { layout })))
+    let layout = if layout == Layout::A { Layout::C } else { layout };
+    let access = if dtype == a.dtype && !copies { super::array::access_of_version(a, layout) } else { Access::Write };
+    Ok(Answer::of(ArrayType { access, ..array_type(Type::array(dtype, n, layout))? }.ty()))
 }
 
 fn emit_asarray(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -370,10 +372,9 @@ fn emit_asarray(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn laid_out_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], order: Layout) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
-    let wanted = Type::array(dtype, n.max(1), order);
-    // The argument itself, read-only or not, where nothing has to change.
-    if let Some(a) = args[0].ty.as_array() && Type::new(Kind::Array(ArrayType { readonly: false, ..a })) == wanted { return Ok(Answer::of(args[0].ty)); }
-    Ok(Answer::of(wanted))
+    let wanted = array_type(Type::array(dtype, n.max(1), order))?;
+    let access = match args[0].ty.as_array() { Some(a) if a.dtype == dtype && a.ndim > 0 => super::array::access_of_version(a, wanted.layout), _ => Access::Write };
+    Ok(Answer::of(ArrayType { access, ..wanted }.ty()))
 }
 
 fn laid_out(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> {
@@ -381,7 +382,7 @@ fn laid_out(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> 
     let t = array_type(c.ret)?;
     let order = if t.ndim > 1 { order } else { Layout::C };
     let a = match c.types[0].as_array() {
-        Some(a) if a.dtype == t.dtype && a.ndim > 0 && !a.readonly => {
+        Some(a) if a.dtype == t.dtype && a.ndim > 0 => {
             let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
             contiguous_or_copy(cx, &a, order)?
         }

@@ -201,7 +201,7 @@ fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type)
         dim += if *item == Item::Ellipsis { p.gap } else { item.takes() };
     }
     let ty = ArrayType { ndim: shape.len() as u8, layout: Layout::A, ..a.ty };
-    Ok(Parts { rest: ArrayVal { ty, owner: a.owner, data, shape, strides }, chosen, made })
+    Ok(Parts { rest: ArrayVal { ty, owner: a.owner, data, shape, strides, frozen: a.frozen }, chosen, made })
 }
 
 fn release_all(cx: &mut LowerCx<'_>, made: &[Value]) {
@@ -416,6 +416,7 @@ fn element_address(cx: &mut LowerCx<'_>, parts: &Parts, at: &[Value]) -> Value {
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if super::index::refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    super::index::check_writable(cx, &a, "assignment destination is read-only");
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     let number = c.types[2].is_number();
     if only_mask(&p) && number && *a.ty.dtype != Kind::Bool {

@@ -10,7 +10,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, fill_elements, load_element, shape_text};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{ArrayType, Kind, Layout, Type, promote};
+use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads()
@@ -99,13 +99,21 @@ fn set_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 /// What writing to an array gives: None, or nothing at all where it is read-only and writing always raises.
-pub fn written(a: ArrayType) -> Type { if a.readonly { Type::never() } else { Type::none() } }
+pub fn written(a: ArrayType) -> Type { if a.access == Access::Read { Type::never() } else { Type::none() } }
 
 /// Raises what NumPy raises where a call writes to a read-only array; true when it does.
 pub fn refuse_readonly(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> bool {
     let refused = *c.ret == Kind::Never;
     if refused { cx.raise_and_continue(Class::ValueError, "assignment destination is read-only"); }
     refused
+}
+
+/// ValueError where an array that may be read-only is.
+pub fn check_writable(cx: &mut LowerCx<'_>, a: &ArrayVal, text: &str) {
+    if let (Access::Either, Some(frozen)) = (a.ty.access, a.frozen) {
+        let ok = cx.not(frozen);
+        cx.check(ok, Class::ValueError, text);
+    }
 }
 
 /// An error unless a value of that type can be written to a part of type `view` of the array.
@@ -170,7 +178,7 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
             },
         }
     }
-    Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides })
+    Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides, frozen: a.frozen })
 }
 
 /// The position that index `i` means in a dimension of length `n`; IndexError with NumPy's text.
@@ -200,6 +208,7 @@ pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if refuse_readonly(cx, c) { return Ok(vec![]); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    check_writable(cx, &a, "assignment destination is read-only");
     let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
     let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
     let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
@@ -291,7 +300,7 @@ pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl Fn
     }
     if let Some(ok) = ok { check(cx, ok); }
     let ty = ArrayType { ndim: (src.shape.len() - extra) as u8, ..src.ty };
-    ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec() }
+    ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec(), frozen: src.frozen }
 }
 
 /// Whether two arrays may share bytes without being the very same view, whose elements are read before they are written at the same place.

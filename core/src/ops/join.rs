@@ -9,7 +9,7 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
 use crate::lower::arrays::{ArrayVal, copy_elements};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{ArrayType, Kind, Layout, Type, promote};
+use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate))).raises().reads().doc("Arrays joined along a dimension."),
@@ -104,7 +104,7 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, how: Join) -> Result<Val> {
             Some(_) => ArrayVal::new(cx, v, *t)?,
             None => {
                 let (n, e) = nested(*t).ok_or_else(|| Diagnostic::internal("member"))?;
-                let to = ArrayType { dtype: e.strong(), ndim: n as u8, layout: Layout::C, readonly: false };
+                let to = ArrayType { dtype: e.strong(), ndim: n as u8, layout: Layout::C, access: Access::Write };
                 let a = cx.guarded(&temporary, |cx| from_nested(cx, v, *t, to))?;
                 temporary.push(a.owner);
                 a

@@ -400,7 +400,7 @@ pub fn element(cx: &mut LowerCx<'_>, v: &[Value], t: Type, at: Value) -> Result<
             if a.ndim == 1 { return Ok(a_val.load(cx, &[at])); }
             let data = a_val.address(cx, &[at]);
             let Kind::Array(ty) = *elem else { return Err(Diagnostic::internal("row type")) };
-            let row = ArrayVal { ty, owner: a_val.owner, data, shape: a_val.shape[1..].to_vec(), strides: a_val.strides[1..].to_vec() }.pack();
+            let row = ArrayVal { ty, owner: a_val.owner, data, shape: a_val.shape[1..].to_vec(), strides: a_val.strides[1..].to_vec(), frozen: a_val.frozen }.pack();
             cx.retain(&row, elem);
             row
         }

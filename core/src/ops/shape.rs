@@ -11,7 +11,7 @@ use crate::lir::{Alias, Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, load_element, broadcast_strides, contiguous_strides, product, shape_text};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::types::{ArrayType, Const, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 
 crate::runtime_fns! {
     /// Shapes.
@@ -98,7 +98,7 @@ fn permuted_type(a: ArrayType, axes: &[usize]) -> Type {
 fn permuted(a: &ArrayVal, axes: &[usize], ret: Type) -> Result<ArrayVal> {
     let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
     let pick = |v: &[Value]| axes.iter().map(|k| v[*k]).collect();
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: pick(&a.shape), strides: pick(&a.strides) })
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: pick(&a.shape), strides: pick(&a.strides), frozen: a.frozen })
 }
 
 /// What `transpose` was told: nothing, constant axes, or axes known at run time.
@@ -183,7 +183,7 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             };
             let (shape, strides) = (pick(cx, &a.shape), pick(cx, &a.strides));
             let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
-            Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+            Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
         }
     }
 }
@@ -239,7 +239,7 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     };
     let (shape, strides) = if n == 0 { (vec![], vec![]) } else { (exchange(cx, &a.shape), exchange(cx, &a.strides)) };
     let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides }.pack())
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
 }
 
 /// A permutation that constant arguments name, or why they name none.
@@ -316,7 +316,9 @@ fn reshape_rule(args: &[Arg], order: usize, first: usize) -> Result<Answer> {
     let a = array(args)?;
     let n = reshape_parts(args, order, first).ok_or_else(|| no_match("reshape()", args))?;
     let layout = reshaped_layout(a, n, &args[order])?;
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: n as u8, layout, ..a }))))
+    // Where it may have to be a copy, that one is writable.
+    let access = if a.access == Access::Read && layout == Layout::A { Access::Either } else { a.access };
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: n as u8, layout, access, ..a }))))
 }
 
 fn reshaped_layout(a: ArrayType, n: usize, order: &Arg) -> Result<Layout> {
@@ -345,7 +347,7 @@ fn emit_reshape(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: usize, first: usize
     if a.shape.len() <= 1 { turned.ty.layout = a.ty.layout; }
     let inner = ArrayType { layout: match ty.layout { Layout::F => Layout::C, Layout::C if ty.ndim <= 1 => Layout::C, other => other }, ..ty };
     let r = reshaped(cx, &turned, &back, inner)?;
-    Ok(ArrayVal { ty, owner: r.owner, data: r.data, shape: r.shape.into_iter().rev().collect(), strides: r.strides.into_iter().rev().collect() }.pack())
+    Ok(ArrayVal { ty, owner: r.owner, data: r.data, shape: r.shape.into_iter().rev().collect(), strides: r.strides.into_iter().rev().collect(), frozen: r.frozen }.pack())
 }
 
 /// The shape asked for with -1 replaced; ValueError where it does not hold the array's elements.
@@ -383,7 +385,7 @@ fn reshaped(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ty: ArrayType) 
     let plain = contiguous_strides(cx, shape, ty.itemsize(), Layout::C);
     if a.ty.layout == Layout::C {
         cx.b.helper(&super::object::obj_retain, &[a.owner]);
-        return Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides: plain });
+        return Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides: plain, frozen: a.frozen });
     }
     let old = cx.spill(&[a.shape.as_slice(), &a.strides].concat());
     let room = cx.spill(&[shape, &plain].concat());
@@ -398,7 +400,8 @@ fn reshaped(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ty: ArrayType) 
         let copy = a.copied(cx, a.ty.dtype, Layout::C)?;
         Ok([vec![copy.owner, copy.data], plain.clone()].concat())
     })?;
-    Ok(ArrayVal { ty, owner: v[0], data: v[1], shape: shape.to_vec(), strides: v[2..].to_vec() })
+    let frozen = super::array::frozen_version(cx, a, can);
+    Ok(ArrayVal { ty, owner: v[0], data: v[1], shape: shape.to_vec(), strides: v[2..].to_vec(), frozen })
 }
 
 /// Whether the order of a flat copy depends on strides that only the run knows.
@@ -409,8 +412,9 @@ fn strides_decide(args: &[Arg]) -> bool {
 fn flat_rule(args: &[Arg], copies: bool) -> Result<Answer> {
     let Some(a) = args[0].ty.as_array() else { return Err(no_match("ravel()", args)) };
     super::array::ordered(a, &args[1])?;
-    let readonly = a.readonly && !copies;
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: a.dtype, ndim: 1, layout: Layout::C, readonly }))))
+    let order = match args[1].text() { Some("F" | "f") => Layout::F, Some("A" | "K" | "a" | "k") if a.layout == Layout::F => Layout::F, _ => Layout::C };
+    let access = if copies { Access::Write } else { super::array::access_of_version(a, if a.ndim > 1 { order } else { Layout::C }) };
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { dtype: a.dtype, ndim: 1, layout: Layout::C, access }))))
 }
 
 /// Whether elements are to be taken in Fortran order.
@@ -423,7 +427,7 @@ fn emit_ravel(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let order = if fortran(c, a.ty) && a.ty.ndim > 1 { Layout::F } else { Layout::C };
     let n = a.size(cx);
     let flat = contiguous_or_copy(cx, &a, order)?;
-    Ok(vec![flat.owner, flat.data, n])
+    Ok([vec![flat.owner, flat.data, n], if flat.ty.access == Access::Either { flat.frozen.into_iter().collect() } else { vec![] }].concat())
 }
 
 fn emit_flatten(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -516,7 +520,7 @@ pub fn with_ones(cx: &mut LowerCx<'_>, a: &ArrayVal, new: &[usize]) -> ArrayVal 
         shape.push(m);
         strides.push(s);
     }
-    ArrayVal { ty: ArrayType { ndim: n as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides }
+    ArrayVal { ty: ArrayType { ndim: n as u8, ..a.ty }, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }
 }
 
 /// Places of the new dimensions of `atleast_nd`.
@@ -561,7 +565,7 @@ fn emit_at_least(cx: &mut LowerCx<'_>, c: &OpCall<'_>, n: usize) -> Result<Val> 
 // ---- broadcasting
 
 fn stretched(dtype: Type, n: usize) -> Type {
-    Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: n as u8, layout: if n == 0 { Layout::C } else { Layout::A }, readonly: true }))
+    Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: n as u8, layout: if n == 0 { Layout::C } else { Layout::A }, access: Access::Read }))
 }
 
 fn broadcast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -599,7 +603,7 @@ fn emit_broadcast(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 fn stretch(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], ret: Type) -> Result<ArrayVal> {
     let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
     let strides = broadcast_strides(cx, a, shape);
-    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides })
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape: shape.to_vec(), strides, frozen: a.frozen })
 }
 
 fn broadcast_all_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -698,7 +702,7 @@ fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result
         let back = cx.b.un(Op::Ineg, *s);
         strides.push(cx.b.select(*f, back, *s));
     }
-    Ok(ArrayVal { ty: ArrayType { layout: Layout::A, ..a.ty }, owner: a.owner, data, shape: a.shape, strides }.pack())
+    Ok(ArrayVal { ty: ArrayType { layout: Layout::A, ..a.ty }, owner: a.owner, data, shape: a.shape, strides, frozen: a.frozen }.pack())
 }
 
 fn diagonal_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
@@ -707,7 +711,7 @@ fn diagonal_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (x, y) = (constant_axis(&args[2], a.ndim(), "diagonal")?, constant_axis(&args[3], a.ndim(), "diagonal")?);
     if x == y { return Err(Diagnostic::new(Code::NoMatchingOperation, "axis1 and axis2 cannot be the same")); }
     if !args[1].ty.is_index() { return Err(no_match("diagonal()", args)); }
-    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout: Layout::A, readonly: true, ..a }))))
+    Ok(Answer::of(Type::new(Kind::Array(ArrayType { ndim: a.ndim - 1, layout: Layout::A, access: Access::Read, ..a }))))
 }
 
 fn emit_diagonal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
@@ -732,5 +736,5 @@ fn emit_diagonal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     shape.push(n);
     strides.push(cx.b.bin(Op::Iadd, a.strides[x], a.strides[y]));
     let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
-    Ok(ArrayVal { ty, owner: a.owner, data, shape, strides }.pack())
+    Ok(ArrayVal { ty, owner: a.owner, data, shape, strides, frozen: a.frozen }.pack())
 }

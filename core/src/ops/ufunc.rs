@@ -9,7 +9,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{ArrayType, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
 pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
@@ -78,7 +78,7 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot cast {}'s result from {} to {} with casting rule 'same_kind'", op.name(), answer.ret, a.dtype)));
         }
         // Too few dimensions in the output, or no leave to write there: always an error, which is raised when the call runs.
-        return Ok(Answer::coerced(if deepest > a.ndim || a.readonly { Type::never() } else { o.ty }, coerce));
+        return Ok(Answer::coerced(if deepest > a.ndim || a.access == Access::Read { Type::never() } else { o.ty }, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
     let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim);
@@ -249,7 +249,8 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     let out_type = body.call.types[body.operands.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
-    if target.ty.readonly {
+    super::index::check_writable(cx, &target, "output array is read-only");
+    if target.ty.access == Access::Read {
         cx.raise_and_continue(Class::ValueError, "output array is read-only");
         return Ok(vec![]);
     }

@@ -1,4 +1,4 @@
-//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape and, for layout `A`, strides.
+//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape, for layout `A` strides, and where only the run knows whether it is read-only.
 
 use super::{Float, IterType, Kind, Layout, Type};
 use crate::lir::Ty;
@@ -69,6 +69,7 @@ impl Type {
                 out.extend([REF, plain(Ty::Ptr)]);
                 let strides = if a.layout == Layout::A { a.ndim() } else { 0 };
                 out.extend(std::iter::repeat_n(LENGTH, a.ndim()).chain(std::iter::repeat_n(plain(Ty::I64), strides)));
+                if a.access == super::Access::Either { out.push(plain(Ty::I8)); }
             }
             Kind::Range(step) => out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 })),
             Kind::Method(_, t) => t.push_leaves(out),

@@ -46,9 +46,18 @@ pub enum Float { F32, F64, Py }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout { C, F, A }
 
+/// Whether an array's elements may be changed. Where a writable and a read-only array meet in one variable only the run knows: a leaf of its own says
+/// whether this one is read-only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access { Write, Read, Either }
+impl Access {
+    /// What holds arrays of both.
+    pub fn join(self, other: Access) -> Access { if self == other { self } else { Access::Either } }
+}
+
 /// Type of an array. Strides are leaves only for layout `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayType { pub dtype: Type, pub ndim: u8, pub layout: Layout, pub readonly: bool }
+pub struct ArrayType { pub dtype: Type, pub ndim: u8, pub layout: Layout, pub access: Access }
 
 /// Identity of a named tuple class, an exception class or another Python class that the host knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -203,7 +212,7 @@ impl Type {
     pub fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
         // A 1-d (or 0-d) array is C-contiguous and F-contiguous at once; `C` stands for both.
         let layout = if ndim <= 1 && layout == Layout::F { Layout::C } else { layout };
-        Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: ndim as u8, layout, readonly: false }))
+        Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: ndim as u8, layout, access: Access::Write }))
     }
     pub fn iter(i: IterType) -> Type { Type::new(Kind::Iter(i)) }
 

@@ -2,7 +2,7 @@
 //!
 //! `boolean`, `intp`, `void`, `float32x`-like spellings of Numba are the Python package's business, not this grammar's.
 
-use super::{ArrayType, Float, Int, IterType, Kind, Layout, Type};
+use super::{Access, ArrayType, Float, Int, IterType, Kind, Layout, Type};
 
 struct Parser<'a> { text: &'a str, at: usize }
 type Res<T> = Result<T, String>;
@@ -89,10 +89,10 @@ impl Parser<'_> {
         self.expect("d")?;
         self.expect(",")?;
         let layout = if self.eat("C") { Layout::C } else if self.eat("F") { Layout::F } else if self.eat("A") { Layout::A } else { return Err(self.error("a layout")) };
-        let readonly = self.eat(",");
-        if readonly { self.expect("readonly")?; }
+        let access = if !self.eat(",") { Access::Write } else if self.eat("perhaps") { Access::Either } else { Access::Read };
+        if access != Access::Write { self.expect("readonly")?; }
         self.expect(")")?;
-        Ok(Type::new(Kind::Array(ArrayType { dtype, ndim, layout, readonly })))
+        Ok(Type::new(Kind::Array(ArrayType { dtype, ndim, layout, access })))
     }
 
     fn ty(&mut self) -> Res<Type> {
@@ -154,9 +154,10 @@ mod tests {
     fn what_is_printed_is_read_back() {
         let a = Type::array(Type::f64(), 2, Layout::A);
         let mut frozen = a.as_array().unwrap();
-        frozen.readonly = true;
+        frozen.access = Access::Read;
+        let either = ArrayType { access: Access::Either, ..frozen };
         let kinds = [
-            Type::int(), Type::i64(), Type::int_of(Int::U8), Type::float(), Type::complex(), Type::new(Kind::Complex(Float::F32)), a, frozen.ty(),
+            Type::int(), Type::i64(), Type::int_of(Int::U8), Type::float(), Type::complex(), Type::new(Kind::Complex(Float::F32)), a, frozen.ty(), either.ty(),
             Type::new(Kind::Variant(vec![Type::int(), Type::str()])), Type::tuple(vec![]), Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]), Type::list(Type::list(a)), Type::optional(Type::int()),
             Type::new(Kind::MaybeUndef(Type::bool())), Type::new(Kind::ListVar(3)), Type::new(Kind::Range(Some(-2))), Type::new(Kind::Range(None)),
             Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])), Type::new(Kind::DType(Type::f64())), Type::iter(IterType::NdIndex(3)),

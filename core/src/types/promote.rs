@@ -37,7 +37,7 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => Type::new(Kind::Generator(*i, child(*x, *y)?)),
         (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => {
             let layout = if x.layout == y.layout { x.layout } else { Layout::A };
-            Type::new(Kind::Array(ArrayType { layout, readonly: x.readonly || y.readonly, ..*x }))
+            Type::new(Kind::Array(ArrayType { layout, access: x.access.join(y.access), ..*x }))
         }
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),

@@ -35,7 +35,7 @@ impl Display for Type {
             Kind::NamedTuple(c, m) => write!(f, "{}({})", c.name, Join(m)),
             Kind::Array(a) => {
                 let layout = match a.layout { Layout::C => "C", Layout::F => "F", Layout::A => "A" };
-                write!(f, "array({}, {}d, {layout}{})", a.dtype, a.ndim, if a.readonly { ", readonly" } else { "" })
+                write!(f, "array({}, {}d, {layout}{})", a.dtype, a.ndim, match a.access { super::Access::Write => "", super::Access::Read => ", readonly", super::Access::Either => ", perhaps readonly" })
             }
             Kind::List(t) => write!(f, "list({t})"),
             Kind::ListVar(n) => write!(f, "list(?{n})"),
