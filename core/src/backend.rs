@@ -22,6 +22,8 @@ pub trait Code: Send + Sync {
 /// Turns modules into code. Thread-safe; takes no global lock.
 pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
+    /// The same back end for another thread, which may outlive this one's interest in it; none where compiling takes no time.
+    fn detached(&self) -> Option<Box<dyn Backend>> { None }
     /// Compiles legalised, verified LIR. `keep_text` asks for what [`Code::text`] prints.
     fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>, crate::diag::Diagnostic>;
 }

@@ -93,6 +93,8 @@ impl Diagnostic {
     pub fn new(code: Code, message: impl Into<String>) -> Diagnostic {
         Diagnostic { code, message: without_variables(message.into()), span: None, notes: vec![], help: None }
     }
+    /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.
+    pub fn stopped() -> Diagnostic { Diagnostic::internal("the compilation was stopped") }
     pub fn internal(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::InternalError, message) }
     /// Sets the place unless a more precise one is known already.
     pub fn at(mut self, span: Span) -> Diagnostic {

@@ -57,6 +57,8 @@ pub trait Host {
     fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> { None }
     /// An attribute of a module that is not in the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
+    /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.
+    fn interrupted(&self) -> bool { false }
     /// A library function written in Python, by `module.name` below `tierup.lib`.
     fn library(&self, path: &str) -> Result<FuncId>;
 }

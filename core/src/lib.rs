@@ -21,6 +21,7 @@ pub mod infer;
 pub mod intern;
 pub mod lower;
 pub mod ops;
+pub mod pass;
 pub mod rt;
 pub mod ssa;
 pub mod types;

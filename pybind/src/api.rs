@@ -132,6 +132,14 @@ fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u6
     crate::engine::configure(tier, dump, trace, policy)
 }
 
+/// Fuel for the passes of everything that is compiled from now on; none for as much as is wanted.
+#[pyfunction]
+fn set_fuel(units: Option<u64>) { tierup_core::pass::set_fuel(units) }
+
+/// Whether there is a library with LLVM.
+#[pyfunction]
+fn has_llvm() -> bool { promote::available() }
+
 /// Says where the library with LLVM lies; without it everything stays in tier 0.
 #[pyfunction]
 fn set_library(path: std::path::PathBuf) { promote::set_library(path) }
@@ -191,6 +199,8 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> { typeof_::type_of(obj)
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
+    m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
+    m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;

@@ -329,10 +329,14 @@ impl Core {
         guard(&format!("printing {}", self.params.name), || {
             let id = functions::func_id(self.function(py))?;
             if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
+            if level == "cfg" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow())); }
             if level == "bytecode" { return Ok(Some(crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string())); }
             let host = PyHost::new(py);
-            if let Some(text) = engine::tier1_text(id, types, &self.options, &host, level)? { return Ok(Some(text)); }
-            Ok(engine::compile(id, types, &self.options, &host, true)?.text(level))
+            let text = engine::tier1_text(id, types, &self.options, &host, level).and_then(|text| match text {
+                Some(text) => Ok(Some(text)),
+                None => engine::compile(id, types, &self.options, &host, true).map(|c| c.text(level)),
+            });
+            host.settle(text)
         })
     }
 
@@ -341,7 +345,9 @@ impl Core {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.params.name), || {
                 let id = functions::func_id(self.function(py))?;
-                Ok(engine::explain(id, types, &self.options, &PyHost::new(py))?)
+                let host = PyHost::new(py);
+                let answer = engine::explain(id, types, &self.options, &host);
+                host.settle(answer)
             })
         })
     }
@@ -351,7 +357,9 @@ impl Core {
         on_compiler_stack(py, |py| {
             guard(&format!("printing {}", self.params.name), || {
                 let id = functions::func_id(self.function(py))?;
-                Ok(engine::ptx(id, types, &self.options, &PyHost::new(py), capability).map_err(|d| d.at(self.span(py)))?)
+                let host = PyHost::new(py);
+                let answer = engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
+                host.settle(answer)
             })
         })
     }

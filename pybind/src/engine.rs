@@ -3,6 +3,7 @@
 use tierup_core::diag::Result;
 use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
+use tierup_core::pass;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::Type;
 use tierup_runtime::panics::settle;
@@ -59,6 +60,7 @@ pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
     promote::set_stress(policy.osr == Osr::Stress);
     crate::ctx::set_stress(policy.osr == Osr::Stress);
     promote::set_policy(policy);
+    pass::set_dump(dump.iter().any(|d| d == "passes"));
     *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", promote: !policy.off, dump, trace };
 }
 
@@ -75,7 +77,9 @@ pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, 
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
     let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty(), promote };
     let compiled = engine::compile(&request);
-    if trace || !dump.is_empty() { report(func, args, &compiled, &dump, trace); }
+    let passes = pass::take_times();
+    if trace { eprintln!("tierup: passes, in milliseconds: {}", pass::show(passes)); }
+    if trace || !dump.is_empty() { report(&request, &compiled, &dump, trace); }
     compiled.map(Compiled)
 }
 
@@ -98,10 +102,15 @@ pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capa
 }
 
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
-fn report(func: FuncId, args: &[Type], compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
-    let name = tierup_core::ssa::registry::name(func);
-    let args = args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
-    if dump.iter().any(|d| d == "ssa") && let Some(f) = tierup_core::ssa::registry::get(func) { eprintln!("tierup: ssa of {name}\n{f}"); }
+fn report(request: &Request<'_>, compiled: &Result<engine::Compiled>, dump: &[String], trace: bool) {
+    let name = tierup_core::ssa::registry::name(request.func);
+    let args = request.args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
+    if let Some(f) = tierup_core::ssa::registry::get(request.func) {
+        for d in dump {
+            if d == "ssa" { eprintln!("tierup: ssa of {name}\n{f}"); }
+            if d == "cfg" { eprintln!("tierup: cfg of {name}\n{}", f.control_flow()); }
+        }
+    }
     match compiled {
         Ok(c) => {
             let ms = |d: std::time::Duration| d.as_secs_f64() * 1e3;
@@ -112,9 +121,22 @@ fn report(func: FuncId, args: &[Type], compiled: &Result<engine::Compiled>, dump
                     ms(p.optimise), ms(p.backend), c.size(),
                 );
             }
-            for d in dump { if let Some(text) = c.text(d) { eprintln!("tierup: {d} of {name}({args})\n{text}"); } }
+            for d in dump { if let Some(text) = level(request, c, d) { eprintln!("tierup: {d} of {name}({args})\n{text}"); } }
         }
         Err(e) if trace => eprintln!("tierup: {name}({args}) is not compiled: {} [{}]", e.message, e.code.name()),
         Err(_) => {}
     }
+}
+
+/// One level of a compiled function, or why there is none; those of tier 1 are made for this.
+fn level(request: &Request<'_>, c: &engine::Compiled, level: &str) -> Option<String> {
+    let kept = c.text(level);
+    if kept.is_some() { return kept; }
+    let request = Request { backend: &Interpreted, keep_text: false, promote: false, args: request.args.clone(), ..*request };
+    let text = match level {
+        "llvm" => engine::inspect::text(&request, level),
+        "ptx" => engine::inspect::ptx(&request, 90).map(Some),
+        _not_of_tier_1 => Ok(None),
+    };
+    text.unwrap_or_else(|e| Some(format!("; {} [{}]", e.message, e.code.name())))
 }

@@ -7,7 +7,7 @@ use crate::{functions, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host};
 use tierup_core::ssa::FuncId;
@@ -18,6 +18,8 @@ pub struct PyHost<'py> {
     guards: RefCell<Guards>,
     /// The first Python exception that an answer met (an import that failed, Ctrl-C); the compilation's own error is less to the point.
     raised: RefCell<Option<PyErr>>,
+    /// A signal handler raised it.
+    stopped: Cell<bool>,
 }
 
 impl Record for PyHost<'_> {
@@ -25,10 +27,18 @@ impl Record for PyHost<'_> {
 }
 
 impl<'py> PyHost<'py> {
-    pub fn new(py: Python<'py>) -> PyHost<'py> { PyHost { py, guards: RefCell::default(), raised: RefCell::default() } }
+    pub fn new(py: Python<'py>) -> PyHost<'py> { PyHost { py, guards: RefCell::default(), raised: RefCell::default(), stopped: Cell::new(false) } }
 
     /// What the compilation assumed, and the Python exception that it met.
     pub fn finish(self) -> (Guards, Option<PyErr>) { (self.guards.into_inner(), self.raised.into_inner()) }
+
+    /// The answer of a compilation that this served, or the Python exception that it met.
+    pub fn settle<T>(self, answer: Result<T>) -> std::result::Result<T, Failure> {
+        match (answer, self.raised.into_inner()) {
+            (Err(_), Some(e)) => Err(e.into()),
+            (answer, _) => Ok(answer?),
+        }
+    }
 
     /// Guards the code and defaults of a function that is compiled in or passed as an argument.
     pub fn depends_on(&self, func: &Bound<'py, PyAny>) { self.guards.borrow_mut().function(func); }
@@ -115,6 +125,15 @@ impl<'py> PyHost<'py> {
 }
 
 impl Host for PyHost<'_> {
+    fn interrupted(&self) -> bool {
+        // SAFETY: the thread is attached.
+        if !self.stopped.get() && unsafe { ffi::PyErr_CheckSignals() } != 0 {
+            self.stopped.set(true);
+            if let Some(e) = PyErr::take(self.py) { self.raised.borrow_mut().get_or_insert(e); }
+        }
+        self.stopped.get()
+    }
+
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue> {
         let (f, library) = functions::function_of(self.py, host)?;
         let found = self.lookup(&self.globals_of(&f), &PyString::intern(self.py, name), !library);

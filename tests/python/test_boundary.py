@@ -411,3 +411,44 @@ def test_as_numba_alias(tmp_path):
 def test_as_numba_module():
     done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", "-m", "timeit", "-n", "1", "-r", "1", "import numba; numba.njit(lambda x: x)(1)"], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and "loop" in done.stdout, done.stdout + done.stderr
+
+
+def test_numbas_inspect_methods():
+    import io
+    from harness.build import LLVM
+
+    @tierup.njit
+    def f(a, x):
+        return a[0] + x
+    f(np.ones(2), 1)
+    f(np.ones(2), 1.5)
+    types = tierup.types
+    whole = f.inspect_asm()
+    assert list(whole) == f.signatures and all("ret" in text for text in whole.values())
+    assert f.inspect_asm((types.float64[::1], types.int64)) == whole[f.signatures[0]]
+    with pytest.raises(KeyError):
+        f.inspect_asm((types.float32,))
+    if LLVM:
+        assert all("define" in text for text in f.inspect_llvm().values())
+    assert "b0 (" in f.inspect_cfg(f.signatures[0]) and "return" in f.inspect_cfg(f.signatures[0])
+    out = io.StringIO()
+    f.inspect_types(file=out)
+    text = out.getvalue()
+    assert text.count("f (array(float64, 1d, C), ") == 2 and "return a[0] + x" in text and "float64" in text
+    out = io.StringIO()
+    f.inspect_types(file=out, signature=f.signatures[1], pretty=False)
+    assert out.getvalue().count("-" * 80) == 1 and "float)" in out.getvalue()
+
+
+def test_function_types_in_signatures():
+    types = tierup.types
+    njit = tierup.njit
+    double, half = njit(lambda x: x * 2), njit(lambda x: x / 2)
+    for signature in ("float64(FunctionType(float64(float64)), float64)", types.float64(types.FunctionType(types.float64(types.float64)), types.float64),
+                      types.float64(types.float64(types.float64), types.float64)):
+        g = njit(signature)(lambda f, x: f(x) + 1)
+        assert g(double, 3.0) == 7 and g(half, 3.0) == 2.5
+    assert types.FunctionType("float64(float64)") == types.FunctionType(types.float64(types.float64)) != types.FunctionType(types.int64(types.float64))
+    assert repr(types.FunctionType(types.float64(types.float64))) == "function((float64) -> float64)"
+    many = njit([types.int64(types.int64), types.int64(types.FunctionType(types.int64(types.int64)))])(lambda x: 1)
+    assert many(3) == many(double) == 1

@@ -197,7 +197,7 @@ fn replace_output(lines: &mut Vec<String>, end: u32, block: Vec<String>) {
 fn optimise(out: &mut Outcome, case: &Case, module: &Module, passes: &[&Pass]) {
     let mut m = module.clone();
     for p in passes {
-        p.apply(&mut m);
+        p.apply(&mut m, &passes::opt::Options::default());
         if let Err(d) = verify_module(&m) { return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name)); }
     }
     compare_output(out, case, &m.renumbered().to_string());
@@ -210,7 +210,7 @@ fn survives_passes(out: &mut Outcome, case: &Case, module: &Module) {
     let case = Case { runs: case.runs.iter().filter(|r| matches!(r.expect, Expect::Results(_))).cloned().collect(), text: String::new(), errors: vec![], output: None, ..*case };
     for p in passes::passes() {
         let mut m = module.clone();
-        p.apply(&mut m);
+        p.apply(&mut m, &passes::opt::Options::default());
         if let Err(d) = verify_module(&m) { return out.fail(case.last_line, format!("after pass {}: {d}\n{m}", p.name)); }
         if !m.funcs.iter().all(|f| module.func(&f.name).is_none_or(|g| g.sig == f.sig)) { continue; }
         let before = out.failures.len();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tierup_core::backend::Backend;
 use tierup_core::bytecode;
 use tierup_core::diag::Diagnostic;
+use tierup_core::pass;
 use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
@@ -27,7 +28,7 @@ pub const COMMANDS: &[Command] = &[
     Command { name: "ssa", usage: "[--keep-going] FILE.bc", about: "untyped SSA of the functions of a bytecode dump (tests/tools/dump_bytecode.py)", run: ssa },
     Command { name: "cat", usage: "FILE", about: "parses LIR and prints it", run: |a| Ok(read(one(a)?)?.to_string()) },
     Command { name: "verify", usage: "FILE", about: "parses and verifies LIR", run: verify },
-    Command { name: "opt", usage: "PASS… FILE", about: "runs passes over LIR and prints the result; without a pass, lists them", run: opt },
+    Command { name: "opt", usage: "[--fuel N] [--dump] PASS… FILE", about: "runs passes over LIR and prints the result; `all` is the pipeline; without arguments, lists them", run: opt },
     Command { name: "interp", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions in the interpreter, or runs the file's `; run:` lines", run: |a| call(a, Target::Interp) },
     Command { name: "run", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions compiled by tier 0, or runs the file's `; run:` lines", run: |a| call(a, Target::Tier0) },
     Command { name: "run1", usage: "FILE ['f(1, 2.5)' …]", about: "the same on tier 1", run: |a| call(a, Target::Tier1) },
@@ -104,13 +105,28 @@ fn opt(args: &[String]) -> Result<String, String> {
         return Ok(passes::passes().map(|p| format!("{:10} {}\n", p.name, p.doc)).collect());
     };
     let mut module = read(file)?;
-    for name in names {
-        let pass = passes::lookup(name).ok_or_else(|| format!("unknown pass `{name}`"))?;
-        let start = Instant::now();
-        pass.apply(&mut module);
-        eprintln!("{name}: {:.0?}", start.elapsed());
-        verify_module(&module).map_err(|d| format!("after {name}: {d}"))?;
+    let (mut dump, mut fuel, mut wanted) = (false, None, vec![]);
+    let mut words = names.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--dump" => dump = true,
+            "--fuel" => fuel = Some(words.next().and_then(|n| n.parse().ok()).ok_or("--fuel takes a number")?),
+            // The whole pipeline, pass by pass.
+            "all" => wanted.extend(passes::opt::PIPELINE.iter().filter_map(|name| passes::lookup(name))),
+            name => wanted.push(passes::lookup(name).ok_or_else(|| format!("unknown pass `{name}`"))?),
+        }
     }
+    pass::set_dump(dump);
+    pass::set_own_fuel(fuel);
+    pass::take_times();
+    let done = wanted.iter().try_for_each(|p| {
+        p.apply(&mut module, &passes::opt::Options::default());
+        verify_module(&module).map_err(|d| format!("after {}: {d}", p.name))
+    });
+    pass::set_dump(false);
+    pass::set_own_fuel(None);
+    done?;
+    eprintln!("milliseconds: {}", pass::show(pass::take_times()));
     Ok(module.renumbered().to_string())
 }
 
@@ -209,6 +225,11 @@ mod tests {
             assert!(jitc(&[target, &calls]).is_ok_and(|t| t.contains("fib(15) == 610\n    610 ")));
         }
         assert!(jitc(&["opt", "legalise", &calls]).is_ok_and(|t| t.contains("stack_addr")));
+        // Without fuel nothing happens, with more and more of it more and more passes run.
+        let all = jitc(&["opt", "all", &calls]).unwrap();
+        assert_eq!(jitc(&["opt", "--fuel", "0", "all", &calls]), jitc(&["opt", "renumber", &calls]));
+        assert_ne!(jitc(&["opt", "--fuel", "3", "all", &calls]), Ok(all.clone()));
+        assert_eq!(jitc(&["opt", "--fuel", "10000", "--dump", "all", &calls]), Ok(all));
         assert!(jitc(&["clif", &calls]).is_ok_and(|t| t.contains("iadd")));
         assert!(jitc(&["asm", &calls]).is_ok_and(|t| !t.is_empty()));
         assert!(jitc(&["generate", "5"]).is_ok_and(|t| t.contains("; run: f0(buf")));
@@ -221,6 +242,7 @@ mod tests {
         assert!(jitc(&["frobnicate"]).is_err_and(|t| t.contains("verify FILE")));
         assert_eq!(jitc(&["cat"]), Err("usage: jitc cat FILE".into()));
         assert!(jitc(&["cat", "/nonexistent.lir"]).is_err_and(|t| t.contains("/nonexistent.lir")));
+        assert!(jitc(&["opt", "--fuel", "licm", &file("calls.lir")]).is_err_and(|t| t == "--fuel takes a number"));
         assert!(jitc(&["opt", "fuse", &file("calls.lir")]).is_err_and(|t| t == "unknown pass `fuse`"));
     }
 }

@@ -188,6 +188,7 @@ impl Code for CompiledModule {
 
 impl Backend for Cranelift {
     fn name(&self) -> &'static str { "tier0" }
+    fn detached(&self) -> Option<Box<dyn Backend>> { Some(Box::new(*self)) }
 
     fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
         match catch_unwind(AssertUnwindSafe(|| self.compile_module(module, helpers, keep_text))) {

@@ -105,6 +105,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             while let Some(next) = self.work.pop_first() {
                 self.visits += 1;
                 if self.visits > limit { return Err(self.unsettled()); }
+                if self.session.host.interrupted() { return Err(Diagnostic::stopped()); }
                 self.visit_block(self.order[next as usize]);
             }
             if version == self.session.var_version && !self.settle_empty_lists() { break; }

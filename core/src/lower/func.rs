@@ -116,6 +116,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
 
     fn block(&mut self, b: Block) -> Result<()> {
         let lir = self.blocks[b.index()].ok_or_else(|| Diagnostic::internal("unreached block"))?;
+        if self.session.host.interrupted() { return Err(Diagnostic::stopped()); }
         self.released.clear();
         if b != Block(0) { self.cx.b.switch_to(lir); }
         if b != Block(0) { self.spill_params(b)?; }

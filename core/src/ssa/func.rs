@@ -191,6 +191,20 @@ impl Op {
 }
 
 impl Func {
+    /// Blocks and where they lead, exceptions included: one line each.
+    pub fn control_flow(&self) -> String {
+        let mut out = String::new();
+        for (i, b) in self.blocks.iter().enumerate() {
+            let mut next: Vec<String> = b.term.targets().iter().map(|t| t.block.to_string()).collect();
+            next.extend(b.insts.iter().filter_map(|i| self.inst(*i).unwind.as_ref()).map(|u| format!("{} (exception)", u.block)));
+            next.dedup();
+            let end = match &b.term { Term::Return(_) => "return", Term::Raise { .. } => "raise", Term::Unreachable | Term::None => "end", Term::Jump(_) | Term::Branch { .. } => "" };
+            if !end.is_empty() { next.insert(0, end.into()); }
+            out.push_str(&format!("{} ({} instructions, line {}) -> {}\n", Block::new(i), b.insts.len(), b.term_loc.line, next.join(", ")));
+        }
+        out
+    }
+
     pub fn is_typed(&self) -> bool { self.types.len() == self.values as usize && self.values > 0 }
     pub fn make_value(&mut self) -> Value { self.values += 1; Value(self.values - 1) }
     pub fn make_block(&mut self) -> Block {

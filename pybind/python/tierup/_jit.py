@@ -107,8 +107,11 @@ def _make(function, signatures, options, fallback):
     attributes["targetoptions"] = {**options, "nopython": not fallback}
     if signatures is not None:
         from . import types
-        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in types.signatures(signatures)])
-        _tierup.set_can_compile(d, False)
+        known = types.signatures(signatures)
+        # What is to be compiled for a function is known when there is one.
+        settled = [(args, ret) for args, ret in known if not any(map(types.holds_function, args))]
+        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled])
+        _tierup.set_can_compile(d, len(settled) < len(known))
     return d
 
 
@@ -136,7 +139,7 @@ def _panic(raises):
 
 # ---------------------------------------------------------------- the dispatcher's attributes
 
-_LEVELS = ("bytecode", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1", "ptx")
+_LEVELS = ("bytecode", "cfg", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm1", "ptx")
 # Compute capabilities that PTX can be made for.
 _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 
@@ -154,7 +157,7 @@ def _overloads(self):
 
 
 def inspect(self, level="typed", signature=None, *, capability=90):
-    """The code of every overload at one level: bytecode, ssa, typed, lir; clif or asm (tier 0); llvm or asm1 (tier 1, whether promoted or not);
+    """The code of every overload at one level: bytecode, cfg, ssa, typed, lir; clif or asm (tier 0); llvm or asm1 (tier 1, whether promoted or not);
     ptx (a GPU kernel, for a compute capability such as 75, 90 or 100). With `signature` (argument types), of that one."""
     if level not in _LEVELS:
         raise ValueError(f"there is no level {level!r}; there are {', '.join(_LEVELS)}")
@@ -166,6 +169,50 @@ def inspect(self, level="typed", signature=None, *, capability=90):
         if signature is None or _same(args, signature):
             texts.append(read(i) if why is None else f"runs as plain Python: {why}")
     return "\n".join(t for t in texts if t)
+
+
+def _each(self, level, signature):
+    """As Numba's `inspect_*`: the text for a signature, or without one a dict of all of them."""
+    texts = {tuple(types): inspect(self, level, types) for types in _signatures(self) if signature is None or _same([t._tierup_type_ for t in types], signature)}
+    if signature is None:
+        return texts
+    if not texts:
+        raise KeyError(signature)
+    return next(iter(texts.values()))
+
+
+def inspect_llvm(self, signature=None):
+    """LLVM's IR after its passes, for one signature or as a dict for all: what tier 1 has or would have."""
+    return _each(self, "llvm", signature)
+
+
+def inspect_asm(self, signature=None):
+    """Machine code as text, for one signature or as a dict for all: tier 1's where there is LLVM, else tier 0's."""
+    return _each(self, "asm1" if _tierup.has_llvm() else "asm", signature)
+
+
+def inspect_cfg(self, signature=None, **_):
+    """Blocks and where they lead, for one signature or as a dict for all."""
+    return _each(self, "cfg", signature)
+
+
+def inspect_types(self, file=None, signature=None, **_):
+    """Prints the source and, for each signature (or one of them), the type of every value."""
+    import inspect as inspecting
+    import sys
+    out = sys.stdout if file is None else file
+    code = self.py_func.__code__
+    try:
+        source, first = inspecting.getsourcelines(self.py_func)
+    except (OSError, TypeError):
+        source, first = [], 0
+    for types in _signatures(self):
+        if signature is not None and not _same([t._tierup_type_ for t in types], signature):
+            continue
+        print(f"{self.__name__} ({', '.join(map(str, types))})", "-" * 80, f"# File: {code.co_filename}", sep="\n", file=out)
+        for number, line in enumerate(source, first):
+            print(f"# {number:5} {line.rstrip()}", file=out)
+        print(inspect(self, "typed", types), "=" * 80, sep="\n", file=out)
 
 
 def _same(args, signature):
@@ -205,6 +252,8 @@ def compile(self, sig):
     """Compiles for a signature at once."""
     from . import types
     args, ret = types.signatures(sig)[0]
+    if any(map(types.holds_function, args)):
+        return
     declare(self, [([t._tierup_type_ for t in args], ret and ret._tierup_type_)])
 
 
@@ -228,7 +277,8 @@ def _signature(self):
 
 
 for _name, _value in {
-    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "explain": explain, "recompile": recompile,
+    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
+    "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),

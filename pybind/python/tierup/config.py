@@ -47,6 +47,10 @@ def _number(low, high=None):
     return read
 
 
+def _fuel(text):
+    return None if text is None else _number(0)(text)
+
+
 def _path(text):
     text = os.fspath(text)
     return os.path.abspath(os.path.expanduser(text)) if text else ""
@@ -62,7 +66,7 @@ def _trace(text):
     return "json" if str(text).lower() == "json" else _flag(text)
 
 
-_DUMPS = ("bytecode", "cfg", "ssa", "typed", "parfor", "lir", "clif", "llvm", "asm", "ptx")
+_DUMPS = ("bytecode", "cfg", "ssa", "typed", "passes", "lir", "clif", "llvm", "asm", "ptx")
 
 
 def _dumps(text):
@@ -89,6 +93,7 @@ _TABLE = {
     "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
     "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", "NUMBA_BOUNDSCHECK"),
     "dump": ("TIERUP_DUMP", _dumps, (), "levels to print while compiling, separated by commas: " + ", ".join(_DUMPS), None),
+    "fuel": ("TIERUP_FUEL", _fuel, None, "how often an optimising pass may run on a function in this process, to find the pass that makes a result wrong; the last one is named on standard error", None),
     "trace": ("TIERUP_TRACE", _trace, False, "whether every compilation is reported on standard error; json: a trace for Chrome's and Perfetto's viewers, written when the process ends", None),
     "trace_file": ("TIERUP_TRACE_FILE", _path, "tierup-trace-{pid}.json", "where that trace goes; {pid} stands for the number of the process", None),
     "perf_map": ("TIERUP_PERF_MAP", _flag, False, "whether compiled functions are named in /tmp/perf-PID.map, for profilers", None),
@@ -141,6 +146,7 @@ def _tell():
     """Passes on what compilation follows."""
     v = _values
     _tierup.configure(v["tier"], list(v["dump"]), v["trace"] is True, v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
+    _tierup.set_fuel(v["fuel"])
     _tierup.configure_cache(v["cache"], v["cache_dir"], v["cache_mb"])
     _tierup.set_trace(v["trace"] == "json")
     _tierup.set_perf_map(v["perf_map"])

@@ -148,6 +148,20 @@ class Optional(Type):
         super().__init__(f"optional({_text(type)})")
 
 
+class FunctionType(Type):
+    """A function as an argument, by its signature: `FunctionType(float64(float64))`, or the signature itself where an argument's type is wanted.
+
+    A function is compiled anew for each function that it is given, so signatures with such a type are compiled when they are first called.
+    """
+
+    def __init__(self, signature):
+        self.signature = signature if isinstance(signature, Signature) else Signature(*reversed(signatures(signature)[0]))
+        super().__init__(f"function({self.signature})")
+
+    def __reduce__(self):
+        return FunctionType, (self.signature,)
+
+
 class Opaque(Type):
     """A type that is only known by name: functions, modules, ranges."""
 
@@ -264,6 +278,8 @@ def as_type(obj):
     """A type from a type, a NumPy dtype or scalar class, `int`, `float`, `bool`, `complex`, `str`, None, or text."""
     if isinstance(obj, Type):
         return obj
+    if isinstance(obj, Signature):
+        return FunctionType(obj)
     plain = {_builtins.int: int64, _builtins.float: float64, _builtins.bool: boolean, _builtins.complex: complex128, _builtins.str: unicode_type, None: none, type(None): none}
     try:
         if obj in plain:
@@ -318,6 +334,12 @@ def _split(text):
             parts.append(text[start:i].strip())
             start = i + 1
     return [*parts, text[start:].strip()] if text.strip() else []
+
+
+def holds_function(t):
+    """Whether values of a type are functions, or hold some."""
+    parts = [*getattr(t, "types", ()), getattr(t, "dtype", None), getattr(t, "type", None)]
+    return isinstance(t, FunctionType) or any(holds_function(p) for p in parts if isinstance(p, Type))
 
 
 # ---------------------------------------------------------------- signatures

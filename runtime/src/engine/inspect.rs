@@ -48,7 +48,7 @@ pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
         let name = kernel_name(&target.name);
         module.funcs.push(gpu::make_kernel(&name, &target)?);
         gpu::take_out(&mut module)?;
-        optimise(&mut module, &[&name])?;
+        optimise(&mut module, &[&name], request.host)?;
         gpu::check(&module)?;
         prepare(&mut module)?;
         library()?.ptx(&module, &[&name], capability, Codegen { fast_math: request.options.fast_math, opt: policy().opt })

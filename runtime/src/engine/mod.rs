@@ -18,6 +18,7 @@ use promote::{Names, Snapshot, Unit};
 use tier1::Codegen;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use tierup_core::backend::{Backend, Code};
 use tierup_core::diag::{Diagnostic, Result};
@@ -148,7 +149,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
 
     let start = Instant::now();
     let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
-    optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>())?;
+    optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>(), request.host)?;
     phases.optimise = start.elapsed();
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
     let typed = if request.keep_text { typed_text(&session) } else { String::new() };
@@ -172,7 +173,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     phases.optimise += start.elapsed();
 
     let start = Instant::now();
-    let code = request.backend.compile(&module, &crate::helper_address, request.keep_text)?;
+    let code = machine_code(request, &module)?;
     phases.backend = start.elapsed();
     trace::span("tier 0", "tier 0", start, phases.backend, &unit.name);
     perf::note(&*code, &module, 0);
@@ -185,10 +186,37 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     Ok(Compiled { code, params, ret, unit, yields, phases, typed, lir })
 }
 
+/// LIR instructions from which on a back end may need seconds.
+const LARGE: usize = 20_000;
+/// How often a thread that waits for it looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Runs the back end: for a large module in a thread of its own, so that this one can look for Ctrl-C. If it comes, that thread is left to itself.
+fn machine_code(request: &Request<'_>, module: &Module) -> Result<Box<dyn Code>> {
+    let size: usize = module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum();
+    let here = || request.backend.compile(module, &crate::helper_address, request.keep_text);
+    let Some(backend) = (size >= LARGE).then(|| request.backend.detached()).flatten() else { return here() };
+    let (answer, waiting) = std::sync::mpsc::channel();
+    let (module, keep_text) = (module.clone(), request.keep_text);
+    let started = std::thread::Builder::new().name("tierup-backend".into()).stack_size(8 << 20).spawn(move || {
+        // Nobody waits any more: the code is dropped.
+        drop(answer.send(backend.compile(&module, &crate::helper_address, keep_text)));
+    });
+    if started.is_err() { return here(); }
+    loop {
+        match waiting.recv_timeout(LOOK) {
+            Ok(code) => return code,
+            Err(RecvTimeoutError::Disconnected) => return Err(Diagnostic::internal("the back end's thread is gone")),
+            Err(RecvTimeoutError::Timeout) => if request.host.interrupted() { return Err(Diagnostic::stopped()); },
+        }
+    }
+}
+
 /// What both tiers share between lowering and the back end. Only `roots` are called from outside.
-fn optimise(module: &mut Module, roots: &[&str]) -> Result<()> {
+fn optimise(module: &mut Module, roots: &[&str], host: &dyn Host) -> Result<()> {
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
-    opt::optimise(module, &opt::Options { roots: Some(roots), ..opt::Options::default() });
+    opt::optimise(module, &opt::Options { roots: Some(roots), stop: Some(&|| host.interrupted()) });
+    if host.interrupted() { return Err(Diagnostic::stopped()); }
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
     Ok(())
 }

@@ -21,7 +21,7 @@ mod unwrap;
 mod version;
 
 use crate::lir::{Func, Module};
-use std::time::{Duration, Instant};
+use crate::pass::{self, Step};
 
 /// What a pass works on.
 #[derive(Clone, Copy)]
@@ -56,39 +56,39 @@ pub const TIER1: &[&str] = &["fold", "blocks", "thread", "cse", "strip", "fold",
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
 impl Pass {
-    pub fn apply(&self, module: &mut Module) {
+    /// Runs the pass on all functions, as far as there is fuel, or until it is time to stop.
+    pub fn apply(&self, module: &mut Module, options: &Options<'_>) {
         match self.run {
-            Run::Func(run) => module.funcs.iter_mut().for_each(run),
-            Run::Module(run) => run(module),
+            Run::Func(run) => for func in &mut module.funcs {
+                if options.stops() { return; }
+                let name = func.name.clone();
+                pass::run(Step { pass: self.name, on: &name, optional: true }, func, run);
+            },
+            Run::Module(run) => {
+                let step = Step { pass: self.name, on: "the module", optional: true };
+                let roots = options.roots;
+                pass::run(step, module, |m| if self.name == "inline" { inline::inline_with_roots(m, roots) } else { run(m) });
+            }
         }
     }
 }
 
-/// How to run the pipeline.
-#[derive(Default)]
+/// How to run passes.
+#[derive(Clone, Copy, Default)]
 pub struct Options<'a> {
     /// The functions that are called from outside by name; the module's others may be inlined wholly and dropped. Without a list
     /// every function stays.
     pub roots: Option<&'a [&'a str]>,
-    /// Stop after this many passes: bisecting a miscompilation.
-    pub fuel: Option<usize>,
-    /// Called after every pass: dumps, verification.
-    pub after: Option<&'a dyn Fn(&'static Pass, &Module)>,
+    /// Asked before each pass over each function: whether to leave it at that.
+    pub stop: Option<&'a dyn Fn() -> bool>,
+}
+impl Options<'_> {
+    pub fn stops(&self) -> bool { self.stop.is_some_and(|stop| stop()) }
 }
 
-/// Time that each pass of [`PIPELINE`] took.
-pub type Timers = Vec<(&'static str, Duration)>;
-
 /// Runs the pipeline.
-pub fn optimise(module: &mut Module, options: &Options<'_>) -> Timers {
-    let mut timers = vec![];
-    for pass in PIPELINE.iter().filter_map(|name| lookup(name)).take(options.fuel.unwrap_or(usize::MAX)) {
-        let start = Instant::now();
-        if pass.name == "inline" { inline::inline_with_roots(module, options.roots); } else { pass.apply(module); }
-        timers.push((pass.name, start.elapsed()));
-        if let Some(after) = options.after { after(pass, module); }
-    }
-    timers
+pub fn optimise(module: &mut Module, options: &Options<'_>) {
+    for pass in PIPELINE.iter().filter_map(|name| lookup(name)) { pass.apply(module, options); }
 }
 
 #[cfg(test)]
@@ -97,6 +97,6 @@ mod tests {
 
     #[test]
     fn the_pipeline_names_passes() {
-        for name in PIPELINE { assert!(lookup(name).is_some(), "{name}"); }
+        for name in PIPELINE.iter().chain(TIER1) { assert!(lookup(name).is_some(), "{name}"); }
     }
 }

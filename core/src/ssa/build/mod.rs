@@ -210,12 +210,7 @@ impl<'a> Builder<'a> {
             self.func.blocks[0].insts.insert(0, inst);
         }
         let mut func = self.func;
-        super::opt::cleanup::run(&mut func);
-        if super::opt::inline_closures::run(&mut func) {
-            super::opt::cleanup::run(&mut func);
-            if super::opt::promote_cells::run(&mut func) { super::opt::cleanup::run(&mut func); }
-        }
-        super::opt::narrow::run(&mut func);
+        super::opt::simplify(&mut func);
         Ok(func)
     }
 
