@@ -452,3 +452,35 @@ def test_function_types_in_signatures():
     assert repr(types.FunctionType(types.float64(types.float64))) == "function((float64) -> float64)"
     many = njit([types.int64(types.int64), types.int64(types.FunctionType(types.int64(types.int64)))])(lambda x: 1)
     assert many(3) == many(double) == 1
+
+
+WORKER = """
+import pickle
+from tierup import njit
+SCALE = 2
+@njit
+def f(x):
+    return x * SCALE
+@njit
+def g(x, k=1):
+    return g(x - 1) + k if x > 0 else 0
+for name in ("f", "g"):
+    globals()[name].__module__ = globals()[name].py_func.__module__ = "__main__"
+print(f(2), pickle.loads(pickle.dumps(f)) is f, pickle.loads(pickle.dumps(g)) is g)
+sent = [pickle.dumps(f), pickle.dumps(f), pickle.dumps(g)]
+SCALE = 3
+sent.append(pickle.dumps(f))
+import sys
+open(sys.argv[1], "wb").write(pickle.dumps(sent))
+"""
+
+
+def test_a_worker_knows_a_function_again(tmp_path):
+    done = subprocess.run([sys.executable, "-c", WORKER, str(tmp_path / "sent")], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "4 True True\n", done.stderr
+    sent = pickle.loads((tmp_path / "sent").read_bytes())
+    first, again, g, changed = map(pickle.loads, sent)
+    assert first is again and first(5) == 10 and len(first.signatures) == 1
+    # A changed global makes another function.
+    assert changed is not first and changed(5) == 15 and g(4) == 4
+    assert pickle.loads(pickle.dumps(first)) is first

@@ -3,10 +3,10 @@
 use super::cx::Arg;
 use super::session::Key;
 use super::solve::{Solver, member_type};
-use crate::diag::{Code, Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
-use crate::ssa::{Func, FuncId, Inst, InstanceId, Params, Value, registry};
+use crate::ssa::{LIBRARY, Func, FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type};
 use std::sync::Arc;
 
@@ -95,6 +95,10 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
         let name = match g { GlobalValue::Foreign(name) if global.is_none() && subject.contains(' ') => name, _ => global.unwrap_or(subject) };
         let d = Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet"));
         return match super::hints::instead_of(name) { Some(h) => d.help(h), None => d };
+    }
+    if let Some(what) = what.strip_suffix(" (a tuple or an array can be)") {
+        return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which may change at any time: compiled code takes it as an argument only"))
+            .help("make it a tuple or an array, which compiled code knows as constants, or pass it as an argument");
     }
     if let Some(what) = what.strip_suffix(" (not yet)") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold yet")).help("use a tuple, a named tuple or an array");
@@ -351,6 +355,15 @@ impl Solver<'_, '_> {
             let name = registry::name(func);
             let here = self.func.span(self.func.inst(i).loc);
             let mut e = e;
+            if here.file.contains(LIBRARY) { return e; }
+            // What goes wrong inside a library function goes wrong in the call of the operation that it stands for.
+            let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.contains(LIBRARY));
+            e.notes.retain(|n| !inside(&n.1));
+            if inside(&e.span) {
+                e.span = Some(here);
+                return e;
+            }
+            if registry::get(func).is_some_and(|f| self.session.is_library(&f)) { return e; }
             e.notes.push((format!("in the call of `{name}` with ({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")), Some(here)));
             e
         })?;

@@ -330,7 +330,7 @@ impl<'h> Session<'h> {
     }
 
     /// Library functions are specialised for constant arguments too.
-    pub fn is_library(&self, func: &Func) -> bool { func.file.contains("/tierup/lib/") }
+    pub fn is_library(&self, func: &Func) -> bool { func.file.contains(ssa::LIBRARY) }
 }
 
 /// Whether an explicit cast from `a` to `b` exists that `unify` would insert.

@@ -250,7 +250,7 @@ impl InstData {
 }
 
 /// What the paths of library functions written in Python have in them.
-const LIBRARY: &str = "/tierup/lib/";
+use crate::ssa::LIBRARY;
 
 impl Func {
     pub fn new(name: impl Into<String>, sig: Signature) -> Func { Func { name: name.into(), sig, ..Func::default() } }

@@ -11,4 +11,7 @@ pub mod registry;
 pub mod text;
 pub mod verify;
 
+/// What the file names of library functions have in them: those are Python, and part of Tierup.
+pub const LIBRARY: &str = "/tierup/lib/";
+
 pub use func::*;

@@ -1,13 +1,31 @@
-"""Pickling of dispatchers: by reference where the module has the dispatcher under its name, else by code and the globals that the code names."""
+"""Pickling of dispatchers: by reference where the module has the dispatcher under its name, else by code and the globals that the code names.
+
+What is pickled by code carries a mark, by which a process knows it again: a worker that is sent the same function with every task compiles it once.
+The mark says what the function's globals, defaults and captured values were, so that a change of them makes another function.
+"""
 
 import builtins
+import hashlib
 import importlib
 import marshal
+import pickle
 import sys
 import types
+import uuid
+import weakref
 
 from . import _tierup
 from ._jit import Dispatcher, declare, jit
+
+
+# Dispatchers that were pickled by code or came out of a pickle, by mark.
+_marked = weakref.WeakValueDictionary()
+
+
+def _mark(d, state):
+    mark = f"{d.__dict__.setdefault('_mark', uuid.uuid4().hex)} {hashlib.sha256(pickle.dumps(state)).hexdigest()}"
+    _marked[mark] = d
+    return mark
 
 
 def reduce(d):
@@ -18,9 +36,9 @@ def reduce(d):
         found = getattr(found, part, None)
     if found is d and function.__module__ != "__main__":
         return _by_name, (function.__module__, function.__qualname__)
-    return _by_code, (marshal.dumps(function.__code__), _globals(function), function.__name__, function.__qualname__, function.__module__, function.__defaults__,
-                      function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ()), options, function.__doc__,
-                      d.__dict__.get("_declared", []), _tierup.can_compile(d))
+    state = _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
+    return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, function.__doc__,
+                      d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state))
 
 
 def _names(code):
@@ -61,7 +79,10 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc, signatures, can_compile):
+def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc, signatures, can_compile, mark):
+    known = _marked.get(mark)
+    if known is not None:
+        return known
     space = {"__builtins__": builtins, "__name__": module}
     for key, value in values.items():
         space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
@@ -73,4 +94,6 @@ def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure
             space[key] = d
     declare(d, signatures)
     _tierup.set_can_compile(d, can_compile)
+    d.__dict__["_mark"] = mark.split()[0]
+    _marked[mark] = d
     return d

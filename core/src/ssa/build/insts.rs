@@ -138,7 +138,7 @@ impl Builder<'_> {
             KwNames => self.kw_names(arg),
             Call => self.call(n),
             CallFunctionEx => self.call_spread(arg),
-            StoreGlobal | DeleteGlobal => Err(self.unsupported("assignments to global variables are", "return the value instead, or keep it in an array or list")),
+            StoreGlobal | DeleteGlobal => Err(self.unsupported("assignments to global variables are", "return the value and assign it outside, or keep it in a global array of one element: count[0] += 1")),
             DeleteAttr => Err(self.unsupported("deleting attributes is", "keep a flag instead")),
             LoadBuildClass => Err(self.unsupported("class definitions inside a function are", "define the class at module level")),
             LoadName | StoreName | DeleteName | LoadClassderef | ImportStar | SetupAnnotations | PrintExpr => {
