@@ -210,9 +210,9 @@ class World:
                 return Callable(self, self.by_id[number], args[:count], dict(zip(names, args[count:split])), args[split:])
             case "member":
                 return args[0][int(rest)]
-            case "bound":
+            case "bound" | "bound_outside":
                 if args[0] is UNDEF:
-                    raise UnboundLocalError(unquote(rest))
+                    raise (UnboundLocalError if word == "bound" else NameError)(unquote(rest))
                 return args[0]
             case "is_none" | "not_none" | "is_a" | "not_a":
                 holds = args[0] is None if word.endswith("none") else isinstance(args[0], args[1])
@@ -273,7 +273,7 @@ def cell_get(cell, name, own=False):
     return cell[0]
 
 
-def cell_delete(cell, name):
+def cell_delete(cell, name, own=False):
     cell_get(cell, name)
     cell.clear()
 
