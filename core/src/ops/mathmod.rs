@@ -8,7 +8,7 @@ use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Value};
+use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::rt::RtFn;
@@ -18,6 +18,16 @@ use crate::types::{Kind, Type};
 macro_rules! real {
     ($path:literal, $params:literal, $helper:path, $doc:literal) => {
         OpDef::new(&[$path], $params, Body::Lir(|_, a| reals(a, Type::float()), |cx, c| call(cx, c, &$helper))).raises().doc($doc)
+    };
+}
+/// A function of a float that one helper computes and another computes with the errors of `math`: a finite result of the first is right,
+/// and whatever is not is looked at again. (Not so the logarithm to base 2, which is exact for powers of two, and Γ, whose poles may come out finite.)
+macro_rules! finite {
+    ($path:literal, $quick:ident, $checked:ident, $doc:literal) => {
+        OpDef::new(&[$path], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
+            let x = float_arg(cx, c, 0)?;
+            Ok(vec![quickly(cx, x, &m::$quick, &m::$checked)])
+        })).raises().doc($doc)
     };
 }
 /// A function of one complex number that a helper computes.
@@ -31,25 +41,25 @@ macro_rules! complex {
 }
 
 pub static OPS: &[OpDef] = &[
-    real!("math.sin", "x", m::math_sin, "Sine; ValueError of an infinity."),
-    real!("math.cos", "x", m::math_cos, "Cosine; ValueError of an infinity."),
-    real!("math.tan", "x", m::math_tan, "Tangent; ValueError of an infinity."),
-    real!("math.asin", "x", m::math_asin, "Angle whose sine is `x`; ValueError."),
-    real!("math.acos", "x", m::math_acos, "Angle whose cosine is `x`; ValueError."),
-    real!("math.atan", "x", m::math_atan, "Angle whose tangent is `x`."),
-    real!("math.sinh", "x", m::math_sinh, "Hyperbolic sine; OverflowError."),
-    real!("math.cosh", "x", m::math_cosh, "Hyperbolic cosine; OverflowError."),
-    real!("math.tanh", "x", m::math_tanh, "Hyperbolic tangent."),
-    real!("math.asinh", "x", m::math_asinh, "Inverse hyperbolic sine."),
-    real!("math.acosh", "x", m::math_acosh, "Inverse hyperbolic cosine; ValueError below 1."),
-    real!("math.atanh", "x", m::math_atanh, "Inverse hyperbolic tangent; ValueError."),
-    real!("math.exp", "x", m::math_exp, "`e ** x`; OverflowError."),
-    real!("math.exp2", "x", m::math_exp2, "`2 ** x`; OverflowError."),
-    real!("math.expm1", "x", m::math_expm1, "`e ** x - 1`; OverflowError."),
+    finite!("math.sin", f64_sin, math_sin, "Sine; ValueError of an infinity."),
+    finite!("math.cos", f64_cos, math_cos, "Cosine; ValueError of an infinity."),
+    finite!("math.tan", f64_tan, math_tan, "Tangent; ValueError of an infinity."),
+    finite!("math.asin", f64_asin, math_asin, "Angle whose sine is `x`; ValueError."),
+    finite!("math.acos", f64_acos, math_acos, "Angle whose cosine is `x`; ValueError."),
+    finite!("math.atan", f64_atan, math_atan, "Angle whose tangent is `x`."),
+    finite!("math.sinh", f64_sinh, math_sinh, "Hyperbolic sine; OverflowError."),
+    finite!("math.cosh", f64_cosh, math_cosh, "Hyperbolic cosine; OverflowError."),
+    finite!("math.tanh", f64_tanh, math_tanh, "Hyperbolic tangent."),
+    finite!("math.asinh", f64_asinh, math_asinh, "Inverse hyperbolic sine."),
+    finite!("math.acosh", f64_acosh, math_acosh, "Inverse hyperbolic cosine; ValueError below 1."),
+    finite!("math.atanh", f64_atanh, math_atanh, "Inverse hyperbolic tangent; ValueError."),
+    finite!("math.exp", f64_exp, math_exp, "`e ** x`; OverflowError."),
+    finite!("math.exp2", f64_exp2, math_exp2, "`2 ** x`; OverflowError."),
+    finite!("math.expm1", f64_expm1, math_expm1, "`e ** x - 1`; OverflowError."),
     real!("math.log2", "x", m::math_log2, "Logarithm to base 2; ValueError."),
-    real!("math.log10", "x", m::math_log10, "Logarithm to base 10; ValueError."),
-    real!("math.log1p", "x", m::math_log1p, "`log(1 + x)`; ValueError."),
-    real!("math.cbrt", "x", m::math_cbrt, "Cube root."),
+    finite!("math.log10", f64_log10, math_log10, "Logarithm to base 10; ValueError."),
+    finite!("math.log1p", f64_log1p, math_log1p, "`log(1 + x)`; ValueError."),
+    finite!("math.cbrt", f64_cbrt, math_cbrt, "Cube root."),
     real!("math.gamma", "x", m::math_gamma, "Γ(x); ValueError, OverflowError."),
     real!("math.lgamma", "x", m::math_lgamma, "log |Γ(x)|; ValueError, OverflowError."),
     real!("math.erf", "x", m::f64_erf, "Error function."),
@@ -61,7 +71,7 @@ pub static OPS: &[OpDef] = &[
     real!("math.ulp", "x", m::f64_ulp, "Value of the last bit."),
     OpDef::new(&["math.log"], "x, base=None", Body::Lir(|_, a| reals(&a[..1 + !a[1].is_none() as usize], Type::float()), |cx, c| {
         let x = float_arg(cx, c, 0)?;
-        if *c.types[1] == Kind::None { return Ok(vec![cx.helper_value(&m::math_log, &[x])]); }
+        if *c.types[1] == Kind::None { return Ok(vec![quickly(cx, x, &m::f64_log, &m::math_log)]); }
         let base = float_arg(cx, c, 1)?;
         Ok(vec![cx.helper_value(&m::math_log_base, &[x, base])])
     })).raises().doc("Natural logarithm, or to a base; ValueError."),
@@ -183,6 +193,19 @@ fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> { 
 fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
     let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
     Ok(vec![cx.helper_value(helper, &all)])
+}
+
+fn quickly(cx: &mut LowerCx<'_>, x: Value, quick: &'static RtFn, checked: &'static RtFn) -> Value {
+    let result = cx.helper_value(quick, &[x]);
+    let (size, infinity) = (cx.b.un(Op::Fabs, result), cx.b.f64(f64::INFINITY));
+    let finite = cx.b.bin(Op::FcmpLt, size, infinity);
+    let (again, done) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::F64]));
+    cx.b.brif(finite, done, &[result], again, &[]);
+    cx.b.switch_to(again);
+    let result = cx.helper_value(checked, &[x]);
+    cx.b.jump(done, &[result]);
+    cx.b.switch_to(done);
+    cx.b.params(done)[0]
 }
 
 fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {

@@ -64,7 +64,7 @@ simd! {
 /// `log` and `pow` of float64, one by one.
 unsafe fn log(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) {
     let (out, a) = (out.cast::<f64>(), a.cast::<f64>());
-    for i in 0..n { unsafe { out.add(i).write_unaligned(libm::log(a.add(i).read_unaligned())) } }
+    for i in 0..n { unsafe { out.add(i).write_unaligned(power::log(a.add(i).read_unaligned())) } }
 }
 unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
     let (out, a, b) = (out.cast::<f64>(), a.cast::<f64>(), b.cast::<f64>());

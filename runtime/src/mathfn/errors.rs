@@ -12,7 +12,7 @@ pub fn check(x: f64, r: f64, overflow: bool) -> Res<f64> {
 
 /// Logarithms are defined above `from`; NaN and infinity go through.
 fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> { if x <= from { Err(domain_error()) } else { Ok(f(x)) } }
-pub fn log(x: f64) -> Res<f64> { logarithm(x, 0.0, libm::log) }
+pub fn log(x: f64) -> Res<f64> { logarithm(x, 0.0, super::power::log) }
 pub fn log2(x: f64) -> Res<f64> { logarithm(x, 0.0, exact_log2) }
 pub fn log10(x: f64) -> Res<f64> { logarithm(x, 0.0, libm::log10) }
 pub fn log1p(x: f64) -> Res<f64> { logarithm(x, -1.0, libm::log1p) }

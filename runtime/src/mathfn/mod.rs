@@ -64,7 +64,7 @@ impl Helpers for Native {
     unsafe fn f64_exp(x: f64) -> f64 { power::exp(x) }
     unsafe fn f64_exp2(x: f64) -> f64 { libm::exp2(x) }
     unsafe fn f64_expm1(x: f64) -> f64 { libm::expm1(x) }
-    unsafe fn f64_log(x: f64) -> f64 { libm::log(x) }
+    unsafe fn f64_log(x: f64) -> f64 { power::log(x) }
     unsafe fn f64_log2(x: f64) -> f64 { libm::log2(x) }
     unsafe fn f64_log10(x: f64) -> f64 { libm::log10(x) }
     unsafe fn f64_log1p(x: f64) -> f64 { libm::log1p(x) }

@@ -42,7 +42,7 @@ const LOG_LARGE: f64 = 708.3964185322641;
 const SQRT_MIN: f64 = 1.4916681462400413e-154;
 
 fn hypot(x: f64, y: f64) -> f64 { libm::hypot(x, y) }
-fn log(x: f64) -> f64 { libm::log(x) }
+fn log(x: f64) -> f64 { crate::mathfn::power::log(x) }
 fn atan2(y: f64, x: f64) -> f64 { libm::atan2(y, x) }
 
 fn large(z: Complex) -> bool { z.re.abs() > LARGE || z.im.abs() > LARGE }
