@@ -191,7 +191,7 @@ fn spreads_keep_the_types_of_tuples() {
     assert_eq!(calls(&f, "dict.build"), 0, "keywords are known: {f}");
     let spreads: Vec<Vec<String>> = f.insts.iter().filter_map(|n| if let Op::CallSpread { keywords } = &n.op { Some(keywords.iter().map(|k| k.to_string()).collect()) } else { None }).collect();
     assert_eq!(spreads, [vec![], vec!["k".to_string()], vec!["**".into()], vec!["k".into(), "**".into()], vec!["**".into(), "z".into()]]);
-    assert_eq!((calls(&f, "tuple.extend"), calls(&f, "tuple.append")), (1, 1));
+    assert_eq!((calls(&f, "spread.extend"), calls(&f, "spread.append")), (1, 1));
     assert_eq!(calls(&f, "list.build"), 0);
     let f = ssa("displays");
     assert_eq!((calls(&f, "list.extend"), calls(&f, "list.append")), (1, 1), "[*a, b]: {f}");

@@ -255,7 +255,7 @@ impl Finisher<'_, '_> {
         for i in &old.block(b).insts {
             self.loc = old.inst(*i).loc;
             self.unwind = None;
-            self.unwind = self.handler(&old.inst(*i).unwind)?;
+            if self.solved.raises[i.index()] { self.unwind = self.handler(&old.inst(*i).unwind)?; }
             if self.write_inst(*i)? {
                 self.new.blocks[self.at.index()].term = Term::Unreachable;
                 return Ok(());

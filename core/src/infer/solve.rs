@@ -28,6 +28,8 @@ pub struct Solved {
     /// How each instruction is carried out.
     pub resolved: HashMap<Inst, Resolved>,
     pub globals: HashMap<Value, GlobalValue>,
+    /// Which instructions may raise: only their edges to handlers were taken, so only what those pass has a type there.
+    pub raises: Vec<bool>,
 }
 
 pub struct Solver<'s, 'h> {
@@ -93,7 +95,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
         }
         let facts = vec![Fact { ty: Type::never(), konst: None }; n];
-        let out = Solved { ret: Type::never(), yields: Type::never(), facts, reached: vec![false; func.blocks.len()], resolved: HashMap::new(), globals: HashMap::new() };
+        let out = Solved { ret: Type::never(), yields: Type::never(), facts, reached: vec![false; func.blocks.len()], resolved: HashMap::new(), globals: HashMap::new(), raises: vec![false; func.insts.len()] };
         let (errors, term_errors, work) = (HashMap::new(), HashMap::new(), BTreeSet::new());
         Solver { session, id, func, out, errors, term_errors, work, position, order, users, seen: vec![false; n], visits: 0, captures: vec![], only_users: None }
     }
@@ -164,6 +166,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             match self.transfer(*i) {
                 Ok(raises) => {
                     self.errors.remove(i);
+                    self.out.raises[i.index()] = raises;
                     if raises && let Some(u) = &node.unwind { self.flow(b, u, true); }
                     // What never gives a result ends the block, as does what takes such a value (that a generator which never yields is said to
                     // give): nothing after it is reached.
@@ -501,7 +504,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         &mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         let args = self.source_args(positional)?;
-        if !args.iter().any(|a| a.ty.is_sequence()) { return Ok(None); }
+        if !args.iter().any(|a| a.ty.is_sequence() && ops::create::makes_array(self.session.resolve(a.ty))) { return Ok(None); }
         if !path.starts_with("numpy.") && !args.iter().any(|a| a.ty.as_array().is_some()) { return Ok(None); }
         for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
@@ -526,7 +529,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
             let args = self.source_args(&bound)?;
-            if args.first().is_none_or(|a| !a.ty.is_sequence()) { continue; }
+            if args.first().is_none_or(|a| !a.ty.is_sequence() || !ops::create::makes_array(self.session.resolve(a.ty))) { continue; }
             // What can be given by name only must have its default.
             let plain = op.spec().params.iter().zip(&args).skip(op.spec().positional).all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none());
             if !plain { continue; }
@@ -678,7 +681,9 @@ pub fn member_type(t: Type, k: u32) -> Option<Type> {
 }
 
 /// A variable of two types that no type holds: harmless until it is read.
-fn conflict(a: Type, b: Type) -> Type { if as_conflict(a).is_some() { a } else { Type::new(Kind::Conflict(a, b)) } }
+fn conflict(a: Type, b: Type) -> Type {
+    match (as_conflict(a), as_conflict(b)) { (Some(_), _) => a, (None, Some(_)) => b, (None, None) => Type::new(Kind::Conflict(a, b)) }
+}
 fn as_conflict(t: Type) -> Option<(Type, Type)> { if let Kind::Conflict(a, b) = *t { Some((a, b)) } else { None } }
 
 pub fn reverse_post_order(func: &Func) -> Vec<Block> {

@@ -126,6 +126,9 @@ impl<'a> LowerCx<'a> {
         block
     }
 
+    /// Whether the current instruction has raised something so far.
+    pub fn landing_made(&self) -> bool { self.landing.is_some() }
+
     /// Adds the current line to the exception's trail, and those of the calls that were inlined.
     pub fn site(&mut self, exc: Value) { self.add_site(exc); }
 

@@ -308,7 +308,11 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
         match op.body {
             Body::Lir(_, emit) => {
-                emit(&mut self.cx, &call)
+                let r = emit(&mut self.cx, &call)?;
+                if cfg!(debug_assertions) && self.cx.landing_made() && !op.raises && !types.iter().any(|t| crate::types::promote::runs_generator(*t)) {
+                    return Err(Diagnostic::internal(format!("{} raises, which its row does not say", op.name())));
+                }
+                Ok(r)
             }
             Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit),
             Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),

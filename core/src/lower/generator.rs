@@ -219,6 +219,18 @@ pub fn all(session: &Session<'_>) -> Generators {
     }).collect()
 }
 
+/// The generators of a session with the numbers of their types, in the order of their instances.
+pub fn typed(session: &Session<'_>) -> Vec<(u32, InstanceId)> {
+    let all = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).typed.is_some() && session.at(*i).func.is_generator);
+    all.map(|i| (generator_id(&session.at(i).key), i)).collect()
+}
+
+/// The generators that values of a function may be, which it steps and closes. Not all of them are made by a call that is left in it: where the
+/// types of the arguments grew while it was typed, a variable may still be what the first call gave.
+pub fn mentioned(func: &Func, all: &[(u32, InstanceId)]) -> Vec<InstanceId> {
+    all.iter().filter(|(id, _)| func.types.iter().any(|t| holds_any(*t, &HashSet::from([*id])))).map(|(_, i)| *i).collect()
+}
+
 /// Whether values of a type hold one of these generators.
 fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
     if let Kind::Generator(id, _) = *t { return ids.contains(&id); }

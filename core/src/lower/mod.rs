@@ -33,7 +33,7 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
 /// Lowers an instance and everything it calls.
 pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
     let mut module = Module::default();
-    let generators = generator::all(session);
+    let (generators, made) = (generator::all(session), generator::typed(session));
     let mut seen = HashSet::from([root]);
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
@@ -42,7 +42,7 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         let mut func = Func::clone(&typed.func);
         func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
         ownership::insert_references(&mut func);
-        for callee in callees(&func) { if seen.insert(callee) { todo.push(callee); } }
+        for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }
         if inst.func.is_generator {
             module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
         } else {

@@ -211,6 +211,9 @@ pub fn nested(t: Type) -> Option<(usize, Type)> {
     }
 }
 
+/// Whether values of a type become arrays.
+pub fn makes_array(t: Type) -> bool { nested(t).is_some() }
+
 /// The same before list variables are resolved.
 fn nested_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<(usize, Type)> {
     nested(cx.session.resolve(t))
@@ -282,6 +285,8 @@ fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<
 
 /// Writes nested sequences into an array of their dimensions; ValueError where lengths differ. `outer` are the dimensions around.
 fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer: &[Value]) -> Result<()> {
+    // An element of a list that is always empty.
+    if *t == Kind::Never { return Ok(()); }
     if t.is_number() {
         let x = cast::element(cx, v, t, out.ty.dtype)?;
         store_element(cx, out.data, out.ty.dtype, &x);

@@ -59,6 +59,9 @@ pub fn iterator_of(t: Type) -> Option<Type> {
     })
 }
 
+/// The tuple of these values. Where one of them never comes, neither does the tuple.
+fn together(types: Vec<Type>) -> Type { if types.iter().any(|t| **t == Kind::Never) { Type::never() } else { Type::tuple(types) } }
+
 /// What an iterator type gives, for types without list variables.
 pub fn value_type(t: Type) -> Option<Type> {
     Some(match t.kind() {
@@ -69,8 +72,8 @@ pub fn value_type(t: Type) -> Option<Type> {
             IterType::Array(t) | IterType::List(t) | IterType::Reversed(t) => element_type(*t)?,
             IterType::Tuple(t) => if t.members()?.is_empty() { Type::never() } else { element_type(*t)? },
             IterType::Str => Type::str(),
-            IterType::Enumerate(t) => Type::tuple(vec![Type::int(), value_type(*t)?]),
-            IterType::Zip(m) => Type::tuple(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
+            IterType::Enumerate(t) => together(vec![Type::int(), value_type(*t)?]),
+            IterType::Zip(m) => together(m.iter().map(|t| value_type(*t)).collect::<Option<_>>()?),
             IterType::NdIndex(n) => Type::tuple(vec![Type::int(); *n as usize]),
             IterType::NdEnumerate(t) => {
                 let a = t.as_array()?;
@@ -96,8 +99,8 @@ fn value_type_in(cx: &mut TyCx<'_, '_>, t: Type) -> Option<Type> {
                 (!crate::infer::session::has_unknown(known)).then(|| Type::one_of(known.members().unwrap_or_default()))
             })
         }
-        Kind::Iter(IterType::Enumerate(t)) => Some(Type::tuple(vec![Type::int(), value_type_in(cx, *t)?])),
-        Kind::Iter(IterType::Zip(m)) => Some(Type::tuple(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
+        Kind::Iter(IterType::Enumerate(t)) => Some(together(vec![Type::int(), value_type_in(cx, *t)?])),
+        Kind::Iter(IterType::Zip(m)) => Some(together(m.iter().map(|t| value_type_in(cx, *t)).collect::<Option<_>>()?)),
         Kind::Variant(m) => m.iter().try_fold(Type::never(), |t, x| { let y = value_type_in(cx, *x)?; cx.unify(t, y) }),
         _ => value_type(t),
     }
@@ -173,7 +176,8 @@ pub fn step(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<(Val, Value, V
             let (mut state, has, value) = step(cx, &v[..n], *inner)?;
             let count = v[n];
             state.push(cx.b.bin_imm(Op::Iadd, count, 1));
-            Ok((state, has, [vec![count], value].concat()))
+            let value = if *value_ty == Kind::Never { vec![] } else { [vec![count], value].concat() };
+            Ok((state, has, value))
         }
         IterType::Zip(m) => zip_step(cx, v, m),
         IterType::NdIndex(n) => {
@@ -262,6 +266,7 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
     }
     // Values taken before one iterator ended are dropped.
     let types: Vec<Type> = m.iter().filter_map(|t| value_type(*t)).collect();
+    let comes = !types.iter().any(|t| **t == Kind::Never);
     let tuple = Type::tuple(types);
     if tuple.is_counted() {
         let vals = value.clone();
@@ -271,7 +276,7 @@ fn zip_step(cx: &mut LowerCx<'_>, v: &[Value], m: &[Type]) -> Result<(Val, Value
         })?;
         value = kept;
     }
-    Ok((state, has, value))
+    Ok((state, has, if comes { value } else { vec![] }))
 }
 
 fn enumerate_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

@@ -52,11 +52,11 @@ pub static OPS: &[OpDef] = &[
     )).consumes().doc("Concatenation of tuples."),
     OpDef::new(&["operator.mul"], "n, a", Body::Lir(|cx, a| tuple_repeat_rule(cx, &[a[1].clone(), a[0].clone()]), |cx, c| repeated(cx, c, 1)))
         .doc("`3 * t` with a constant count."),
-    OpDef::new(&["tuple.append"], "t, x", Body::Lir(|_, a| match a[0].ty.members() {
+    OpDef::new(&["spread.append"], "t, x", Body::Lir(|_, a| match a[0].ty.members() {
         Some(m) => Ok(Answer::of(Type::tuple([m, &[a[1].ty]].concat()))),
         None => Err(no_match("a tuple", a)),
     }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, x)`."),
-    OpDef::new(&["tuple.extend"], "t, other", Body::Lir(|_, a| match (a[0].ty.members(), a[1].ty.members()) {
+    OpDef::new(&["spread.extend"], "t, other", Body::Lir(|_, a| match (a[0].ty.members(), a[1].ty.members()) {
         (Some(x), Some(y)) => Ok(Answer::of(Type::tuple([x, y].concat()))),
         _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("only a tuple can be spread into a tuple, not {}", a[1].ty))),
     }, |_, c| Ok(c.args.concat()))).consumes().doc("`(*t, *other)`."),

@@ -246,9 +246,18 @@ fn strings(args: &[Arg], n: usize, ret: Type) -> Result<Answer> {
     if args[..n].iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(ret)) } else { Err(no_match("a string operation", args)) }
 }
 
-/// A method of strings: the receiver is a string, the others strings, integers or None.
+/// A method of strings: the receiver is a string, some operands are strings by the method's name, all others integers, or the bounds of a search.
 fn method(args: &[Arg], name: &str, ret: Type) -> Result<Answer> {
-    let ok = *args[0].ty == Kind::Str && args[1..].iter().all(|a| a.is_none() || *a.ty == Kind::Str || a.ty.is_index());
+    let search = matches!(name, "find" | "rfind" | "count" | "index" | "rindex" | "startswith" | "endswith");
+    let (texts, optional): (&[usize], bool) = match name {
+        "replace" => (&[1, 2], false),
+        "removeprefix" | "removesuffix" => (&[1], false),
+        "split" | "rsplit" | "strip" | "lstrip" | "rstrip" => (&[1], true),
+        "center" | "ljust" | "rjust" => (&[2], true),
+        _ => (if search { &[1] } else { &[] }, false),
+    };
+    let fits = |(k, a): (usize, &Arg)| if texts.contains(&k) { *a.ty == Kind::Str || optional && a.is_none() } else { a.ty.is_index() || search && a.is_none() };
+    let ok = *args[0].ty == Kind::Str && args.iter().enumerate().skip(1).all(fits);
     if ok { Ok(Answer::of(ret)) } else { Err(no_match(&format!("str.{name}"), args)) }
 }
 

@@ -18,6 +18,7 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         (_, Kind::Undef) => Type::new(Kind::MaybeUndef(a)),
         (Kind::MaybeUndef(x), _) => Type::new(Kind::MaybeUndef(child(*x, b)?)),
         (_, Kind::MaybeUndef(y)) => Type::new(Kind::MaybeUndef(child(a, *y)?)),
+        (Kind::Conflict(..), _) | (_, Kind::Conflict(..)) => return None,
         (Kind::Optional(x), Kind::Optional(y)) => Type::optional(child(*x, *y)?),
         (Kind::None, _) => Type::optional(b),
         (_, Kind::None) => Type::optional(a),

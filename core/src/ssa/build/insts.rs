@@ -372,7 +372,7 @@ impl Builder<'_> {
     }
 
     /// `(*a, b)` and `f(*a, b)` build a list and make a tuple of it. Members of a tuple have types of their own, so what built the
-    /// list is rewritten into `tuple.extend` and `tuple.append`, which give a new tuple.
+    /// list is rewritten into `spread.extend` and `spread.append`, which give a new tuple.
     fn list_to_tuple(&mut self) -> Result<()> {
         let list = self.pop()?;
         let (Some(changes), Some(start)) = (self.lists.remove(&list), self.def_inst(list)) else {
@@ -382,7 +382,7 @@ impl Builder<'_> {
         let mut current = list;
         for i in changes {
             let node = &mut self.func.insts[i.index()];
-            node.op = Op::Table(if node.op == Op::Table("list.append") { "tuple.append" } else { "tuple.extend" });
+            node.op = Op::Table(if node.op == Op::Table("list.append") { "spread.append" } else { "spread.extend" });
             node.args[0] = current;
             current = node.result.unwrap_or(current);
         }

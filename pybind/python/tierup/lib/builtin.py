@@ -317,6 +317,8 @@ def slice_repr(s):
 def tuple_repr(t):
     """``repr`` of a tuple whose members are lists, arrays or the like."""
     parts = [repr(v) for v in t]
+    if hasattr(t, "_fields"):
+        return type(t).__name__ + "(" + ", ".join([t._fields[k] + "=" + parts[k] for k in range(len(parts))]) + ")"
     if len(parts) == 1:
         return "(" + parts[0] + ",)"
     return "(" + ", ".join(parts) + ")"
