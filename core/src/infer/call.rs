@@ -364,7 +364,7 @@ impl Solver<'_, '_> {
                 return e;
             }
             if registry::get(func).is_some_and(|f| self.session.is_library(&f)) { return e; }
-            e.notes.push((format!("in the call of `{name}` with ({})", types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ")), Some(here)));
+            e.notes.push((format!("in the call of `{name}` with ({})", types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ")), Some(here)));
             e
         })?;
         let ret = self.session.at(id).ret;
@@ -440,6 +440,12 @@ impl Solver<'_, '_> {
         self.out.resolved.insert(i, Resolved::Retype(v.clone()));
         Ok((Type::new(Kind::Method(path, ty)), None, false))
     }
+}
+
+/// A type in a note: the beginning of its name where that is long.
+fn shortened(t: Type) -> String {
+    let name = t.to_string();
+    match name.char_indices().nth(120) { Some((at, _)) => format!("{} …", &name[..at]), None => name }
 }
 
 /// Constants that a library function is specialised for.

@@ -148,7 +148,7 @@ impl<'h> Session<'h> {
     }
 
     fn solve_instance(&mut self, id: InstanceId) -> Result<()> {
-        if self.depth > 200 {
+        if self.depth > 200 || self.instances[id.index()].key.args.iter().any(|t| t.is_larger_than(super::solve::DEEPEST, super::solve::LARGEST)) {
             return Err(Diagnostic::new(Code::RunawayRecursion, "calls nest too deeply: each level has new argument types")
                 .help("give the recursive call arguments of the types that the function was called with"));
         }
@@ -270,7 +270,11 @@ impl<'h> Session<'h> {
             (Kind::ListVar(x), Kind::ListVar(y)) => {
                 let (x, y) = (self.root(*x), self.root(*y));
                 if x != y {
-                    let elem = self.unify(self.vars[x as usize].elem, self.vars[y as usize].elem)?;
+                    let (of_x, of_y) = (self.vars[x as usize].elem, self.vars[y as usize].elem);
+                    // `m = [m]`: no list holds itself.
+                    if self.mentions(of_x, y) || self.mentions(of_y, x) { return None; }
+                    let elem = self.unify(of_x, of_y)?;
+                    if self.mentions(elem, x) || self.mentions(elem, y) { return None; }
                     self.vars[y as usize].parent = x;
                     let fixed = self.vars[y as usize].fixed;
                     self.vars[x as usize].fixed |= fixed;
@@ -281,6 +285,7 @@ impl<'h> Session<'h> {
             }
             (Kind::ListVar(v), Kind::List(t)) | (Kind::List(t), Kind::ListVar(v)) => {
                 let (r, t) = (self.root(*v) as usize, *t);
+                if self.mentions(t, r as u32) { return None; }
                 let merged = self.unify(self.vars[r].elem, t)?;
                 let (m, known) = (self.resolve(merged), self.resolve(t));
                 if m != known && !promote::same_but_weak(m, known) { return None; }

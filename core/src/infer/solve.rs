@@ -15,6 +15,10 @@ use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+/// How deep types of variables that change and of arguments may nest, and how many types they may hold.
+pub const DEEPEST: usize = 64;
+pub const LARGEST: usize = 10_000;
+
 /// What is known of one value.
 #[derive(Clone, Debug)]
 pub struct Fact { pub ty: Type, pub konst: Option<Const> }
@@ -224,6 +228,8 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             let old = self.fact(*p).clone();
             match self.session.unify(old.ty, incoming.ty) {
+                // `t = (t, x)` in a loop: the next rounds would only say the same at more length, and what walks over types does so on the stack.
+                Some(ty) if ty != old.ty && ty.is_larger_than(DEEPEST, LARGEST) => { self.term_errors.insert(from, self.unsettled()); }
                 Some(ty) => {
                     let konst = if old.konst == incoming.konst && old.ty == incoming.ty { old.konst } else { None };
                     self.set(*p, ty, konst);

@@ -372,23 +372,33 @@ fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
 }
 
 fn truth_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let known = args[0].konst.as_ref().map(Const::truth).or(match args[0].ty.kind() {
-        Kind::None => Some(false),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(!m.is_empty()),
-        Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
-        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Generator(..) | Kind::Slice(_) => Some(true),
-        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Optional(_) => None,
-        Kind::Array(_) => None,
-        Kind::Variant(_) => return Err(no_match("a truth test", args)),
-        _ => {
-            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()"));
-        }
+    // Each of several types is looked at by itself, for what is known of it.
+    if let Kind::Variant(_) = *args[0].ty { return Err(no_match("a truth test", args)); }
+    let known = args[0].konst.as_ref().map(Const::truth);
+    let of_type = known_truth(args[0].ty).ok_or_else(|| {
+        Diagnostic::new(Code::NoMatchingOperation, format!("the truth value of {} is ambiguous", args[0].ty)).help("use a.any() or a.all()")
     });
+    let known = match known { Some(k) => Some(k), None => of_type? };
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
+}
+
+/// The truth of all values of a type, where it is the same, if they have one.
+fn known_truth(t: Type) -> Option<Option<bool>> {
+    match t.kind() {
+        Kind::None => Some(Some(false)),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
+        Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
+        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Generator(..) | Kind::Slice(_) => Some(Some(true)),
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Array(_) => Some(None),
+        Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
+        Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),
+        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Iter(_) | Kind::Conflict(..) => None,
+    }
 }
 
 /// Python's truth of a value.
 pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
+    if let Some(Some(known)) = known_truth(t) { return Ok(cx.b.bool(known)); }
     Ok(match *t {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) => cast::truth(cx, v[0], t),
         Kind::Complex(_) => cast::cast(cx, v, t, Type::bool())?[0],
@@ -404,9 +414,19 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
             let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
             truth(cx, &x, a.dtype)?
         }
+        Kind::Variant(_) => of_variant(cx, v, t, 0)?,
         _ => {
             let n = super::sequence::length(cx, v, t)?;
             cx.b.bin_imm(Op::IcmpNe, n, 0)
         }
     })
+}
+
+/// The truth of whichever of several types it is; from the `k`-th on.
+fn of_variant(cx: &mut LowerCx<'_>, v: &[Value], t: Type, k: usize) -> Result<Value> {
+    let Kind::Variant(m) = t.kind() else { return truth(cx, v, t) };
+    let part = split_leaves(&v[1..], m).swap_remove(k);
+    if k + 1 == m.len() { return truth(cx, &part, m[k]); }
+    let is = cx.b.bin_imm(Op::IcmpEq, v[0], k as i64);
+    Ok(cx.if_else(is, |cx| Ok(vec![truth(cx, &part, m[k])?]), |cx| Ok(vec![of_variant(cx, v, t, k + 1)?]))?[0])
 }

@@ -234,6 +234,19 @@ impl Type {
     pub fn members(self) -> Option<&'static [Type]> {
         match self.kind() { Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(m), _ => None }
     }
+    /// Whether there are more than `levels` types one inside the other, or more than `parts` in all.
+    pub fn is_larger_than(self, levels: usize, parts: usize) -> bool {
+        fn fits(t: Type, levels: usize, parts: &mut usize) -> bool {
+            let mut all = true;
+            promote::map_children(t, &mut |c| {
+                *parts = parts.saturating_sub(1);
+                all = all && levels > 0 && *parts > 0 && fits(c, levels - 1, parts);
+                c
+            });
+            all
+        }
+        !fits(self, levels, &mut { parts })
+    }
     pub fn is_int(self) -> bool { matches!(*self, Kind::Int(_)) }
     pub fn is_float(self) -> bool { matches!(*self, Kind::Float(_)) }
     pub fn is_complex(self) -> bool { matches!(*self, Kind::Complex(_)) }
