@@ -89,7 +89,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.frexp"], "x", Body::Py("ufunc.frexp")).doc("Mantissa and exponent."),
     OpDef::new(&["numpy.modf"], "x", Body::Py("ufunc.modf")).doc("Fraction and whole part."),
     OpDef::new(&["numpy.divmod"], "x1, x2", Body::Py("ufunc.divmod_")).doc("`(x1 // x2, x1 % x2)`."),
-    OpDef::new(&["builtins.divmod"], "a, b", Body::Py("ufunc.divmod_arrays")).doc("`(a // b, a % b)` of arrays."),
+    OpDef::new(&["builtins.divmod"], "a, b", Body::Py("ufunc.divmod_arrays")).only_if(|a| a.iter().any(|a| a.ty.as_array().is_some())).doc("`(a // b, a % b)` of arrays."),
     OpDef::new(&["numpy.clip", "array.clip"], "a, a_min=None, a_max=None, out=None, *, min=None, max=None", Body::Py("ufunc.clip")).raises().doc("Values limited to an interval."),
     OpDef::new(&["numpy.round", "numpy.around", "array.round"], "a, decimals=0, out=None", Body::Py("ufunc.round_")).doc("Rounded to that many decimals."),
     // Methods of universal functions: the function itself is the first operand.
