@@ -8,7 +8,7 @@ use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
-use crate::types::{Const, Type};
+use crate::types::{Const, Kind, Type};
 use std::sync::Mutex;
 
 crate::runtime_fns! {
@@ -23,6 +23,11 @@ crate::runtime_fns! {
 pub static OPS: &[OpDef] = &[
     // "Writes" keeps a call whose result nobody uses.
     OpDef::new(&["tierup.reveal_type"], "x", Body::Lir(rule, emit)).writes().aliases().doc("The argument; its type is noted when the function is compiled."),
+    OpDef::new(
+        &["tierup.njit", "tierup.jit"],
+        "function=None, *, locals=None, nopython=True, nogil=False, cache=False, parallel=False, fastmath=False, error_model='python', inline='never', boundscheck=None, debug=False, overflow='wrap'",
+        Body::Lir(decorator_rule, |_, call| Ok(if let Kind::Function(_) = call.types[0].kind() { call.args[0].clone() } else { vec![] })),
+    ).aliases().doc("In compiled code every function is compiled: the decorator gives the function itself. Its options are those of the function that Python calls."),
     OpDef::new(&["tierup._panic"], "raises", Body::Lir(
         |_, args| if let Some(Const::Bool(_)) = args[0].konst { Ok(Answer::of(Type::int())) } else { Err(crate::infer::cx::no_match("_panic()", args)) },
         |cx, call| {
@@ -33,6 +38,15 @@ pub static OPS: &[OpDef] = &[
         },
     )).raises().writes().doc("For tests: a helper of the run-time panics, one that may raise or one that may not."),
 ];
+
+/// `@njit` above a function made in compiled code, or `@njit(cache=True)`.
+fn decorator_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    match args[0].ty.kind() {
+        Kind::Function(_) => Ok(Answer::of(args[0].ty)),
+        Kind::None | Kind::Str => Ok(Answer::of(Type::new(Kind::Builtin("tierup.njit")))),
+        _ => Err(crate::infer::cx::no_match("njit()", args)),
+    }
+}
 
 /// A type at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -54,7 +54,7 @@ fn rebound_after_capture(code: &Code, flow: &Flow, families: &[Family], variable
         let Some(inner) = code_of(code, made) else { return false };
         let family = families.iter().find(|f| f.members.iter().any(|m| m.made == made));
         let captures = match family { Some(f) => f.names.contains(name), None => inner.freevars.contains(name) };
-        if !captures || consumed_at_once(code, flow, made, inner) { return false; }
+        if !captures || consumed_at_once(code, flow, made, inner) && !hands_on(inner, name) { return false; }
         stores.iter().any(|s| reaches(flow, made, *s))
     })
 }
@@ -85,6 +85,16 @@ fn reaches(flow: &Flow, from: usize, to: usize) -> bool {
 /// What lies on the stack, as far as it matters here.
 #[derive(Clone, Copy, PartialEq)]
 enum Tag { Other, Null, Global(u32), Method(u32), Made }
+
+/// Whether a function that `code` makes may keep the captured `name` for later: `[lambda: x for _ in xs]`.
+fn hands_on(code: &Code, name: &Arc<str>) -> bool {
+    if inner_functions(code, name).next().is_none() { return false; }
+    let flow = Flow::new(code, &BitSet::new(code.local_count()));
+    (1..code.insts.len()).any(|made| {
+        let Some(inner) = (code.insts[made].op == Opcode::MakeFunction).then(|| code_of(code, made)).flatten() else { return false };
+        inner.freevars.contains(name) && (!consumed_at_once(code, &flow, made, inner) || hands_on(inner, name))
+    })
+}
 
 /// Whether the function made at `made` is gone when the statement ends, and used by nothing that would show a later change.
 fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool {
