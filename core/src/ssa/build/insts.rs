@@ -105,7 +105,7 @@ impl Builder<'_> {
             GetIter | GetYieldFromIter => self.operation("builtins.iter", 1),
             ForIter => self.for_iter(index, n),
             Send => self.send(index, n),
-            YieldValue => { let v = self.pop()?; self.result(Op::Yield, vec![v]) }
+            YieldValue => { let v = self.pop()?; self.suspend(v) }
             // The generator object itself, which the next instruction pops.
             ReturnGenerator => { self.state.stack.push(Slot::Null); Ok(()) }
             ReturnValue => { let v = self.pop()?; self.terminate(Term::Return(v)); Ok(()) }
@@ -464,6 +464,30 @@ impl Builder<'_> {
     }
 
     // ---- exceptions ----
+
+    /// `yield`. What the generator is handling is nobody else's business: it is put away, and taken up again when the generator goes on, by an exception
+    /// (that closes it) too.
+    fn suspend(&mut self, v: Value) -> Result<()> {
+        let depth = self.state.stack.iter().filter(|s| **s == Slot::Handled).count();
+        if depth == 0 { return self.result(Op::Yield, vec![v]); }
+        let mut handled = vec![];
+        for _ in 0..depth {
+            handled.push(self.table("exc.current", vec![])?);
+            self.pop_handled()?;
+        }
+        let back = self.func.make_block();
+        let exc = self.func.add_param(back);
+        let raised = Term::Raise { exc, unwind: self.unwind()? };
+        let sent = self.func.push(self.block, Op::Yield, vec![v], self.loc, Some(BlockCall { block: back, args: vec![] }));
+        for e in handled.iter().rev() {
+            self.func.push(self.block, Op::PushHandled, vec![*e], self.loc, None);
+            self.func.push(back, Op::PushHandled, vec![*e], self.loc, None);
+        }
+        let data = &mut self.func.blocks[back.index()];
+        (data.term, data.term_loc) = (raised, self.loc);
+        self.push(sent);
+        Ok(())
+    }
 
     fn pop_handled(&mut self) -> Result<()> {
         let node = crate::ssa::InstNode { op: Op::PopHandled, args: vec![], result: None, loc: self.loc, unwind: None };
