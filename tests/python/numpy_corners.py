@@ -177,3 +177,13 @@ for method in "sum prod mean var std min max any all argmin argmax cumsum cumpro
         add(f"a.{method}({option})", "a", f"a.{method}({option})", mild(DTYPES[:11], [(2, 3), (2, 3, 2), (3, 4)]), LOOSE, 1e-5)
 for ddof in (0, 1, 2, 5, 0.5, 3.5):
     add(f"ddof {ddof}", "a", f"np.var(a, ddof={ddof}), np.std(a, axis=0, ddof={ddof}), a.var(ddof={ddof}), a.std(axis=-1, ddof={ddof}, keepdims=True), np.nanvar(a, ddof={ddof}), np.nanstd(a, axis=0, ddof={ddof})", mild(["?", "i2", "u8", "f4", "f8", "c16"], [(3,), (1,), (2, 3), (4, 1)]), LOOSE, 1e-5)
+add("Python numbers from arrays", "a", "np.asarray(a.tolist()), np.array([x.item() for x in a.flat]), np.asarray([x.tolist() for x in a.flat]), a.flat[0].astype(np.float32), [x.astype(np.complex128) for x in a.flat]", mild([t for t in REAL_DTYPES if t != "u8"], [(3,), (2, 3)]))
+for f in ("add", "multiply", "maximum", "subtract", "true_divide", "logical_or", "less", "hypot", "power"):
+    add(f"np.{f} of numbers into an array", "a, x, y", "a", lambda: [(Array(t, s, k), Value(x), Value(y)) for t in ("f4", "f8", "c16") for s in [(5,), (2, 3), (0,)] for k in ("C", "strided", "misaligned") for x in (3, 2.5, np.float32(1.5)) for y in (2, 0.5)], CLOSE, 1e-6,
+        body=[f"np.{f}(x, y, out=a)"])
+add("np.sqrt of a number into an array", "a, x, m", "np.sqrt(x, out=a), np.negative(x, a), np.add(x, x, where=m, out=a)", lambda: [(Array("f8", s), Value(x), Array("?", s[-1:])) for s in [(5,), (2, 3)] for x in (2, 2.5)])
+add("integers of numbers into an array", "a, x, y", "np.add(x, y, out=a), np.bitwise_and(x, y, out=a), a", lambda: [(Array(t, (5,)), Value(x), Value(y)) for t in ("i8", "f8") for x in (3, np.int8(5), True) for y in (2, np.int16(9))])
+add("np.clip of numbers", "a, x", "np.clip(np.sum(a), x, None), np.clip(np.max(a), None, x), np.clip(a[0], x, 3)", lambda: [(Array(t, (5,)), Value(x)) for t in INT_DTYPES for x in (-1, 0, 3, 300, -40000)])
+for f in ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", "fmin", "bitwise_and", "bitwise_or", "gcd", "true_divide", "fmod", "greater", "equal"):
+    # NumPy's functions of NumPy's numbers; operators compute with 64 bits.
+    add(f"np.{f} of a NumPy number and an int", "a, x", f"np.{f}(a[0], x), np.{f}(x, a[1])", lambda: [(Array(t, (2,)), Value(x)) for t in INT_DTYPES for x in (1, 2, -1, -3, 100, 200, 300, -129, 70000, 2**40)], CLOSE, 1e-6)

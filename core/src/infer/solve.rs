@@ -598,8 +598,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
         };
         let coerce: Vec<Type> = if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
-        let on_arrays = matches!(op.body, Body::Ufunc(..)) && args.iter().any(|a| a.ty.as_array().is_some());
-        let raises = op.raises || on_arrays || !unwrapped.is_empty() || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
+        let raises = op.raises || crate::ops::ufunc::may_raise(op, &mut args.iter().map(|a| a.ty)) || !unwrapped.is_empty() || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
         let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
         self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
         Ok((answer.ret, konst, raises))

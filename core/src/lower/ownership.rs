@@ -43,12 +43,8 @@ fn needs_retains(func: &Func) -> bool { func.types.iter().any(|t| t.is_counted()
 pub fn may_raise(func: &Func, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
-            let ufunc = matches!(op.body, crate::ops::Body::Ufunc(..));
-            op.raises || node.args.iter().any(|a| {
-                let t = func.types[a.index()];
-                // Operands that do not broadcast, or no memory for the result.
-                crate::types::promote::runs_generator(t) || (ufunc && t.as_array().is_some())
-            })
+            let mut types = node.args.iter().map(|a| func.types[a.index()]);
+            op.raises || types.clone().any(crate::types::promote::runs_generator) || crate::ops::ufunc::may_raise(op, &mut types)
         }
         Op::CallInstance(_) | Op::CheckBound { .. } | Op::Cast => true,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)

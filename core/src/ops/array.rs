@@ -82,7 +82,6 @@ pub static OPS: &[OpDef] = &[
     })).raises().writes().doc("Sets all elements."),
     OpDef::new(&["array.item"], "a, *index", Body::Lir(item_rule, emit_item)).raises().reads().doc("An element as a Python number: the only one, one by its position in C order, or one by its indices."),
     OpDef::new(&["array.tolist"], "a", Body::Py("array.tolist")).raises().reads().doc("Nested lists of Python numbers."),
-    OpDef::new(&["number.tolist"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).doc("The number itself."),
     // `a.flat` as a sequence.
     OpDef::new(&["operator.getitem"], "flat, i", Body::Lir(|_, a| flat_rule(a).map(|t| Answer::of(t.dtype)), emit_flat_get)).raises().reads().doc("`a.flat[i]`."),
     OpDef::new(&["operator.setitem"], "flat, i, value", Body::Lir(flat_set_rule, emit_flat_set)).raises().writes().doc("`a.flat[i] = value`."),

@@ -33,7 +33,11 @@ pub static OPS: &[OpDef] = &[
         None => { let t = cx.b.ty(c.args[0][0]); cx.zero(t) }
     }]))).property().doc("Imaginary part; 0 of a real number."),
     OpDef::new(&["number.conjugate", "number.conj"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), emit_conjugate)).doc("Complex conjugate."),
-    OpDef::new(&["number.item"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |_, c| Ok(c.args[0].clone()))).doc("The number itself."),
+    OpDef::new(&["number.item", "number.tolist"], "x", Body::Lir(|_, a| Ok(Answer::of(super::array::python_number(a[0].ty))), |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret))).doc("The number as Python's own."),
+    OpDef::new(&["number.astype"], "x, dtype", Body::Lir(
+        |_, a| if a[0].ty.is_weak() { Err(no_match("astype()", a)) } else { Ok(Answer::of(crate::infer::cx::dtype_arg(&a[1]).ok_or_else(|| no_match("astype()", a))?)) },
+        |cx, c| cast::cast(cx, &c.args[0], c.types[0], c.ret),
+    )).doc("The number in another type."),
     OpDef::new(&["builtins.divmod"], "a, b", Body::Lir(divmod_rule, emit_divmod)).raises().doc("`(a // b, a % b)`."),
 ];
 

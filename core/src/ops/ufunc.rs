@@ -9,7 +9,7 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{Access, ArrayType, Kind, Layout, Type};
+use crate::types::{Access, ArrayType, Int, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
 pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
@@ -61,7 +61,11 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
     let arrays: Vec<ArrayType> = operands.iter().filter_map(|a| a.ty.as_array()).chain(options.mask_array()).collect();
     if arrays.is_empty() && out.is_none() {
         let mut answer = chosen_loop(op, rule, operands, false, options.dtype)?;
-        if !answer.args.is_empty() { answer.args.extend(args[n..].iter().map(|a| a.ty)); }
+        if !answer.args.is_empty() {
+            // What is checked when it is converted stays as it is until then.
+            for (t, a) in answer.args.iter_mut().zip(operands) { if checks(op, a.ty, *t) { *t = a.ty; } }
+            answer.args.extend(args[n..].iter().map(|a| a.ty));
+        }
         return Ok(answer);
     }
     let answer = chosen_loop(op, rule, &element_args(operands), true, options.dtype)?;
@@ -85,6 +89,23 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
     let shaped = |t: Type| if ndim == 0 { t.strong() } else { Type::array(t, ndim, if all_f { Layout::F } else { Layout::C }) };
     let ret = match answer.ret.members() { Some(m) => Type::tuple(m.iter().map(|t| shaped(*t)).collect()), None => shaped(answer.ret) };
     Ok(Answer::coerced(ret, coerce))
+}
+
+/// Whether a Python int beside NumPy's numbers has to be one that their type holds: in NumPy's functions, not for operators, whose integers have 64 bits.
+fn checks(op: &OpDef, from: Type, to: Type) -> bool {
+    op.name().starts_with("numpy.") && has_out(op) && *from == Kind::Int(Int::Py) && matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64)
+}
+
+/// Whether a call may raise although its row says nothing of it: operands that do not go together, no memory, a Python int that does not fit.
+pub fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bool {
+    if !matches!(op.body, super::Body::Ufunc(..)) { return false; }
+    let (mut python, mut narrow, numpy) = (false, false, op.name().starts_with("numpy."));
+    for t in types {
+        if t.as_array().is_some() { return true; }
+        python |= *t == Kind::Int(Int::Py);
+        narrow |= matches!(*t, Kind::Int(i) if i != Int::Py && i != Int::I64);
+    }
+    numpy && python && narrow
 }
 
 /// NumPy's casting rule `same_kind`.
@@ -121,7 +142,8 @@ impl Loop<'_> {
     fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value) -> Result<()> + use<>> {
         let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(self.types[0], self.ret))?;
         let t = self.types[0];
-        if self.types.iter().any(|other| *other != t) { return None; }
+        // A kernel passes over one array at least.
+        if self.types.iter().any(|other| *other != t) || self.arrays().is_empty() { return None; }
         let mut operands = vec![];
         for o in &self.operands {
             operands.push(match o {
@@ -180,7 +202,16 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
     let out = (n < op.spec().params.len().min(call.args.len()) && *call.types[n] != Kind::None).then(|| call.args[n].clone());
     let any_array = call.types[..n].iter().any(|t| t.as_array().is_some()) || options.mask_array().is_some();
     if !any_array && out.is_none() {
-        return emit(cx, &OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ret: call.ret, elementwise: false });
+        let plain = OpCall { args: &call.args[..n], types: &call.types[..n], consts: &call.consts[..n], ret: call.ret, elementwise: false };
+        if !may_raise(op, &mut call.types[..n].iter().copied()) { return emit(cx, &plain); }
+        let typed = chosen_loop(op, rule, &all[..n], false, options.dtype)?;
+        let (mut values, mut types) = (vec![], vec![]);
+        for (i, (v, t)) in plain.args.iter().zip(plain.types).enumerate() {
+            let to = typed.args.get(i).copied().filter(|to| checks(op, *t, *to));
+            values.push(match to { Some(to) => cast::element(cx, v, *t, to)?, None => v.clone() });
+            types.push(to.unwrap_or(*t));
+        }
+        return emit(cx, &OpCall { args: &values, types: &types, ..plain });
     }
     let typed = chosen_loop(op, rule, &element_args(&all[..n]), true, options.dtype)?;
     let (mut operands, mut types) = (vec![], vec![]);

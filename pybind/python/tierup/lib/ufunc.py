@@ -29,7 +29,7 @@ def clip(a, a_min, a_max, out, low, high):
         return clip(a, low, a_max, out, None, high)
     if high is not None:
         return clip(a, a_min, high, out, None, None)
-    if isinstance(a, np.ndarray) and not np._is_inexact(a) and a.dtype != np.bool_:
+    if np.result_type(a).kind == "i" or np.result_type(a).kind == "u":
         return _clip(a, _at_least_least(a, a_min), _at_most_largest(a, a_max), out)
     return _clip(a, a_min, a_max, out)
 
@@ -37,13 +37,13 @@ def clip(a, a_min, a_max, out, low, high):
 def _at_least_least(a, bound):
     """A Python int below all that the elements can be is no bound, and no error either."""
     if isinstance(bound, int):
-        return max(bound, np.iinfo(a.dtype).min)
+        return max(bound, np.iinfo(np.result_type(a)).min)
     return bound
 
 
 def _at_most_largest(a, bound):
-    if isinstance(bound, int) and a.dtype != np.uint64:
-        return min(bound, np.iinfo(a.dtype).max)
+    if isinstance(bound, int) and np.result_type(a) != np.uint64:
+        return min(bound, np.iinfo(np.result_type(a)).max)
     return bound
 
 
