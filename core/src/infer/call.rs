@@ -113,6 +113,7 @@ pub fn class_of(t: Type) -> &'static str {
         Kind::Array(_) => "array",
         Kind::Str => "str",
         Kind::List(_) | Kind::ListVar(_) => "list",
+        Kind::NamedTuple(c, _) if c.is_keywords() => "kwargs",
         Kind::Tuple(_) | Kind::NamedTuple(..) => "tuple",
         Kind::Bool => "bool",
         Kind::Int(_) => "int",
@@ -248,6 +249,32 @@ impl Solver<'_, '_> {
                 .help(super::hints::instead_of(&c.name).unwrap_or("use a named tuple, or functions that take what the object holds"))),
             _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
         }
+    }
+
+    /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes through it sees the names; what is no business of
+    /// a dict's, or not of ours, is refused.
+    pub fn keywords_as_dict(&mut self, path: &str, operands: &mut [Source]) -> Result<()> {
+        const AS_IT_IS: [&str; 15] = [
+            "builtins.len", "operator.truth", "builtins.bool", "operator.not_", "operator.is_", "operator.is_not", "tuple.build", "tuple.append", "list.build", "list.append",
+            "cell.new", "cell.set", "builtins.isinstance", "tierup.reveal_type", "operator.contains",
+        ];
+        const GOES_THROUGH: [&str; 17] = [
+            "builtins.iter", "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.enumerate", "builtins.zip", "builtins.max", "builtins.min", "builtins.reversed",
+            "builtins.map", "builtins.filter", "builtins.any", "builtins.all", "unpack.sequence", "unpack.ex", "list.extend", "tuple.extend",
+        ];
+        for k in 0..operands.len() {
+            let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
+            if !class.is_keywords() || path.starts_with("kwargs.") { continue; }
+            let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
+            if path == "operator.getitem" && by_name || AS_IT_IS.contains(&path) && (path != "operator.contains" || by_name) { continue; }
+            if GOES_THROUGH.contains(&path) || path == "operator.contains" {
+                operands[k] = Source::Pack(class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect());
+                continue;
+            }
+            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{} does not take what a function takes as **kwargs", super::hints::spelling(path)))
+                .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
+        }
+        Ok(())
     }
 
     /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is optional), and unifies the
@@ -406,7 +433,7 @@ impl Solver<'_, '_> {
 
     /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is taken.
     fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
-        if let Kind::NamedTuple(c, m) = ty.kind() && let Some(k) = c.fields.iter().position(|f| f == name) {
+        if let Kind::NamedTuple(c, m) = ty.kind() && !c.is_keywords() && let Some(k) = c.fields.iter().position(|f| f == name) {
             self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
             let konst = match self.source_arg(v)?.konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
             return Ok((m[k], konst, false));

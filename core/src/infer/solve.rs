@@ -426,7 +426,8 @@ impl<'s, 'h> Solver<'s, 'h> {
     }
 
     /// The first row of a path that takes these arguments.
-    pub fn rows(&mut self, i: Inst, path: &str, positional: Vec<call::Source>, mut named: Vec<(Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
+    pub fn rows(&mut self, i: Inst, path: &str, mut positional: Vec<call::Source>, mut named: Vec<(Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
+        self.keywords_as_dict(path, &mut positional)?;
         let all = ops::lookup(path);
         let mut options = vec![];
         if all.iter().any(|op| matches!(op.body, Body::Ufunc(..))) {

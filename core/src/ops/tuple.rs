@@ -11,12 +11,33 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()
         .owned_by(|t, _| if t[0].members().is_some() { Own::Aliases } else { Own::Fresh })
         .doc("The members of a sequence of known length: `a, b = seq`."),
+    OpDef::new(&["kwargs.keys"], "kw", Body::Lir(|_, a| keywords(a).map(|(c, _)| Answer::constant(Const::Tuple(c.fields.iter().map(|f| Const::Str(f.as_str().into())).collect()))), |_, _| {
+        Err(Diagnostic::internal("names of keyword arguments are constants"))
+    })).doc("Names of the arguments that `**kwargs` took."),
+    OpDef::new(&["kwargs.values"], "kw", Body::Lir(|_, a| keywords(a).map(|(_, m)| Answer::of(Type::tuple(m.to_vec()))), |_, c| Ok(c.args[0].clone()))).aliases().doc("Their values."),
+    OpDef::new(&["kwargs.items"], "kw", Body::Lir(
+        |_, a| keywords(a).map(|(_, m)| Answer::of(Type::tuple(m.iter().map(|t| Type::tuple(vec![Type::str(), *t])).collect()))),
+        |cx, c| {
+            let Kind::NamedTuple(class, m) = c.types[0].kind() else { return Ok(vec![]) };
+            let mut out = vec![];
+            for (name, value) in class.fields.iter().zip(split_leaves(&c.args[0], m)) {
+                // Constant strings are counted by nobody.
+                out.push(crate::lower::constants::string(&mut cx.b, name));
+                out.extend(value);
+            }
+            Ok(out)
+        },
+    )).aliases().doc("Names and values."),
     OpDef::new(&["unpack.sequence"], "it, count", Body::Py("builtin.unpack_iterator")).only_if(is_iterator).raises().doc("The first values of an iterator, which must be all of them: `a, b = map(int, words)`."),
     OpDef::new(&["operator.contains"], "it, x", Body::Py("builtin.in_iterator")).only_if(is_iterator).raises().doc("Whether an iterator comes to a value that is equal; what it came by is gone."),
     OpDef::new(&["unpack.ex"], "it, before, after", Body::Py("builtin.unpack_rest")).only_if(is_iterator).raises().doc("`a, *b, c = iterator`."),
     OpDef::new(&["unpack.ex"], "seq, before, after", Body::Lir(unpack_ex_rule, emit_unpack_ex)).raises()
         .doc("`a, *b, c = seq`: the middle is a list in Python; of a tuple it stays a tuple here unless its members are of one type."),
 ];
+
+fn keywords(args: &[Arg]) -> Result<(&'static crate::types::ClassInfo, &[Type])> {
+    match args[0].ty.kind() { Kind::NamedTuple(c, m) if c.is_keywords() => Ok((c, m)), _ => Err(no_match("kwargs", args)) }
+}
 
 fn is_iterator(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Iter(_) | Kind::Generator(..)) }
 
