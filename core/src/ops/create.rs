@@ -42,7 +42,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).raises().reads().owned_by(kept).doc("The array itself where it fits, else a new one."),
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).doc("The array in Fortran order, copied where needed."),
-    OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("create.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
+    OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("ranges.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
     OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
     OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
     OpDef::new(&["numpy.geomspace"], "start, stop, num=50, endpoint=True", Body::Py("create.geomspace")).raises().reads().doc("Numbers with even ratios from `start` to `stop`."),
