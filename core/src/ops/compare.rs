@@ -409,6 +409,8 @@ pub fn truth(cx: &mut LowerCx<'_>, v: &[Value], t: Type) -> Result<Value> {
         Kind::Array(a) => {
             let val = crate::lower::arrays::ArrayVal::new(cx, v, t)?;
             let n = val.size(cx);
+            let some = cx.b.bin_imm(Op::IcmpNe, n, 0);
+            cx.check(some, crate::exc::Class::ValueError, "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.");
             let one = cx.b.bin_imm(Op::IcmpEq, n, 1);
             cx.check(one, crate::exc::Class::ValueError, "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()");
             let x = crate::lower::arrays::load_element(cx, v[1], a.dtype);
