@@ -187,3 +187,4 @@ add("np.clip of numbers", "a, x", "np.clip(np.sum(a), x, None), np.clip(np.max(a
 for f in ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", "fmin", "bitwise_and", "bitwise_or", "gcd", "true_divide", "fmod", "greater", "equal"):
     # NumPy's functions of NumPy's numbers; operators compute with 64 bits.
     add(f"np.{f} of a NumPy number and an int", "a, x", f"np.{f}(a[0], x), np.{f}(x, a[1])", lambda: [(Array(t, (2,)), Value(x)) for t in INT_DTYPES for x in (1, 2, -1, -3, 100, 200, 300, -129, 70000, 2**40)], CLOSE, 1e-6)
+add("np.searchsorted of an array without dimensions", "a, v", "np.searchsorted(a, v), np.searchsorted(a, v, 'right'), a.searchsorted(v)", lambda: [(Array(t, (5,)), Array(u, ())) for t in ("i4", "f8") for u in ("i4", "f8", "u1")], body=["a = np.sort(a)"])

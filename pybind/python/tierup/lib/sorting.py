@@ -120,6 +120,8 @@ def searchsorted(a, v, side, sorter):
     keys = np.asarray(v)
     common = np.result_type(x, keys)
     flat = np._searchsorted(x.astype(common), keys.astype(common).ravel(), _is_right(side))
+    if keys.ndim == 0:
+        return flat[0]
     return flat.reshape(keys.shape)
 
 
