@@ -3,7 +3,7 @@
 use super::call::{Resolved, Source};
 use super::session::{Key, Session, Typed};
 use super::solve::{Solved, member_type, reverse_post_order};
-use crate::diag::{Diagnostic, Result};
+use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
@@ -277,7 +277,11 @@ impl Finisher<'_, '_> {
                     Term::Branch { cond, then_to: self.poll_on(b, then_to, yes), else_to: self.poll_on(b, else_to, no) }
                 }
             },
-            Term::Return(_) if self.old.is_generator => {
+            Term::Return(v) if self.old.is_generator => {
+                if !matches!(*self.ty(*v), Kind::None | Kind::Never) {
+                    let d = Diagnostic::new(Code::UnsupportedSyntax, format!("the generator `{}` returns a value, which would be lost: no StopIteration carries it yet", self.old.name));
+                    return Err(d.at(self.old.span(self.old.block(b).term_loc)).help("return nothing, and yield the value last or put it into an array"));
+                }
                 let v = self.constant(Const::None, Type::none());
                 Term::Return(v)
             }
