@@ -52,7 +52,7 @@ impl Remainder {
             Op::Select => {
                 let (Op::Srem, rem) = p.op(args[2])? else { return None };
                 let (Op::Iadd, sum) = p.op(args[1])? else { return None };
-                let cond = match p.op(args[0])? { (Op::Select, arms) => arms[if *p.decided.get(&arms[0])? { 1 } else { 2 }], _ => args[0] };
+                let cond = match p.op(args[0])? { (Op::Select, arms) => p.chosen(arms)?, _ => args[0] };
                 let (Op::IcmpSlt, asked) = p.op(cond)? else { return None };
                 let adjusts = asked[0] == args[2] && p.constant(asked[1]) == Some(0) && (sum == [args[2], rem[1]] || sum == [rem[1], args[2]]);
                 (adjusts.then_some(rem)?, true)
@@ -192,6 +192,12 @@ impl<'a> Prover<'a> {
     }
     fn constant(&self, v: Value) -> Option<i64> { self.defs.constant(self.func, v).map(|c| c as i64) }
 
+    /// The result of a select whose condition is decided.
+    fn chosen(&self, args: &[Value]) -> Option<Value> {
+        let first = self.decided.get(&args[0]).copied().or_else(|| self.constant(args[0]).map(|c| c != 0))?;
+        Some(args[if first { 1 } else { 2 }])
+    }
+
     fn different_from_zero(&self, cond: Value, holds: bool) -> Option<Value> {
         let (op, args) = self.op(cond)?;
         let wanted = if holds { Op::IcmpNe } else { Op::IcmpEq };
@@ -202,7 +208,7 @@ impl<'a> Prover<'a> {
     fn learn(&self, cond: Value, holds: bool, depth: u32, f: &mut dyn FnMut(Fact)) {
         let Some((op, args)) = self.op(cond) else { return };
         if op == Op::Select {
-            if let Some(first) = self.decided.get(&args[0]) && depth > 0 { self.learn(args[if *first { 1 } else { 2 }], holds, depth - 1, f); }
+            if let Some(v) = self.chosen(args) && depth > 0 { self.learn(v, holds, depth - 1, f); }
             return;
         }
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
@@ -313,8 +319,8 @@ impl<'a> Prover<'a> {
         while let Node::V(v) = n {
             if let Some(c) = self.constant(v) { return (Node::Zero, sum + c as i128); }
             let Some((op, args)) = self.op(v) else { break };
-            if op == Op::Select && let Some(holds) = self.decided.get(&args[0]) {
-                n = Node::V(args[if *holds { 1 } else { 2 }]);
+            if op == Op::Select && let Some(v) = self.chosen(args) {
+                n = Node::V(v);
                 continue;
             }
             let Some(k) = self.constant(args[args.len() - 1]) else { break };
