@@ -433,16 +433,17 @@ impl<'a> Prover<'a> {
     /// Between which numbers a counter `q` with a constant start and a constant bound lies, if `p + q` is exact.
     fn exact_span(&mut self, p: Value, q: Value, place: Place<'_>, depth: u32) -> Option<(i64, i64)> {
         let (block, at) = self.parameter(Node::V(q))?;
-        let mut most = None;
-        recent(self.upper.get(&q), |f| if f.other == Node::Zero && self.doms.dominates(f.at, place.at) { most = Some(most.map_or(f.c, |m: i64| m.min(f.c))) });
-        let (most, mut least) = (most?, None);
+        let mut bounds = vec![];
+        recent(self.upper.get(&q), |f| if f.other == Node::Zero && self.doms.dominates(f.at, place.at) { bounds.push((f.c, f.needs)) });
+        bounds.retain(|(_, needs)| needs.is_none_or(|n| self.not_negative(n, place, depth)));
+        let (most, mut least) = (bounds.into_iter().map(|b| b.0).min()?, None);
         for from in self.cfg.preds(block) {
             self.func.insts[self.func.terminator(*from)?.index()].data.for_each_target(|to, args| {
                 if to == block && let Some(k) = args.get(at).and_then(|v| self.constant(*v)) { least = Some(least.map_or(k, |l: i64| l.min(k))); }
             });
         }
         let least = least?;
-        (self.le(Node::Zero, Node::V(q), -i128::from(least), place, depth) && self.fits(p, least, place, depth) && self.fits(p, most, place, depth)).then_some((least, most))
+        (least <= most && self.le(Node::Zero, Node::V(q), -i128::from(least), place, depth) && self.fits(p, least, place, depth) && self.fits(p, most, place, depth)).then_some((least, most))
     }
 
     /// `x <= op(args) + c`.
