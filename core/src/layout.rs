@@ -14,9 +14,9 @@ pub struct ThreadCtx {
     pub stack_limit: AtomicUsize,
     /// Frames below this address raise RecursionError. Written by its own thread alone.
     pub stack_floor: usize,
-    /// Non-zero when somebody wants a poll: [`POLL_SIGNALS`], [`POLL_SAMPLE`]. Written by other threads, so compiled code reads it as `Alias::Volatile`.
-    pub interrupt: AtomicU32,
-    pub reserved: u32,
+    /// Non-zero when somebody wants a poll: [`POLL_SIGNALS`], [`POLL_SAMPLE`]. A word for each level of a loop nest, outermost first; deeper loops read the last.
+    /// Written by other threads, so compiled code reads it as `Alias::Volatile`.
+    pub interrupt: [AtomicU32; LEVELS],
     /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).
     pub handled: *mut Obj,
 }
@@ -24,17 +24,30 @@ pub struct ThreadCtx {
 impl ThreadCtx {
     /// The context of a thread whose stack has no limit.
     pub const fn new() -> ThreadCtx {
-        ThreadCtx { pending: std::ptr::null_mut(), stack_limit: AtomicUsize::new(0), stack_floor: 0, interrupt: AtomicU32::new(0), reserved: 0, handled: std::ptr::null_mut() }
+        ThreadCtx { pending: std::ptr::null_mut(), stack_limit: AtomicUsize::new(0), stack_floor: 0, interrupt: [const { AtomicU32::new(0) }; LEVELS], handled: std::ptr::null_mut() }
     }
     /// Asks the thread to call `poll_interrupt` soon, for the given reasons; from any thread.
     pub fn ask_for_poll(&self, reasons: u32) {
-        self.interrupt.fetch_or(reasons, Ordering::Relaxed);
+        for word in &self.interrupt { word.fetch_or(reasons, Ordering::Relaxed); }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
+    }
+    /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best places to go over to other code; who has not answered
+    /// until the next call is in an inner loop that lasts, which is asked then.
+    pub fn ask_for_sample(&self) {
+        if let Some(word) = self.interrupt.iter().find(|w| w.load(Ordering::Relaxed) & POLL_SAMPLE == 0) { word.fetch_or(POLL_SAMPLE, Ordering::Relaxed); }
+        self.stack_limit.store(usize::MAX, Ordering::Relaxed);
+    }
+    /// Takes back everything but `kept`; what was asked for, at any level.
+    pub fn answer_poll(&self, kept: u32) -> u32 {
+        self.interrupt.iter().map(|w| if w.load(Ordering::Relaxed) & !kept == 0 { 0 } else { w.fetch_and(kept, Ordering::AcqRel) }).fold(0, |a, b| a | b)
     }
 }
 impl Default for ThreadCtx {
     fn default() -> ThreadCtx { ThreadCtx::new() }
 }
+
+/// Levels of loop nests that are asked one after the other.
+pub const LEVELS: usize = 4;
 
 /// Look for signals and cancellation.
 pub const POLL_SIGNALS: u32 = 1;

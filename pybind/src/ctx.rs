@@ -12,7 +12,7 @@ use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
-use tierup_core::layout::{POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, ThreadCtx};
+use tierup_core::layout::{POLL_SIGNALS, POLL_STRESS, ThreadCtx};
 use tierup_runtime::engine::promote::{self, SAMPLE};
 
 /// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
@@ -87,7 +87,7 @@ fn look_up() -> *mut ThreadCtx {
                 (*ctx).stack_limit.store(limit, Ordering::Relaxed);
                 s.top.set(top);
                 all().push(ctx as usize);
-                if STRESS.load(Ordering::Relaxed) { (*ctx).interrupt.fetch_or(POLL_STRESS, Ordering::Relaxed); }
+                if STRESS.load(Ordering::Relaxed) { (*ctx).ask_for_poll(POLL_STRESS); }
             }
             LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_floor }, Ordering::Relaxed);
             LAST.high.store(s.top.get(), Ordering::Relaxed);
@@ -194,8 +194,8 @@ pub fn set_stress(on: bool) {
     STRESS.store(on, Ordering::Relaxed);
     for c in all().iter() {
         // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-        let flag = unsafe { &(*(*c as *const ThreadCtx)).interrupt };
-        if on { flag.fetch_or(POLL_STRESS, Ordering::Relaxed); } else { flag.fetch_and(!POLL_STRESS, Ordering::Relaxed); }
+        let ctx = unsafe { &*(*c as *const ThreadCtx) };
+        if on { ctx.ask_for_poll(POLL_STRESS); } else { ctx.answer_poll(!POLL_STRESS); }
     }
 }
 
@@ -237,9 +237,12 @@ fn tick() {
         promote::staff();
         if ACTIVE.load(Ordering::Relaxed) != 0 {
             (count, idle) = (count.wrapping_add(1), 0);
-            let wanted = if count.is_multiple_of(SIGNALS) { POLL_SIGNALS | POLL_SAMPLE } else { POLL_SAMPLE };
-            // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-            for c in all().iter() { unsafe { (*(*c as *const ThreadCtx)).ask_for_poll(wanted) } }
+            for c in all().iter() {
+                // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
+                let ctx = unsafe { &*(*c as *const ThreadCtx) };
+                ctx.ask_for_sample();
+                if count.is_multiple_of(SIGNALS) { ctx.ask_for_poll(POLL_SIGNALS); }
+            }
         } else {
             idle += 1;
         }

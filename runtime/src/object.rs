@@ -282,12 +282,12 @@ impl Helpers for Native {
     }
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
-        unsafe { if (*ctx).interrupt.fetch_and(POLL_STRESS, Ordering::AcqRel) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
+        unsafe { if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
     }
     unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
         // SAFETY: `ctx` is live, and compiled code passes one of its own sites.
         unsafe {
-            (*ctx).interrupt.fetch_and(!POLL_SAMPLE, Ordering::Relaxed);
+            (*ctx).answer_poll(!POLL_SAMPLE);
             crate::engine::promote::sample(&*site.cast())
         }
     }
@@ -438,10 +438,10 @@ mod tests {
         with_ctx(|ctx| unsafe {
             Native::poll_interrupt(ctx);
             assert!((*ctx).pending.is_null());
-            (*ctx).interrupt.store(1, Ordering::Relaxed);
+            (*ctx).ask_for_poll(POLL_SIGNALS);
             Native::poll_interrupt(ctx);
             assert_eq!(Raised::take(ctx).class, "KeyboardInterrupt");
-            assert_eq!((*ctx).interrupt.load(Ordering::Relaxed), 0);
+            assert_eq!((*ctx).answer_poll(0), 0);
         });
     }
 

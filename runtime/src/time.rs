@@ -49,7 +49,6 @@ impl Helpers for Native {
 mod tests {
     use super::*;
     use crate::testing::{Raised, with_ctx};
-    use std::sync::atomic::Ordering;
 
     #[test]
     fn clocks_advance_and_sleeping_takes_time() {
@@ -73,7 +72,7 @@ mod tests {
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "Invalid value NaN (not a number)"));
             Native::time_sleep(ctx, 1e300);
             assert_eq!(Raised::take(ctx).class, "OverflowError");
-            (*ctx).interrupt.store(1, Ordering::Relaxed);
+            (*ctx).ask_for_poll(tierup_core::layout::POLL_SIGNALS);
             Native::time_sleep(ctx, 1000.0);
             assert_eq!(Raised::take(ctx).class, "KeyboardInterrupt");
         });

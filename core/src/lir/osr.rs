@@ -5,6 +5,7 @@
 //! If so, everything live goes into a buffer, the other code is called, and what it returns is returned. [`entry`] makes that other code: a function
 //! that takes the buffer and goes on at the point. Owned references just move, since whoever goes on releases what the first would have released.
 //!
+//! The best point is the one of the outermost loop: a thread is asked there first ([`set_levels`]), and further inside only where no turn ends soon.
 //! Entering the middle of a loop nest would make its loops irreducible, and a back end would leave them alone. So the rest of the current turn of
 //! each loop around the point is a copy, and the copy leads back to the headers of the nest as it was:
 //!
@@ -19,7 +20,10 @@ use super::opt::edit::{Defs, FastMap, Subst, remove_unreachable};
 use super::opt::region::{Copied, copy_blocks, merge_variables};
 pub use super::opt::region::split_switch_edges;
 use super::*;
+use crate::layout::LEVELS;
+use crate::offset;
 use crate::ops::object::{poll_interrupt, tier_sample};
+use std::sync::atomic::AtomicU32;
 
 /// A place where code may be left and entered.
 #[derive(Clone, Debug)]
@@ -58,6 +62,27 @@ pub fn points(func: &Func) -> Vec<Point> {
         let loc = data.insts.first().map_or(Loc(0), |i| func.insts[i.index()].loc);
         Point { block, live: values, loops: around, loc }
     }).collect()
+}
+
+impl Point {
+    /// How many loops are around the innermost one, as far as polling tells them apart.
+    pub fn level(&self) -> usize { (self.loops.len() - 1).min(LEVELS - 1) }
+    /// Whether the other point, of the same function, goes round a loop inside of which this one is.
+    pub fn is_inside(&self, other: &Point) -> bool { other.loops.len() < self.loops.len() && self.loops[other.loops.len() - 1][0] == other.loops[other.loops.len() - 1][0] }
+}
+
+/// Makes every loop with a point look at the word of its level.
+pub fn set_levels(func: &mut Func, points: &[Point]) {
+    for b in func.layout.clone() {
+        let Some(InstData::Brif { cond, then_to, .. }) = func.terminator(b).map(|t| &func.insts[t.index()].data) else { continue };
+        let Some(point) = points.iter().find(|p| p.block == then_to.block) else { continue };
+        // `flag = load volatile; c = flag ≠ 0; brif c, poll, …`, as lowering makes it.
+        let by = |v: Value| func.blocks[b.index()].insts.iter().copied().find(|i| func.insts[i.index()].results.contains(&v));
+        let Some(InstData::Op { op: Op::IcmpNe, args, .. }) = by(*cond).map(|i| &func.insts[i.index()].data) else { continue };
+        let Some(load) = by(args[0]) else { continue };
+        let level = point.level();
+        if let InstData::Load { offset, alias: Alias::Volatile, .. } = &mut func.insts[load.index()].data { *offset = offset!(ThreadCtx.interrupt) + (size_of::<AtomicU32>() * level) as i32; }
+    }
 }
 
 /// Whether the function has a loop that polls.

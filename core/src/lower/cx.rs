@@ -238,7 +238,7 @@ impl<'a> LowerCx<'a> {
 
     /// Looks whether somebody wants this thread to stop (Ctrl-C).
     pub fn poll(&mut self) {
-        // Volatile: other threads write it, so no two looks at it are the same look.
+        // Volatile: other threads write it, so no two looks at it are the same look. Which level the loop has is known once calls are inlined ([`crate::lir::osr::set_levels`]).
         let flag = self.b.load(Ty::I32, self.ctx, offset!(ThreadCtx.interrupt), Alias::Volatile);
         let wanted = self.b.bin_imm(Op::IcmpNe, flag, 0);
         let (cold, on) = (self.b.new_cold_block(&[]), self.b.new_block(&[]));

@@ -228,6 +228,7 @@ fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: 
     if !request.promote { return Unit::new(unit_name(&names), names, None, codegen, None); }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
+    for (func, points) in module.funcs.iter_mut().zip(&points) { osr::set_levels(func, points); }
     let unit = Unit::new(unit_name(&names), names, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
     if promote::policy().osr != promote::Osr::Off {
         for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }

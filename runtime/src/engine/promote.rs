@@ -82,10 +82,18 @@ pub struct Site {
     point: usize,
     state: AtomicU8,
     asked: AtomicU64,
+    /// Which level of its nest is asked here, see `ThreadCtx::interrupt`.
+    level: u64,
+    /// The sites of loops around this one.
+    around: Vec<usize>,
+    /// Samples that were left to a loop around this one.
+    left: AtomicU64,
 }
 
 /// The point of a site that stands for a recursive function as a whole: it says that the function runs, and nothing goes over there.
 const WHOLE: usize = usize::MAX;
+/// So many samples in an inner loop are left to the loop around it, where that one has code or is waiting for it.
+const PATIENT: u64 = 3;
 /// A loop that went over that often has a caller that does not: then the rest of the unit is urgent.
 const OFTEN: u64 = 3;
 
@@ -155,8 +163,15 @@ impl Unit {
     pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
         let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate())
             .flat_map(|(func, (points, f))| (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point)));
-        let sites: Box<[Site]> = sites.map(|(func, point)| Site {
-            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0),
+        let places: Vec<(usize, usize)> = sites.collect();
+        let points = |func: usize, point: usize| snapshot.as_ref().map(|s| &s.points[func]).filter(|_| point != WHOLE);
+        let level = |func, point| points(func, point).map_or(0, |p| p[point].level() as u64);
+        let around = |func: usize, point: usize| -> Vec<usize> {
+            let Some(points) = points(func, point) else { return vec![] };
+            places.iter().enumerate().filter(|(_, p)| p.0 == func && p.1 != WHOLE && points[point].is_inside(&points[p.1])).map(|(k, _)| k).collect()
+        };
+        let sites: Box<[Site]> = places.iter().map(|&(func, point)| Site {
+            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0), level: level(func, point), around: around(func, point), left: AtomicU64::new(0),
         }).collect();
         let cells = snapshot.iter().flat_map(|s| cells::names(&s.module)).map(|name| Cell { name, entry: AtomicPtr::default() }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
@@ -242,10 +257,13 @@ pub fn sample(site: &Site) -> *mut u8 {
     if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD { return std::ptr::null_mut(); }
     let calls = unit.calls.load(Ordering::Relaxed);
     let lasts = unit.asked.swap(calls, Ordering::Relaxed) - calls <= 1;
-    let heat = unit.heat.fetch_add(1, Ordering::Relaxed) + 1;
+    // Who is asked in an inner loop was asked outside of it at the samples before.
+    let samples = 1 + site.level;
+    let heat = unit.heat.fetch_add(samples, Ordering::Relaxed) + samples;
     if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
     let loops = policy.osr != Osr::Off && site.point != WHOLE && lasts;
-    if loops && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+    let better = loops && site.around.iter().any(|k| matches!(unit.sites[*k].state.load(Ordering::Relaxed), QUEUED | DONE)) && site.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
+    if loops && !better && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
     }
     unit.request(heat, if loops { Class::Later } else { Class::Soon });
