@@ -276,15 +276,17 @@ def conversions():
                 runs = [((x,), nearest(Fraction(x if op[0] == "s" else unsigned(x, n)), b)) for x in edges(n) + more]
                 out.function(b, [a], b, runs, f"{op}_{a}_{b}")
         out.write()
-    for op in ["f_to_sint", "f_to_uint"]:
+    for op in ["f_to_sint", "f_to_uint", "f_to_sint_or_min"]:
         out = File(op)
         for a in FLOATS:
             for b, n in INTS.items():
-                low, high = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if op == "f_to_sint" else (0, (1 << n) - 1)
+                low, high = (-(1 << (n - 1)), (1 << (n - 1)) - 1) if op != "f_to_uint" else (0, (1 << n) - 1)
                 more = [Fraction(x) + d for x in (low, high, high + 1) for d in (Fraction(-3, 2), -1, Fraction(-1, 2), 0, Fraction(1, 2), 1, 300)]
                 values = float_edges(a) + sorted({nearest(x, a) for x in more} - {0.0})
 
                 def convert(x):
+                    if op == "f_to_sint_or_min" and (x != x or math.isinf(x) or not low <= math.trunc(x) <= high):
+                        return low
                     if x != x:
                         return 0
                     if math.isinf(x):

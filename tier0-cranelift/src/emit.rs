@@ -481,6 +481,14 @@ impl<'a> Emitter<'a, '_> {
             Op::UintToF => self.b.ins().fcvt_from_uint(to, x),
             Op::FToSint => self.f_to_sint(to, x),
             Op::FToUint => self.f_to_uint(to, x),
+            Op::FToSintOrMin => {
+                let (near, high) = (self.f_to_sint(to, x), 2f64.powi(to.bits() as i32 - 1));
+                let high = if self.b.func.dfg.value_type(x) == types::F64 { self.b.ins().f64const(high) } else { self.b.ins().f32const(high as f32) };
+                // Not where x is NaN.
+                let holds = self.b.ins().fcmp(FloatCC::LessThan, x, high);
+                let least = self.constant_like(near, -1 << (to.bits() - 1));
+                self.b.ins().select(holds, near, least)
+            }
             Op::Fconvert => if to == types::F64 { self.b.ins().fpromote(to, x) } else { self.b.ins().fdemote(to, x) },
             Op::Bitcast => if self.b.func.dfg.value_type(x) == to { x } else { self.b.ins().bitcast(to, MemFlagsData::new(), x) },
             Op::Select => self.b.ins().select(x, y, list[2]),

@@ -150,6 +150,8 @@ macro_rules! for_each_lir_op {
                 FToSint = "f_to_sint" |a| a as D;
                 /// Truncation to an unsigned integer, saturating; NaN gives 0.
                 FToUint = "f_to_uint" |a| a as DU as D;
+                /// Truncation to a signed integer; what the type does not hold, NaN too, gives its most negative number.
+                FToSintOrMin = "f_to_sint_or_min" |a| if (a as i128) == i128::from(a as D) && !a.is_nan() { a as D } else { D::MIN };
             }
             float_to_float {
                 /// f32 to f64 or f64 to f32, rounding to nearest even.

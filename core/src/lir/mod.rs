@@ -6,7 +6,6 @@ pub mod builder;
 pub mod canon;
 pub mod cells;
 pub mod cfg;
-pub mod conversions;
 pub mod explain;
 pub mod func;
 pub mod inst;

@@ -25,8 +25,7 @@ impl<'c> Emitter<'c, '_, '_> {
         match data {
             InstData::Const { ty, bits } => { let v = self.constant(*ty, *bits)?; self.define(results, &[v]) }
             InstData::Op { op, ty, args } => {
-                let exact = results.first().is_some_and(|r| self.exact.contains(r));
-                let v = self.op(*op, *ty, args, exact)?;
+                let v = self.op(*op, *ty, args)?;
                 self.define(results, &[v])
             }
             InstData::Load { ty, addr, offset, alias } => { let v = self.load(*ty, *addr, *offset, *alias)?; self.define(results, &[v]) }

@@ -20,7 +20,6 @@ use std::collections::HashMap;
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX, SYMBOL_PREFIX};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
-use tierup_core::lir::conversions::exact_conversions;
 use tierup_core::lir::{self, Alias, Block, BlockCall, Func, Signature, Ty, Value};
 use tierup_core::rt::{Effect, Raises, RtFn};
 
@@ -167,8 +166,6 @@ struct Emitter<'c, 's, 'a> {
     values: Vec<Option<BasicValueEnum<'c>>>,
     phis: Vec<Vec<PhiValue<'c>>>,
     slots: Vec<PointerValue<'c>>,
-    /// Results of conversions from float to integer that need not saturate.
-    exact: Vec<Value>,
 }
 
 fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
@@ -177,7 +174,7 @@ fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
     let cfg = Cfg::new(func);
     let mut e = Emitter {
         shared, func, cfg: &cfg, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
-        phis: vec![vec![]; func.blocks.len()], slots: vec![], exact: exact_conversions(func, &cfg),
+        phis: vec![vec![]; func.blocks.len()], slots: vec![],
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
     if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, lir::Loc(0)); }

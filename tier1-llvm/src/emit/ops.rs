@@ -7,8 +7,7 @@ use tierup_core::diag::Result;
 use tierup_core::lir::{Op, Ty, Value};
 
 impl<'c> Emitter<'c, '_, '_> {
-    /// `exact`: a conversion to an integer that cannot leave its type.
-    pub(super) fn op(&mut self, op: Op, ty: Ty, args: &[Value], exact: bool) -> Result<BasicValueEnum<'c>> {
+    pub(super) fn op(&mut self, op: Op, ty: Ty, args: &[Value]) -> Result<BasicValueEnum<'c>> {
         let list = self.list(args)?;
         let int = |k: usize| list[k].into_int_value();
         let float = |k: usize| list[k].into_float_value();
@@ -70,10 +69,9 @@ impl<'c> Emitter<'c, '_, '_> {
             Op::Itrunc => built(self.b.build_int_truncate(int(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
             Op::SintToF => built(self.b.build_signed_int_to_float(int(0), self.shared.ty(ty).into_float_type(), ""))?.into(),
             Op::UintToF => built(self.b.build_unsigned_int_to_float(int(0), self.shared.ty(ty).into_float_type(), ""))?.into(),
-            Op::FToSint if exact => built(self.b.build_float_to_signed_int(float(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
-            Op::FToUint if exact => built(self.b.build_float_to_unsigned_int(float(0), self.shared.ty(ty).into_int_type(), ""))?.into(),
             Op::FToSint => self.saturate("llvm.fptosi.sat", ty, list[0])?,
             Op::FToUint => self.saturate("llvm.fptoui.sat", ty, list[0])?,
+            Op::FToSintOrMin => self.sint_or_min(ty, float(0))?,
             Op::Fconvert => {
                 let to = self.shared.ty(ty).into_float_type();
                 if ty == Ty::F64 { built(self.b.build_float_ext(float(0), to, ""))?.into() } else { built(self.b.build_float_trunc(float(0), to, ""))?.into() }
@@ -186,6 +184,29 @@ impl<'c> Emitter<'c, '_, '_> {
     fn saturate(&self, name: &str, to: Ty, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
         let f = self.shared.intrinsic(name, &[self.shared.ty(to), x.get_type()])?;
         built(self.b.build_call(f, &[x.into()], ""))?.try_as_basic_value().basic().ok_or_else(|| bug(format!("{name} gives nothing")))
+    }
+
+    /// What the instruction of x86 does; other widths and machines choose between a saturated number and the least.
+    fn sint_or_min(&self, to: Ty, x: FloatValue<'c>) -> Result<BasicValueEnum<'c>> {
+        let double = x.get_type() == self.shared.context.f64_type();
+        let name = match (to, double) {
+            (Ty::I64, true) => Some("llvm.x86.sse2.cvttsd2si64"),
+            (Ty::I64, false) => Some("llvm.x86.sse.cvttss2si64"),
+            (Ty::I32, true) => Some("llvm.x86.sse2.cvttsd2si"),
+            (Ty::I32, false) => Some("llvm.x86.sse.cvttss2si"),
+            (Ty::I8 | Ty::I16 | Ty::F32 | Ty::F64 | Ty::Ptr, _) => None,
+        };
+        if let Some(name) = name.filter(|_| !self.shared.options.target.is_gpu()) {
+            let f = self.shared.intrinsic(name, &[])?;
+            let lanes = x.get_type().vec_type(if double { 2 } else { 4 }).get_poison();
+            let lanes = built(self.b.build_insert_element(lanes, x, self.shared.context.i32_type().const_zero(), ""))?;
+            return built(self.b.build_call(f, &[lanes.into()], ""))?.try_as_basic_value().basic().ok_or_else(|| bug(format!("{name} gives nothing")));
+        }
+        let near = self.saturate("llvm.fptosi.sat", to, x.into())?;
+        let bits = to.bytes() * 8 - 1;
+        let holds = built(self.b.build_float_compare(FloatPredicate::OLT, x, x.get_type().const_float(2f64.powi(bits as i32)), ""))?;
+        let least = near.into_int_value().get_type().const_int(1 << bits, false);
+        built(self.b.build_select(holds, near, least.into(), ""))
     }
 
     fn bitcast(&self, to: Ty, x: BasicValueEnum<'c>) -> Result<BasicValueEnum<'c>> {
