@@ -68,7 +68,7 @@ pub fn each_lane<const K: usize>(shape: &[i64], strides: [&[i64]; K], axis: usiz
     each_index(&without(shape), std::array::from_fn(|k| outer[k].as_slice()), f);
 }
 
-/// Defines a function that also exists compiled for AVX2 and takes that where the processor has it. Results are the same: no operation is reordered.
+/// Defines a function that also exists compiled for AVX2 and FMA and takes that where the processor has it. Results are the same: no operation is reordered, and none is fused that does not say so.
 macro_rules! simd {
     ($(#[$meta:meta])* $vis:vis unsafe fn $name:ident $(<$($g:ident : $bound:path),* $(; const $C:ident : $CT:ty)?>)? ($($p:ident : $t:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$meta])*
@@ -77,10 +77,10 @@ macro_rules! simd {
             unsafe fn plain $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { #[allow(unused_unsafe)] unsafe { $body } }
             #[cfg(target_arch = "x86_64")]
             {
-                #[target_feature(enable = "avx2")]
+                #[target_feature(enable = "avx2,fma")]
                 unsafe fn wide $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) } }
                 // SAFETY: the processor has been asked.
-                if std::arch::is_x86_feature_detected!("avx2") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
+                if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
             }
             unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) }
         }

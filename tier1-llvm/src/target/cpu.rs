@@ -3,13 +3,20 @@
 use super::error;
 use inkwell::OptimizationLevel;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
+use std::ffi::CStr;
 use std::sync::OnceLock;
 use tierup_core::diag::Result;
+
+/// What LLVM does differently here than by default. Loops with ways out in the middle are unrolled too: nearly all have them, for checks that hardly ever fail.
+const SETTINGS: [&CStr; 2] = [c"tierup", c"-unroll-runtime-multi-exit"];
 
 /// Name and features of the host, asked for once.
 fn host() -> &'static (String, String) {
     static HOST: OnceLock<(String, String)> = OnceLock::new();
     HOST.get_or_init(|| {
+        let settings = SETTINGS.map(CStr::as_ptr);
+        // SAFETY: strings that live for ever, and their number; this copy of LLVM belongs to this library alone, and nobody compiles yet.
+        unsafe { inkwell::llvm_sys::support::LLVMParseCommandLineOptions(settings.len() as i32, settings.as_ptr(), std::ptr::null()) }
         Target::initialize_x86(&InitializationConfig::default());
         (TargetMachine::get_host_cpu_name().to_string_lossy().into_owned(), TargetMachine::get_host_cpu_features().to_string_lossy().into_owned())
     })
