@@ -11,7 +11,7 @@
 
 use super::cache::{self, Key};
 use super::{perf, trace};
-use super::queue::{Class, submit};
+use super::queue::{self, Class, submit};
 pub use super::queue::{after_fork, helped, pause, resume, staff};
 use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
 use std::collections::HashMap;
@@ -118,6 +118,8 @@ pub struct Unit {
     /// What `calls` said when a loop was last asked.
     asked: AtomicI64,
     heat: AtomicU64,
+    /// When something of it was first queued, in microseconds of [`now`], or 0.
+    queued: AtomicU64,
     state: AtomicU8,
     /// What tier 1 starts from; gone once it is no longer needed.
     snapshot: Mutex<Option<Arc<Snapshot>>>,
@@ -176,7 +178,7 @@ impl Unit {
         let cells = snapshot.iter().flat_map(|s| cells::names(&s.module)).map(|name| Cell { name, entry: AtomicPtr::default() }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
-            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), state: AtomicU8::new(COLD),
+            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
             snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
@@ -237,7 +239,18 @@ impl Unit {
         let wanted = match class { Class::Soon => QUEUED, Class::Later => POSTPONED };
         let state = self.state.load(Ordering::Acquire);
         let due = state == COLD || state == POSTPONED && class == Class::Soon;
+        if due { self.note_queued(); }
         if due && self.state.compare_exchange(state, wanted, Ordering::AcqRel, Ordering::Acquire).is_ok() { submit(Work::Whole(Arc::downgrade(self), class), heat, class); }
+    }
+
+    fn note_queued(&self) { let _ = self.queued.compare_exchange(0, now(), Ordering::Relaxed, Ordering::Relaxed); }
+
+    /// Whether it has waited for tier 1 for longer than tier 1 takes: about what LLVM takes to start, and then for each instruction.
+    fn is_overdue(&self) -> bool {
+        let queued = self.queued.load(Ordering::Relaxed);
+        if queued == 0 { return false; }
+        let size = lock(&self.snapshot).as_ref().map_or(0, |s| s.module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum::<usize>());
+        now().saturating_sub(queued) > 12_000 + 100 * size as u64
     }
 
     /// Compiles now, on this thread.
@@ -253,6 +266,11 @@ pub fn sample(site: &Site) -> *mut u8 {
     if !entry.is_null() && !stress { return go_over(site, entry); }
     let Some(unit) = site.unit.get().and_then(Weak::upgrade) else { return std::ptr::null_mut() };
     if stress && site.point != WHOLE { return stress_sample(site, &unit); }
+    let pending = || {
+        let around = site.around.iter().any(|k| unit.sites[*k].state.load(Ordering::Relaxed) == QUEUED);
+        around || site.state.load(Ordering::Relaxed) == QUEUED || unit.state.load(Ordering::Relaxed) == QUEUED
+    };
+    if pending() && queue::alone() && unit.is_overdue() { queue::wait(pending); }
     let policy = policy();
     if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD { return std::ptr::null_mut(); }
     let calls = unit.calls.load(Ordering::Relaxed);
@@ -263,6 +281,7 @@ pub fn sample(site: &Site) -> *mut u8 {
     if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
     let loops = policy.osr != Osr::Off && site.point != WHOLE && lasts;
     let better = loops && site.around.iter().any(|k| matches!(unit.sites[*k].state.load(Ordering::Relaxed), QUEUED | DONE)) && site.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
+    if loops { unit.note_queued(); }
     if loops && !better && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
     }
@@ -278,6 +297,12 @@ fn go_over(site: &Site, entry: *mut u8) -> *mut u8 {
         trace::instant("a running loop goes over", "switch", &unit.name);
     }
     entry
+}
+
+/// Microseconds since the process first asked; never 0.
+fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    1 + START.get_or_init(Instant::now).elapsed().as_micros() as u64
 }
 
 /// How often running loops are asked.
@@ -342,6 +367,8 @@ impl Work {
             }
         }
         drop(history);
+        // What else of it is waiting begins to wait now.
+        if unit.queued.load(Ordering::Relaxed) != 0 { unit.queued.store(now(), Ordering::Relaxed); }
         FINISHED.fetch_add(1, Ordering::Release);
     }
 }

@@ -4,12 +4,14 @@
 //! only makes the next call or the next process faster may come [`Class::Later`].
 //!
 //! Where there is one processor, compiling takes time from what runs, so its threads run beside it at low priority rather than after a delay: with
-//! a fifth of the processor a program is never slowed down by more than a quarter, however soon it ends, and what runs long is compiled all the same.
+//! a fifth of the processor a program that ends soon is never slowed down by more than a quarter. One that has gone on for as long as its compilation
+//! takes will probably go on for long, and then waits for it ([`wait`]): whatever it does meanwhile it would do faster afterwards.
 
 use super::promote::{Work, lock, policy};
 use super::trace;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, RwLock, RwLockWriteGuard};
+use std::time::Duration;
 
 /// How urgent it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ fn niceness(class: Class) -> i32 { match class { Class::Soon => 6, Class::Later 
 static ONE_ALLOWED: AtomicBool = AtomicBool::new(false);
 
 /// Whether this process may run on one processor only.
-fn alone() -> bool {
+pub(super) fn alone() -> bool {
     #[cfg(target_os = "linux")]
     let one = {
         // SAFETY: all zeros is a set, and the call fills it.
@@ -38,7 +40,7 @@ fn alone() -> bool {
 
 struct Lane { waiting: Mutex<Vec<(u64, Work)>>, more: Condvar, threads: AtomicUsize, /** Threads without work. */ idle: AtomicUsize }
 
-struct Queue { soon: Lane, later: Lane, /** Held while something is compiled. */ busy: RwLock<()> }
+struct Queue { soon: Lane, later: Lane, /** Held while something is compiled. */ busy: RwLock<()>, /** Something is no longer compiled. */ ended: (Mutex<()>, Condvar) }
 
 impl Queue { fn lane(&self, class: Class) -> &Lane { match class { Class::Soon => &self.soon, Class::Later => &self.later } } }
 
@@ -47,7 +49,7 @@ static QUEUE: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
 
 fn fresh() -> *mut Queue {
     let lane = || Lane { waiting: Mutex::default(), more: Condvar::new(), threads: AtomicUsize::new(0), idle: AtomicUsize::new(0) };
-    Box::into_raw(Box::new(Queue { soon: lane(), later: lane(), busy: RwLock::new(()) }))
+    Box::into_raw(Box::new(Queue { soon: lane(), later: lane(), busy: RwLock::new(()), ended: Default::default() }))
 }
 
 fn queue() -> &'static Queue {
@@ -84,6 +86,16 @@ pub fn submit(work: Work, heat: u64, class: Class) {
     if lane.idle.load(Ordering::SeqCst) > 0 { return lane.more.notify_one(); }
     SHORT_OF_THREADS.store(true, Ordering::Release);
     if !HELPED.load(Ordering::Acquire) { staff(); }
+}
+
+/// How long a caller waits before it looks for Ctrl-C again.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// Leaves the processor to the compile threads until they have ended something, but not for long, and only if something is still `pending`.
+pub(super) fn wait(pending: impl Fn() -> bool) {
+    let (lock_of_it, ended) = &queue().ended;
+    let held = lock(lock_of_it);
+    if pending() { drop(ended.wait_timeout(held, WAIT)); }
 }
 
 /// Work may be waiting without a thread to do it.
@@ -134,6 +146,8 @@ fn serve(q: &'static Queue, class: Class) {
         let _busy = q.busy.read().unwrap_or_else(PoisonError::into_inner);
         // A panic is a bug of ours; the unit stays in tier 0.
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.run())).is_err() { eprintln!("tierup: internal error: promotion panicked; please report this"); }
+        drop(lock(&q.ended.0));
+        q.ended.1.notify_all();
     }
 }
 
