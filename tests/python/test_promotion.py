@@ -59,6 +59,69 @@ def test_a_running_loop_goes_over():
     assert g(np.arange(1000.0), n) == python(np.arange(1000.0), n)
 
 
+def test_a_nest_goes_over_at_its_outermost_loop_where_its_turns_are_short():
+    @tierup.njit
+    def g(n):
+        s = 0
+        for k in range(n):
+            for i in range(20):
+                for j in range(20):
+                    s = (s + i * j + k) % 1_000_003
+        return s
+
+    first = g.py_func.__code__.co_firstlineno
+    g(20_000)
+    until(lambda: _tierup.history(g, 0)[2])
+    loops = _tierup.history(g, 0)[2]
+    assert [line - first for _, line, *_ in loops] == [3], loops
+    assert g(50) == g.py_func(50)
+
+
+def test_a_long_inner_loop_goes_over_itself():
+    @tierup.njit
+    def g(n, m):
+        s = 0
+        for k in range(n):
+            for i in range(m):
+                s = (s + i * k) % 1_000_003
+        return s
+
+    first = g.py_func.__code__.co_firstlineno
+    g(3, 60_000_000)
+    assert 4 in [line - first for _, line, *_ in _tierup.history(g, 0)[2]]
+    assert g(3, 50) == g.py_func(3, 50)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say on which processors a process runs")
+def test_on_one_processor_a_long_call_goes_over_and_can_be_stopped():
+    code = """
+import os, signal, threading, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import tierup
+from tierup import _tierup
+
+@tierup.njit
+def g(n):
+    s = 0
+    for i in range(n):
+        s = (s * 3 + i) % 1_000_003
+    return s
+
+assert g(1000) == g.py_func(1000)
+g(100_000_000)
+assert _tierup.history(g, 0)[2], "the loop never went over"
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+begin = time.monotonic()
+try:
+    g(10**15)
+except KeyboardInterrupt:
+    assert time.monotonic() - begin < 5
+    print("stopped")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "stopped\n", done.stderr
+
+
 def test_a_recursion_under_way_is_promoted():
     @tierup.njit
     def fib(n):

@@ -33,6 +33,7 @@ pub struct Point {
     pub live: Vec<Value>,
     /// Blocks of the loops around the point, outermost first, each with its header in front.
     loops: Vec<Vec<Block>>,
+    /// Where the loop's header decides.
     pub loc: Loc,
 }
 
@@ -59,7 +60,7 @@ pub fn points(func: &Func) -> Vec<Point> {
         let data = &func.blocks[block.index()];
         let travels = |v: &Value| !matches!(defs.data(func, *v), Some(InstData::Const { .. } | InstData::SymbolAddr { .. } | InstData::StackAddr { .. }));
         let values = data.params.iter().copied().chain(live.values(block).filter(|v| travels(v))).collect();
-        let loc = data.insts.first().map_or(Loc(0), |i| func.insts[i.index()].loc);
+        let loc = around.last().and_then(|l: &Vec<Block>| func.terminator(l[0])).map_or(Loc(0), |i| func.insts[i.index()].loc);
         Point { block, live: values, loops: around, loc }
     }).collect()
 }
@@ -264,4 +265,28 @@ fn rematerialise(put: &mut Put<'_>, slots: &[Value]) -> Subst {
         replaced.set(v, new);
     }
     replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_level_of_a_nest_polls_a_word_of_its_own() {
+        let offset = offset!(ThreadCtx.interrupt);
+        let text = format!("func @f(ptr, i64) {{\nblock0(v0: ptr, v1: i64):\n v2 = const.i64 0\n v3 = const.i64 1\n v4 = const.i32 0\n jump block1(v2)
+block1(v5: i64):\n jump block2(v2)\nblock2(v6: i64):\n v7 = iadd.i64 v6, v3\n v8 = load.i32 volatile v0+{offset}\n v9 = icmp_ne.i32 v8, v4\n brif v9, cold block5, block3
+block5 cold:\n call_helper @poll_interrupt(v0)\n jump block3\nblock3:\n v10 = icmp_slt.i64 v7, v1\n brif v10, block2(v7), block4
+block4:\n v11 = iadd.i64 v5, v3\n v12 = load.i32 volatile v0+{offset}\n v13 = icmp_ne.i32 v12, v4\n brif v13, cold block7, block6\nblock7 cold:\n call_helper @poll_interrupt(v0)\n jump block6
+block6:\n v14 = icmp_slt.i64 v11, v1\n brif v14, block1(v11), block8\nblock8:\n return\n}}");
+        let mut module = text::parse_module(&text, &[&poll_interrupt]).expect("parses");
+        let found = points(&module.funcs[0]);
+        assert_eq!(found.iter().map(Point::level).collect::<Vec<_>>(), [1, 0]);
+        assert!(found[0].is_inside(&found[1]) && !found[1].is_inside(&found[0]));
+        set_levels(&mut module.funcs[0], &found);
+        let text = module.to_string();
+        for (level, times) in [(0, 1), (1, 1), (2, 0)] {
+            assert_eq!(text.matches(&format!("volatile v0+{}\n", offset + 4 * level)).count(), times, "level {level} of\n{text}");
+        }
+    }
 }

@@ -86,13 +86,11 @@ pub struct Site {
     level: u64,
     /// The sites of loops around this one.
     around: Vec<usize>,
-    /// Samples that were left to a loop around this one.
-    left: AtomicU64,
 }
 
 /// The point of a site that stands for a recursive function as a whole: it says that the function runs, and nothing goes over there.
 const WHOLE: usize = usize::MAX;
-/// So many samples in an inner loop are left to the loop around it, where that one has code or is waiting for it.
+/// So many samples in a row in inner loops are left to a loop around them that has code or is waiting for it: it may have had no chance to answer.
 const PATIENT: u64 = 3;
 /// A loop that went over that often has a caller that does not: then the rest of the unit is urgent.
 const OFTEN: u64 = 3;
@@ -118,6 +116,8 @@ pub struct Unit {
     /// What `calls` said when a loop was last asked.
     asked: AtomicI64,
     heat: AtomicU64,
+    /// Samples in inner loops that were left to the loops around them, since one of those last answered.
+    left: AtomicU64,
     /// When something of it was first queued, in microseconds of [`now`], or 0.
     queued: AtomicU64,
     state: AtomicU8,
@@ -173,12 +173,12 @@ impl Unit {
             places.iter().enumerate().filter(|(_, p)| p.0 == func && p.1 != WHOLE && points[point].is_inside(&points[p.1])).map(|(k, _)| k).collect()
         };
         let sites: Box<[Site]> = places.iter().map(|&(func, point)| Site {
-            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0), level: level(func, point), around: around(func, point), left: AtomicU64::new(0),
+            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0), level: level(func, point), around: around(func, point),
         }).collect();
         let cells = snapshot.iter().flat_map(|s| cells::names(&s.module)).map(|name| Cell { name, entry: AtomicPtr::default() }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
-            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
+            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
             snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
@@ -280,7 +280,9 @@ pub fn sample(site: &Site) -> *mut u8 {
     let heat = unit.heat.fetch_add(samples, Ordering::Relaxed) + samples;
     if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
     let loops = policy.osr != Osr::Off && site.point != WHOLE && lasts;
-    let better = loops && site.around.iter().any(|k| matches!(unit.sites[*k].state.load(Ordering::Relaxed), QUEUED | DONE)) && site.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
+    let has_code_or_waits = |site: &Site| matches!(site.state.load(Ordering::Relaxed), QUEUED | DONE);
+    if has_code_or_waits(site) { unit.left.store(0, Ordering::Relaxed); }
+    let better = loops && site.around.iter().any(|k| has_code_or_waits(&unit.sites[*k])) && unit.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
     if loops { unit.note_queued(); }
     if loops && !better && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
         submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
