@@ -23,14 +23,14 @@ def bars(rows, keys, unit):
     for power in range(low, high + 1):
         at = x(10.0 ** power)
         parts.append(f'<line x1="{at:.1f}" y1="0" x2="{at:.1f}" y2="{step * len(rows) + 10}" stroke="#ddd"/><text x="{at:.1f}" y="{step * len(rows) + 26}" text-anchor="middle">{10.0 ** power:g} {unit}</text>')
-    colours = ["#2563eb", "#f59e0b", "#64748b"]
+    colours = ["#2563eb", "#f59e0b", "#64748b", "#16a34a", "#b45309", "#7c3aed"]
     for i, (name, row) in enumerate(rows.items()):
         y = i * step + 4
         parts.append(f'<text x="{left - 8}" y="{y + step / 2:.0f}" text-anchor="end">{html.escape(name)}</text>')
         for j, key in enumerate(keys):
             if row.get(key, 0) > 0:
-                parts.append(f'<rect x="{left}" y="{y + 9 * j}" width="{max(x(row[key]) - left, 1):.1f}" height="8" fill="{colours[j]}"><title>{html.escape(name)} {key}: {row[key]:.4g}</title></rect>')
-    legend = "".join(f'<tspan fill="{colours[j]}"> ■ {html.escape(k)}  </tspan>' for j, k in enumerate(keys))
+                parts.append(f'<rect x="{left}" y="{y + 9 * j}" width="{max(x(row[key]) - left, 1):.1f}" height="8" fill="{colours[j % len(colours)]}"><title>{html.escape(name)} {key}: {row[key]:.4g}</title></rect>')
+    legend = "".join(f'<tspan fill="{colours[j % len(colours)]}"> ■ {html.escape(k)}  </tspan>' for j, k in enumerate(keys))
     return "".join(parts) + f'<text x="{left}" y="{step * len(rows) + 39}">{legend}</text></svg>'
 
 
