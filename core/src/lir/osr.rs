@@ -198,10 +198,11 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
     let (ctx, buffer) = (f.add_param(start, Ty::Ptr), f.add_param(start, Ty::Ptr));
     f.layout.insert(0, start);
     let mut put = Put { func: &mut f, block: start, loc: point.loc };
-    let loaded: Vec<Value> = point.live.iter().enumerate().map(|(n, v)| {
+    let mut loaded: Vec<Value> = point.live.iter().enumerate().map(|(n, v)| {
         let ty = put.func.value_type(*v);
         put.value(InstData::Load { ty, addr: buffer, offset: 8 * n as i32, alias: Alias::Stack })
     }).collect();
+    compute_again(&mut put, func, point, &mut loaded);
     let slots: Vec<Value> = (0..func.slots.len()).map(|n| put.value(InstData::Load { ty: Ty::Ptr, addr: buffer, offset: 8 * (point.live.len() + n) as i32, alias: Alias::Stack })).collect();
     let mut replaced = rematerialise(&mut put, &slots);
     let inner = copies.last().and_then(|c| c.blocks.get(&point.block)).copied().unwrap_or(point.block);
@@ -225,6 +226,30 @@ pub fn entry(func: &Func, points: &[Point], k: usize) -> Func {
     variables.sort_unstable();
     merge_variables(&mut f, &variables);
     f
+}
+
+/// What was computed from values that travel as well is computed again, and what is at least some number is made so once more: a value out of a buffer
+/// may be anything, and a back end knows neither that two lengths differ by one nor that one is not negative.
+fn compute_again(put: &mut Put<'_>, func: &Func, point: &Point, loaded: &mut [Value]) {
+    let defs = Defs::new(func);
+    let params = func.blocks[point.block.index()].params.len();
+    let mut known: FastMap<Value, Value> = point.live.iter().copied().zip(loaded.iter().copied()).skip(params).collect();
+    // Values are numbered as they were made, so most operands come before what is made of them.
+    let mut order: Vec<usize> = (params..point.live.len()).collect();
+    order.sort_unstable_by_key(|n| point.live[*n]);
+    for n in order {
+        let v = point.live[n];
+        let Some(InstData::Op { op, ty, args }) = defs.data(func, v) else { continue };
+        let constant = |put: &mut Put<'_>, a: Value| defs.constant(func, a).map(|bits| { let ty = func.value_type(a); put.value(InstData::Const { ty, bits }) });
+        let operands: Vec<Option<Value>> = args.iter().map(|a| known.get(a).copied().or_else(|| constant(put, *a))).collect();
+        let args: Vec<Value> = match operands.iter().copied().collect::<Option<Vec<Value>>>() {
+            Some(args) => args,
+            None => match (op, operands.as_slice()) { (Op::Smax | Op::Smin | Op::Umin, [None, Some(k)] | [Some(k), None]) => vec![loaded[n], *k], _ => continue },
+        };
+        let again = put.value(InstData::Op { op: *op, ty: *ty, args });
+        loaded[n] = again;
+        known.insert(v, again);
+    }
 }
 
 /// Copies the loops, outermost first: in the copy of each, the way back to its header leads to the next copy outside, or to the loop itself.
