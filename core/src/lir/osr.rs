@@ -242,9 +242,12 @@ fn compute_again(put: &mut Put<'_>, func: &Func, point: &Point, loaded: &mut [Va
         let Some(InstData::Op { op, ty, args }) = defs.data(func, v) else { continue };
         let constant = |put: &mut Put<'_>, a: Value| defs.constant(func, a).map(|bits| { let ty = func.value_type(a); put.value(InstData::Const { ty, bits }) });
         let operands: Vec<Option<Value>> = args.iter().map(|a| known.get(a).copied().or_else(|| constant(put, *a))).collect();
-        let args: Vec<Value> = match operands.iter().copied().collect::<Option<Vec<Value>>>() {
-            Some(args) => args,
-            None => match (op, operands.as_slice()) { (Op::Smax | Op::Smin | Op::Umin, [None, Some(k)] | [Some(k), None]) => vec![loaded[n], *k], _ => continue },
+        let args: Vec<Value> = if let Some(args) = operands.iter().copied().collect() {
+            args
+        } else if let (Op::Smax | Op::Smin | Op::Umin, [None, Some(k)] | [Some(k), None]) = (op, operands.as_slice()) {
+            vec![loaded[n], *k]
+        } else {
+            continue;
         };
         let again = put.value(InstData::Op { op: *op, ty: *ty, args });
         loaded[n] = again;

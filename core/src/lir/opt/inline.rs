@@ -38,7 +38,7 @@ pub fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
 }
 
 /// What copying costs: constants and jumps vanish.
-fn weight(func: &Func) -> usize {
+pub(super) fn weight(func: &Func) -> usize {
     let costs = |i: &Inst| !matches!(func.insts[i.index()].data, InstData::Const { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::SymbolAddr { .. });
     // Cold blocks are copied, too, but they are all alike: building an exception, jumping away.
     func.layout.iter().map(|b| &func.blocks[b.index()]).map(|b| { let n = b.insts.iter().filter(|i| costs(i)).count(); if b.cold { n / 2 } else { n } }).sum()
@@ -119,16 +119,18 @@ fn drop_uncalled(module: &mut Module, roots: &[&str]) {
     module.funcs.retain(|_| { at += 1; needed.contains(&(at - 1)) });
 }
 
-struct Inliner<'a> {
-    func: &'a mut Func,
-    callees: &'a [Func],
-    wanted: &'a HashMap<Arc<str>, usize>,
-    weights: &'a [usize],
-    size: usize,
+/// Replaces the calls of `func` that are wanted, by name, by the bodies of `callees`.
+pub(super) struct Inliner<'a> {
+    pub func: &'a mut Func,
+    pub callees: &'a [Func],
+    pub wanted: &'a HashMap<Arc<str>, usize>,
+    pub weights: &'a [usize],
+    /// The weight of `func`.
+    pub size: usize,
 }
 
 impl Inliner<'_> {
-    fn run(&mut self) {
+    pub(super) fn run(&mut self) {
         let mut layout = vec![];
         for b in std::mem::take(&mut self.func.layout) {
             let mut at = b;

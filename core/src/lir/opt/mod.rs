@@ -16,6 +16,7 @@ pub(crate) mod region;
 mod simplify;
 mod strip;
 mod thread;
+mod unfold;
 mod unroll;
 mod unwrap;
 mod version;
@@ -43,6 +44,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
     Pass { name: "unwrap", doc: "Indices checked before they are wrapped: a negative one takes a side way.", run: Run::Func(unwrap::unwrap_indices) },
     Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
+    Pass { name: "unfold", doc: "Some calls of a small function to itself replaced by its body.", run: Run::Func(unfold::unfold_recursion) },
     Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
@@ -51,7 +53,7 @@ pub const PASSES: &[Pass] = &[
 pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
-pub const TIER1: &[&str] = &["fold", "blocks", "thread", "cse", "strip", "fold", "blocks", "dce"];
+pub const TIER1: &[&str] = &["unfold", "fold", "blocks", "thread", "cse", "strip", "fold", "blocks", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
