@@ -31,10 +31,11 @@ impl ThreadCtx {
         for word in &self.interrupt { word.fetch_or(reasons, Ordering::Relaxed); }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
-    /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best places to go over to other code; who has not answered
-    /// until the next call is in an inner loop that lasts, which is asked then.
-    pub fn ask_for_sample(&self) {
-        if let Some(word) = self.interrupt.iter().find(|w| w.load(Ordering::Relaxed) & POLL_SAMPLE == 0) { word.fetch_or(POLL_SAMPLE, Ordering::Relaxed); }
+    /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best places to go over to other code. Who has not answered
+    /// until the next call, although it `has_run`, is in an inner loop that lasts, which is asked then.
+    pub fn ask_for_sample(&self, has_run: bool) {
+        let next = self.interrupt.iter().position(|w| w.load(Ordering::Relaxed) & POLL_SAMPLE == 0);
+        if let Some(level) = next.filter(|level| *level == 0 || has_run) { self.interrupt[level].fetch_or(POLL_SAMPLE, Ordering::Relaxed); }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
     /// Takes back everything but `kept`; what was asked for, at any level.

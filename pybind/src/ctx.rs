@@ -20,10 +20,40 @@ const STACK_RESERVE: usize = 256 << 10;
 
 struct Slot { ctx: UnsafeCell<ThreadCtx>, top: std::cell::Cell<usize> }
 
+/// A thread that has run compiled code: its context, and the clock of the time that it runs with what that said when the thread was last asked where it is.
+struct Known { ctx: usize, clock: Option<libc::clockid_t>, ran: Duration }
+
+impl Known {
+    /// This thread.
+    fn this(ctx: *mut ThreadCtx) -> Known {
+        #[cfg(target_os = "linux")]
+        let clock = {
+            let mut clock = 0;
+            // SAFETY: a plain call of the C library.
+            (unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) } == 0).then_some(clock)
+        };
+        #[cfg(not(target_os = "linux"))]
+        let clock = None;
+        Known { ctx: ctx as usize, clock, ran: Duration::ZERO }
+    }
+
+    /// Whether the thread has run since it was last asked, and so could have answered.
+    fn has_run(&mut self) -> bool {
+        let Some(clock) = self.clock else { return true };
+        let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a plain call of the C library; the thread lives, since it leaves the list first.
+        if unsafe { libc::clock_gettime(clock, &raw mut t) } != 0 { return true; }
+        let now = Duration::new(t.tv_sec as u64, t.tv_nsec as u32);
+        let enough = now.saturating_sub(self.ran) >= SAMPLE / 2;
+        if enough { self.ran = now; }
+        enough
+    }
+}
+
 /// The contexts of all threads that have run compiled code and live. A pointer, so that a forked child can put a fresh list in the place of one whose
 /// lock was held by a thread that does not exist there.
-static ALL: AtomicPtr<Mutex<Vec<usize>>> = AtomicPtr::new(std::ptr::null_mut());
-fn all() -> MutexGuard<'static, Vec<usize>> {
+static ALL: AtomicPtr<Mutex<Vec<Known>>> = AtomicPtr::new(std::ptr::null_mut());
+fn all() -> MutexGuard<'static, Vec<Known>> {
     let mut list = ALL.load(Ordering::Acquire);
     if list.is_null() {
         let fresh = Box::into_raw(Box::default());
@@ -42,7 +72,7 @@ fn all() -> MutexGuard<'static, Vec<usize>> {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        all().retain(|c| *c != self.ctx.get() as usize);
+        all().retain(|c| c.ctx != self.ctx.get() as usize);
         // The next thread may get this one's stack.
         if LAST.ctx.load(Ordering::Relaxed) == self.ctx.get() { LAST.low.store(usize::MAX, Ordering::Relaxed); }
     }
@@ -86,7 +116,7 @@ fn look_up() -> *mut ThreadCtx {
                 (*ctx).stack_floor = limit;
                 (*ctx).stack_limit.store(limit, Ordering::Relaxed);
                 s.top.set(top);
-                all().push(ctx as usize);
+                all().push(Known::this(ctx));
                 if STRESS.load(Ordering::Relaxed) { (*ctx).ask_for_poll(POLL_STRESS); }
             }
             LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_floor }, Ordering::Relaxed);
@@ -194,7 +224,7 @@ pub fn set_stress(on: bool) {
     STRESS.store(on, Ordering::Relaxed);
     for c in all().iter() {
         // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-        let ctx = unsafe { &*(*c as *const ThreadCtx) };
+        let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
         if on { ctx.ask_for_poll(POLL_STRESS); } else { ctx.answer_poll(!POLL_STRESS); }
     }
 }
@@ -237,10 +267,10 @@ fn tick() {
         promote::staff();
         if ACTIVE.load(Ordering::Relaxed) != 0 {
             (count, idle) = (count.wrapping_add(1), 0);
-            for c in all().iter() {
+            for c in all().iter_mut() {
                 // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
-                let ctx = unsafe { &*(*c as *const ThreadCtx) };
-                ctx.ask_for_sample();
+                let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
+                ctx.ask_for_sample(c.has_run());
                 if count.is_multiple_of(SIGNALS) { ctx.ask_for_poll(POLL_SIGNALS); }
             }
         } else {
@@ -260,7 +290,7 @@ pub fn after_fork() {
     let me = SLOT.with(|s| s.ctx.get());
     // SAFETY: the context belongs to this thread.
     let used = unsafe { (*me).stack_floor != 0 };
-    ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![me as usize] } else { vec![] }))), Ordering::Release);
+    ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![Known::this(me)] } else { vec![] }))), Ordering::Release);
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);

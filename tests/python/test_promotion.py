@@ -47,8 +47,8 @@ def test_a_running_loop_goes_over():
             s += a[0]
         return s
 
-    n = 20_000
-    for _ in range(10):
+    n = 200_000
+    for _ in range(5):
         assert g(np.arange(1000.0), n) == python(np.arange(1000.0), n)
         if _tierup.history(g, 0)[2]:
             break
