@@ -23,7 +23,7 @@ SHORT = 500.0
 
 def views():
     """What `--views` may name."""
-    return {"curve": curve, "curve1": curve1, "switch": switch, "promotion": promotion, "c": against_c}
+    return {"curve": curve, "curve1": curve1, "switch": switch, "promotion": promotion, "c": against_c, "weights": weights}
 
 
 def sides_of_curve(directory):
@@ -122,18 +122,49 @@ def promotion(session):
         print("  " + "   ".join(f"{k} {v:.4f}" for k, v in row.items()), flush=True)
 
 
+def c_programs(session):
+    names = [p.stem for p in sorted((HERE / "c_programs").glob("*.c"))]
+    return [n for n in names if n in session.options.programs] or names
+
+
+def compile_c(name, binary, *more):
+    from harness import Failed
+    command = ["gcc", "-O3", "-march=native", "-ffp-contract=off", *more, "-o", binary.name, HERE / "c_programs" / f"{name}.c", "-lm"]
+    built = subprocess.run(command, cwd=binary.parent, capture_output=True, text=True)
+    if built.returncode: raise Failed(f"c {name}: {built.stderr[:300]}")
+    return binary
+
+
+def weights(session):
+    """What exact branch weights and trip counts give a compiler: the C programs by gcc without them and with those of a run before."""
+    from harness import median
+    print(f"C with the profile of a run before, ms{'':<9}without      with      with/without", flush=True)
+    ratios = []
+    for name in c_programs(session):
+        def measure():
+            with tempfile.TemporaryDirectory(prefix="tierup-bench-weights-") as directory:
+                plain, profiled = compile_c(name, Path(directory) / "plain"), compile_c(name, Path(directory) / "profiled", "-fprofile-generate")
+                run = lambda binary, seconds: json.loads(subprocess.run([binary, str(seconds)], cwd=directory, capture_output=True, text=True, check=True).stdout)
+                run(profiled, 0.2)
+                compile_c(name, profiled, "-fprofile-use")
+                rows = [(run(plain, session.options.seconds), run(profiled, session.options.seconds)) for _ in range(session.options.steady_rounds)]
+            return {"without_ms": median([r[0] for r in rows]), "with_ms": median([r[1] for r in rows])}
+        row = session.attempt("weights", name, measure)
+        if row:
+            ratios.append(row["with_ms"] / row["without_ms"])
+            print(f"  {name:<30} {row['without_ms']:>20.3f} {row['with_ms']:>9.3f} {ratios[-1]:>9.2f}x", flush=True)
+    session.summary("weights", "geometric mean of the time with a profile over that without (less is better)", ratios)
+
+
 def against_c(session):
     """The same algorithm in C, compiled by gcc for this processor, without fast-math."""
     from harness import OUT, Failed, child, median
     print(f"steady state against C, ms{'':<17}tierup         C     tierup/C", flush=True)
     OUT.mkdir(parents=True, exist_ok=True)
     ratios = []
-    names = [p.stem for p in sorted((HERE / "c_programs").glob("*.c"))]
-    for name in [n for n in names if n in session.options.programs] or names:
+    for name in c_programs(session):
         def measure():
-            binary = OUT / f"c_{name}"
-            built = subprocess.run(["gcc", "-O3", "-march=native", "-ffp-contract=off", "-o", binary, HERE / "c_programs" / f"{name}.c", "-lm"], capture_output=True, text=True)
-            if built.returncode: raise Failed(f"c {name}: {built.stderr[:300]}")
+            binary = compile_c(name, OUT / f"c_{name}")
             ours, theirs = [], []
             for _ in range(session.options.steady_rounds):
                 ours.append(child("tierup", "steady", name, session.options.seconds, TIERUP_TIER="1"))
