@@ -84,7 +84,7 @@ _TABLE = {
     "calls": ("TIERUP_CALLS", _number(1), 1000, "calls from Python after which an overload is promoted to tier 1", None),
     "time_ms": ("TIERUP_TIME_MS", _number(0), 2, "milliseconds in loops of tier 0 after which an overload is promoted", None),
     "osr": ("TIERUP_OSR", _osr, "on", "whether a running loop may move into tier-1 code: on, off, or stress (every loop, at a random turn; for tests)", None),
-    "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own; where there is one processor, that thread is given a fifth of it", None),
+    "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own; where there is one processor, that thread is given a fifth of it at first", None),
     "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
     "opt": ("TIERUP_OPT", _number(0, 3), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
