@@ -74,9 +74,11 @@ impl Point {
 
 /// Makes every loop with a point look at the word of its level.
 pub fn set_levels(func: &mut Func, points: &[Point]) {
+    if points.is_empty() { return; }
+    let by_block: FastMap<Block, &Point> = points.iter().map(|p| (p.block, p)).collect();
     for b in func.layout.clone() {
         let Some(InstData::Brif { cond, then_to, .. }) = func.terminator(b).map(|t| &func.insts[t.index()].data) else { continue };
-        let Some(point) = points.iter().find(|p| p.block == then_to.block) else { continue };
+        let Some(point) = by_block.get(&then_to.block) else { continue };
         // `flag = load volatile; c = flag ≠ 0; brif c, poll, …`, as lowering makes it.
         let by = |v: Value| func.blocks[b.index()].insts.iter().copied().find(|i| func.insts[i.index()].results.contains(&v));
         let Some(InstData::Op { op: Op::IcmpNe, args, .. }) = by(*cond).map(|i| &func.insts[i.index()].data) else { continue };
