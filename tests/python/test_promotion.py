@@ -19,6 +19,10 @@ pytestmark = [
 ]
 
 
+# Linux alone lets a process choose its processors.
+can_be_alone = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not let a process choose its processors")
+
+
 def until(condition, seconds=30):
     end = time.monotonic() + seconds
     while not condition():
@@ -92,7 +96,7 @@ def test_a_long_inner_loop_goes_over_itself():
     assert g(3, 50) == g.py_func(3, 50)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not say on which processors a process runs")
+@can_be_alone
 def test_on_one_processor_a_long_call_goes_over_and_can_be_stopped():
     code = """
 import os, signal, threading, time
@@ -120,6 +124,40 @@ except KeyboardInterrupt:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout == "stopped\n", done.stderr
+
+
+@can_be_alone
+def test_on_one_processor_a_forked_child_does_not_wait_for_what_its_parent_had_queued():
+    code = """
+import os, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import tierup
+
+def make(k):
+    @tierup.njit
+    def g(n):
+        s = k
+        for i in range(n):
+            s = (s * 3 + i) % 1_000_003
+        return s
+    return g
+
+# More than is compiled meanwhile, so that some are still waiting at the fork.
+functions = [make(k) for k in range(6)]
+for g in functions:
+    g(3_000_000)
+child = os.fork()
+if child == 0:
+    wall, ran = time.perf_counter(), time.process_time()
+    for g in functions:
+        g(20_000_000)
+    wall, ran = time.perf_counter() - wall, time.process_time() - ran
+    os._exit(0 if wall < 3 * ran + 0.1 else 1)
+assert os.waitpid(child, 0)[1] == 0, "the child waited"
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "done\n", done.stderr
 
 
 def test_a_recursion_under_way_is_promoted():

@@ -42,7 +42,11 @@ struct Lane { waiting: Mutex<Vec<(u64, Work)>>, more: Condvar, threads: AtomicUs
 
 struct Queue { soon: Lane, later: Lane, /** Held while something is compiled. */ busy: RwLock<()>, /** Something is no longer compiled. */ ended: (Mutex<()>, Condvar) }
 
-impl Queue { fn lane(&self, class: Class) -> &Lane { match class { Class::Soon => &self.soon, Class::Later => &self.later } } }
+impl Queue {
+    fn lane(&self, class: Class) -> &Lane { match class { Class::Soon => &self.soon, Class::Later => &self.later } }
+    /// Whether some thread has work. None has in a forked child, whatever was waiting in its parent.
+    fn works(&self) -> bool { [&self.soon, &self.later].iter().any(|l| l.threads.load(Ordering::SeqCst) > l.idle.load(Ordering::SeqCst)) }
+}
 
 /// A pointer, so that a forked child, where no compile thread is left, can start with a fresh one.
 static QUEUE: AtomicPtr<Queue> = AtomicPtr::new(std::ptr::null_mut());
@@ -93,9 +97,10 @@ const WAIT: Duration = Duration::from_millis(20);
 
 /// Leaves the processor to the compile threads until they have ended something, but not for long, and only if something is still `pending`.
 pub(super) fn wait(pending: impl Fn() -> bool) {
-    let (lock_of_it, ended) = &queue().ended;
+    let q = queue();
+    let (lock_of_it, ended) = &q.ended;
     let held = lock(lock_of_it);
-    if pending() { drop(ended.wait_timeout(held, WAIT)); }
+    if pending() && q.works() { drop(ended.wait_timeout(held, WAIT)); }
 }
 
 /// Work may be waiting without a thread to do it.
