@@ -11,6 +11,7 @@ use pyo3::types::{PyFunction, PyString};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::infer::session;
 use tierup_core::ssa::{FuncId, build, registry};
 use tierup_core::types::{Kind, Type};
 
@@ -74,12 +75,12 @@ fn sweep(py: Python<'_>) -> PyResult<()> {
     for h in dead {
         if let Some(e) = t.entries.remove(&h) {
             if t.by_address.get(&e.address) == Some(&h) { t.by_address.remove(&e.address); }
-            removed.push(e);
+            removed.push((h, e));
         }
     }
     t.sweep_at = (2 * t.entries.len()).max(256);
     drop(t);
-    for e in &removed { if let Some(id) = e.func { registry::remove(id); } }
+    for (h, _) in &removed { registry::remove(*h).into_iter().for_each(session::forget); }
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use crate::host::Host;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Kind, Type, promote};
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 /// One function for one combination of argument types. Constants are part of the key for library functions only.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,20 +57,27 @@ pub struct Session<'h> {
     look_ids: HashMap<((u32, Inst), FuncId), u32>,
 }
 
-/// Generators are numbered for the whole process, since types are.
-static GENERATORS: LazyLock<Mutex<Vec<Key>>> = LazyLock::new(Default::default);
+/// Generators are numbered for the whole process, since types are: the numbers of each function's.
+#[derive(Default)]
+struct Generators { of: HashMap<FuncId, Vec<(Key, u32)>>, next: u32 }
+static GENERATORS: LazyLock<Mutex<Generators>> = LazyLock::new(Default::default);
+
+fn generators() -> MutexGuard<'static, Generators> { GENERATORS.lock().unwrap_or_else(|e| e.into_inner()) }
 
 /// The number of the generator type of an instance.
 pub fn generator_id(key: &Key) -> u32 {
-    let mut all = GENERATORS.lock().unwrap_or_else(|e| e.into_inner());
-    let at = all.iter().position(|k| k == key).unwrap_or_else(|| {
-        all.push(key.clone());
-        all.len() - 1
-    });
-    at as u32
+    let all = &mut *generators();
+    let known = all.of.entry(key.func).or_default();
+    if let Some((_, id)) = known.iter().find(|(k, _)| k == key) { return *id; }
+    known.push((key.clone(), all.next));
+    all.next += 1;
+    all.next - 1
 }
-/// The instance that makes this generator.
-pub fn generator_key(id: u32) -> Option<Key> { GENERATORS.lock().unwrap_or_else(|e| e.into_inner()).get(id as usize).cloned() }
+
+/// Forgets a function that has died.
+pub fn forget(func: FuncId) {
+    generators().of.remove(&func);
+}
 
 impl<'h> Session<'h> {
     pub fn new(host: &'h dyn Host) -> Session<'h> {

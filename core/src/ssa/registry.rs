@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, RwLock};
 
 #[derive(Default)]
-struct Registry { funcs: HashMap<FuncId, Arc<Func>>, next: u32 }
+struct Registry { funcs: HashMap<FuncId, Arc<Func>>, /** What belongs to one Python function: itself, and what is defined inside of it. */ by_host: HashMap<u64, Vec<FuncId>>, next: u32 }
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(Default::default);
 
 /// Gives `func` a number and keeps it.
@@ -25,13 +25,20 @@ pub fn reserve() -> FuncId {
 /// Keeps `func` under a reserved number.
 pub fn set(id: FuncId, mut func: Func) {
     func.id = Some(id);
-    REGISTRY.write().unwrap_or_else(|e| e.into_inner()).funcs.insert(id, Arc::new(func));
+    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
+    r.by_host.entry(func.host).or_default().push(id);
+    r.funcs.insert(id, Arc::new(func));
 }
 
 pub fn get(id: FuncId) -> Option<Arc<Func>> { REGISTRY.read().unwrap_or_else(|e| e.into_inner()).funcs.get(&id).cloned() }
 
-/// Forgets a function whose Python owner has died.
-pub fn remove(id: FuncId) { REGISTRY.write().unwrap_or_else(|e| e.into_inner()).funcs.remove(&id); }
+/// Forgets a Python function that has died, with what is defined inside of it, and says what that was.
+pub fn remove(host: u64) -> Vec<FuncId> {
+    let mut r = REGISTRY.write().unwrap_or_else(|e| e.into_inner());
+    let gone = r.by_host.remove(&host).unwrap_or_default();
+    for id in &gone { r.funcs.remove(id); }
+    gone
+}
 
 /// The function's name for messages.
 pub fn name(id: FuncId) -> String { get(id).map_or_else(|| format!("{id}"), |f| f.name.to_string()) }
