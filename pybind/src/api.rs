@@ -18,7 +18,7 @@ use tierup_core::types::{Type, parse};
 
 pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
 
-fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e))) }
+pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e))) }
 
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
 

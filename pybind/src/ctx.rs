@@ -108,23 +108,33 @@ pub fn current() -> *mut ThreadCtx {
 #[inline(never)]
 fn look_up() -> *mut ThreadCtx {
     SLOT.with(|s| {
-        let ctx = s.ctx.get();
-        // SAFETY: the context belongs to this thread, and nobody else writes `stack_floor`.
-        unsafe {
-            if (*ctx).stack_floor == 0 {
-                let (limit, top) = stack();
-                (*ctx).stack_floor = limit;
-                (*ctx).stack_limit.store(limit, Ordering::Relaxed);
-                s.top.set(top);
-                all().push(Known::this(ctx));
-                if STRESS.load(Ordering::Relaxed) { (*ctx).ask_for_poll(POLL_STRESS); }
-            }
-            LAST.low.store(if s.top.get() == 0 { usize::MAX } else { (*ctx).stack_floor }, Ordering::Relaxed);
-            LAST.high.store(s.top.get(), Ordering::Relaxed);
-        }
+        let ctx = prepared(s);
+        // SAFETY: the context belongs to this thread.
+        LAST.low.store(if s.top.get() == 0 { usize::MAX } else { unsafe { (*ctx).stack_floor } }, Ordering::Relaxed);
+        LAST.high.store(s.top.get(), Ordering::Relaxed);
         LAST.ctx.store(ctx, Ordering::Relaxed);
         ctx
     })
+}
+
+/// This thread's context, for a thread that may not hold the GIL.
+pub fn current_without_gil() -> *mut ThreadCtx { SLOT.with(prepared) }
+
+/// The context in a slot, which is listed and knows its stack from its first use on.
+fn prepared(s: &Slot) -> *mut ThreadCtx {
+    let ctx = s.ctx.get();
+    // SAFETY: the context belongs to this thread, and nobody else writes `stack_floor`.
+    unsafe {
+        if (*ctx).stack_floor == 0 {
+            let (limit, top) = stack();
+            (*ctx).stack_floor = limit;
+            (*ctx).stack_limit.store(limit, Ordering::Relaxed);
+            s.top.set(top);
+            all().push(Known::this(ctx));
+            if STRESS.load(Ordering::Relaxed) { (*ctx).ask_for_poll(POLL_STRESS); }
+        }
+    }
+    ctx
 }
 
 /// The lowest address that compiled frames of this thread may use, and the end of its stack; (1, 0) when they cannot be found out.
@@ -212,8 +222,25 @@ pub fn begin() {
 #[cfg(Py_GIL_DISABLED)]
 pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
 
+/// Calls in progress that began without the GIL: loops that NumPy runs.
+static UNATTACHED: AtomicU32 = AtomicU32::new(0);
+
+/// Counts a call that begins without the GIL, until it is dropped.
+pub struct Unattached(());
+pub fn begin_without_gil() -> Unattached {
+    UNATTACHED.fetch_add(1, Ordering::Acquire);
+    if ASLEEP.load(Ordering::Relaxed) { wake(); }
+    Unattached(())
+}
+impl Drop for Unattached {
+    fn drop(&mut self) { UNATTACHED.fetch_sub(1, Ordering::Release); }
+}
+
+/// Whether a thread is in compiled code.
+fn busy(order: Ordering) -> bool { ACTIVE.load(order) != 0 || UNATTACHED.load(order) != 0 }
+
 /// Whether no thread is in compiled code, so that code may be freed. The caller holds the GIL.
-pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && ACTIVE.load(Ordering::Acquire) == 0 }
+pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && !busy(Ordering::Acquire) }
 
 // ---------------------------------------------------------------- the ticker
 
@@ -265,7 +292,7 @@ fn tick() {
     let (mut count, mut idle) = (0u32, 0u32);
     loop {
         promote::staff();
-        if ACTIVE.load(Ordering::Relaxed) != 0 {
+        if busy(Ordering::Relaxed) {
             (count, idle) = (count.wrapping_add(1), 0);
             for c in all().iter_mut() {
                 // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
@@ -278,7 +305,7 @@ fn tick() {
         }
         if idle < PATIENCE { std::thread::sleep(SAMPLE); continue; }
         ASLEEP.store(true, Ordering::SeqCst);
-        if ACTIVE.load(Ordering::SeqCst) == 0 { std::thread::park_timeout(SLEEP); }
+        if !busy(Ordering::SeqCst) { std::thread::park_timeout(SLEEP); }
         ASLEEP.store(false, Ordering::Relaxed);
         // After a short look the ticker sleeps again, if nothing runs still.
         idle = PATIENCE - 2;
@@ -294,6 +321,7 @@ pub fn after_fork() {
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);
+    UNATTACHED.store(0, Ordering::Relaxed);
     promote::helped(false);
     if was_ticking { start_ticker(); }
 }

@@ -320,6 +320,18 @@ impl Core {
 
     pub fn name(&self) -> &str { &self.params.name }
 
+    /// The type of the result for these argument types; nothing is compiled.
+    pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("typing {}", self.params.name), || {
+                let id = functions::func_id(self.function(py)).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
+                let host = PyHost::new(py);
+                let answer = engine::result_type(id, types, &host);
+                host.settle(answer)
+            })
+        })
+    }
+
     /// The text of one level of the overload for these types, compiled anew with texts kept.
     pub fn text(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
         on_compiler_stack(py, |py| self.text_here(py, types, level))

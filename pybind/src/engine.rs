@@ -83,6 +83,9 @@ pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, 
     compiled.map(Compiled)
 }
 
+/// The type of what the function gives for these types.
+pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> { engine::result_type(func, args, host) }
+
 /// What tier 1 makes of the function for these types: `llvm` or `asm1`.
 pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, level: &str) -> Result<Option<String>> {
     let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };

@@ -47,6 +47,7 @@ pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Resul
 /// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off dropping references; while the interpreter
 /// shuts down it refuses to, and then they are put off.
 pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
+    let _regained = Regained::now();
     let mut body = Some(body);
     let answer = Python::try_attach(|py| body.take().map(|b| b(py))).flatten();
     match (answer, body) {
@@ -54,6 +55,37 @@ pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
         // SAFETY: as the caller says.
         (None, Some(b)) => b(unsafe { Python::assume_attached() }),
         (None, None) => unreachable!("the body ran, and gave its answer"),
+    }
+}
+
+thread_local! {
+    /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may still believe that this thread is attached.
+    static LOST: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs `body` on a thread whose GIL is gone, although PyO3 may not know that: what needs Python inside takes it back by [`Regained`].
+pub fn with_lost_gil<R>(body: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+    impl Drop for Before { fn drop(&mut self) { LOST.set(self.0); } }
+    let _before = Before(LOST.replace(true));
+    body()
+}
+
+/// Holds the GIL where it was lost, until it is dropped.
+pub struct Regained(Option<pyo3::ffi::PyGILState_STATE>);
+
+impl Regained {
+    pub fn now() -> Regained {
+        // SAFETY: the thread has a Python thread state, and lost the GIL by NumPy's hand.
+        Regained(LOST.replace(false).then(|| unsafe { pyo3::ffi::PyGILState_Ensure() }))
+    }
+}
+impl Drop for Regained {
+    fn drop(&mut self) {
+        let Some(state) = self.0.take() else { return };
+        // SAFETY: the other half of `now`.
+        unsafe { pyo3::ffi::PyGILState_Release(state) };
+        LOST.set(true);
     }
 }
 

@@ -165,7 +165,10 @@ fn class_of_handle<'py>(py: Python<'py>, handle: i64) -> Option<Bound<'py, PyTyp
 }
 
 /// Callbacks answer without Python when the interpreter is gone.
-fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R { Python::try_attach(body).unwrap_or(otherwise) }
+fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
+    let _regained = crate::errors::Regained::now();
+    Python::try_attach(body).unwrap_or(otherwise)
+}
 
 fn exc_is_a(e: &Exc, handle: i64) -> bool {
     with_python(false, |py| {

@@ -25,6 +25,7 @@ mod npy;
 mod overload;
 mod plan;
 mod typeof_;
+mod ufunc;
 mod value;
 
 use pyo3::prelude::*;
@@ -53,5 +54,6 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     boxing::Memory::init(py)?;
     m.add("Dispatcher", dispatcher::init(py)?)?;
     cache::register(m)?;
+    ufunc::register(m)?;
     api::register(m)
 }

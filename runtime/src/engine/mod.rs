@@ -112,6 +112,15 @@ impl Compiled {
 /// Compiles one overload.
 pub fn compile(request: &Request<'_>) -> Result<Compiled> { guarded(|| compile_unguarded(request)) }
 
+/// The type of what a function gives for these argument types.
+pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
+    guarded(|| {
+        let mut session = Session::new(host);
+        let root = session.infer_root(func, args.to_vec())?;
+        Ok(session.at(root).ret)
+    })
+}
+
 /// A panic on the way is a bug of ours and comes back as a diagnostic.
 fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|p| Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p))).help("please report this function")))

@@ -1,0 +1,337 @@
+"""`vectorize` and `guvectorize`: NumPy ufuncs and generalised ufuncs of Python functions.
+
+What the decorators give is a `numpy.ufunc`, of a class below it, so everything that NumPy does with ufuncs is NumPy's own. A `Builder` stands behind each: it
+says which loop a call needs, and has it compiled. In compiled code a ufunc is a Python function of `tierup.lib.elementwise`, made by `_calls`.
+"""
+
+import numpy as np
+
+from . import _tierup, config, types
+from ._calls import compiled_gufunc, compiled_ufunc, library_function
+from ._jit import _OPTIONS, _engine_options, _fast_math, _warn
+from .errors import TierupWarning  # noqa: F401
+
+_TARGETS = ("cpu", "parallel", "cuda")
+# The dtypes that compiled code holds, by NumPy's type numbers; two numbers may mean one type.
+_TEXT = {np.dtype(getattr(np, n)).num: n for n in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128")}
+_TEXT[np.dtype(np.bool_).num] = "bool"
+_TEXT |= {np.dtype(c).num: np.dtype(c).name for c in "lLqQ"}
+_NUMBER = {text: np.dtype(text).num for text in _TEXT.values()}
+# Python's own numbers, by the kind that NumPy marks them with: the type in memory, what converts an element of it, the type in compiled code.
+_WEAK = {1: ("int64", "int", "int"), 2: ("float64", "float", "float"), 3: ("complex128", "complex", "complex")}
+
+
+def _parameters(function, what):
+    """Names of the parameters of a function that is called element by element."""
+    code = function.__code__
+    if code.co_flags & 0x0C or code.co_kwonlyargcount:
+        raise TypeError(f"{what} takes functions with positional parameters only, not *args, **kwargs or keyword-only ones")
+    return code.co_varnames[:code.co_argcount]
+
+
+def _options(options, what):
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise TypeError(f"{what}() has no option {sorted(unknown)[0]!r}")
+    if options.get("nopython") is False or options.get("forceobj"):
+        _warn(f"{what} always compiles: there is no object mode for loops of ufuncs")
+    # As in Numba, and as NumPy's own ufuncs do: division by zero gives inf or nan.
+    return _engine_options({"error_model": "numpy", **{k: v for k, v in options.items() if k != "forceobj"}})
+
+
+def _target(target, what):
+    if target not in _TARGETS:
+        raise ValueError(f"{what} has the targets {', '.join(_TARGETS)}, not {target!r}")
+    if target == "cuda":
+        from .errors import UnsupportedError
+        raise UnsupportedError(f"{what}(target='cuda') does not exist yet: use target='cpu' or 'parallel'")
+
+
+def _identity(identity):
+    if identity is None or isinstance(identity, (int, float, complex)) or identity == "reorderable":
+        return identity
+    raise ValueError(f"identity must be None, a number or 'reorderable', not {identity!r}")
+
+
+class Builder:
+    """What stands behind one ufunc."""
+
+    def __init__(self, function, signatures, target, identity, options, what):
+        self.function, self.options, self.what = function, options, what
+        self.target, self.identity, self.engine = target, _identity(identity), _options(options, what)
+        self.names = _parameters(function, what)
+        # Loops by the types of inputs (texts; Python's own numbers under their weak names) and by type numbers.
+        self.loops, self.dynamic, self.can_compile, self.kept = {}, not signatures, True, []
+        self.declared, self.dispatcher, self._in_compiled_code = [], None, None
+
+    def kernel(self):
+        """A dispatcher for the function itself."""
+        if self.dispatcher is None:
+            self.dispatcher = _tierup.make_dispatcher(self.function, False, self.engine)
+        return self.dispatcher
+
+    def in_compiled_code(self):
+        """The function that compiled code calls in the ufunc's place."""
+        if self._in_compiled_code is None:
+            self._in_compiled_code = self._make_compiled()
+        return self._in_compiled_code
+
+    def _dtypes(self, ufunc, operands):
+        """The type of each operand: text, or a weak kind; None where it is not known."""
+        found = []
+        for number, weak in operands:
+            if weak:
+                found.append(_WEAK[weak][2])
+            elif number < 0:
+                found.append(None)
+            elif number in _TEXT:
+                found.append(_TEXT[number])
+            else:
+                dtype = _named(number)
+                raise TypeError(f"ufunc '{ufunc.__name__}' is compiled, and compiled code has no type for dtype {dtype}")
+        return found
+
+
+def _named(number):
+    try:
+        return np.dtype(np.sctypeDict[number]).name
+    except KeyError:
+        return f"number {number}"
+
+
+def _asked_types(asked, nargs):
+    """What `dtype=` or `signature=` asked for: a text or None for each operand."""
+    if asked is None:
+        return [None] * nargs
+    out = []
+    for a in asked:
+        if a is None:
+            out.append(None)
+            continue
+        number = np.dtype(a).num if not isinstance(a, type) or not issubclass(a, np.dtype) else a().num
+        if number not in _TEXT:
+            raise TypeError(f"compiled code has no type for dtype {np.dtype(a)}")
+        out.append(_TEXT[number])
+    return out
+
+
+class _Elementwise(Builder):
+    """Behind a ufunc of `vectorize`."""
+
+    def __init__(self, function, signatures, target, identity, options):
+        super().__init__(function, signatures, target, identity, options, "vectorize")
+        self.nin = len(self.names)
+        if self.nin == 0:
+            raise TypeError("vectorize takes functions with at least one parameter")
+        self.nout = 1
+
+    def _make_compiled(self):
+        return compiled_ufunc(self)
+
+    def add(self, ufunc, inputs, result=None):
+        """Compiles the loop for inputs of these types; `result` is a declared type. Gives the types of results."""
+        key = tuple(inputs)
+        if key in self.loops:
+            return self.loops[key]
+        strong = [types._STRONG.get(t, t) for t in inputs]
+        given = types.from_text(_tierup.result_type(self.kernel(), list(inputs)))
+        outs = _results(given, self.nout, self.function)
+        if result is not None:
+            outs = [result]
+        source = loop_source([t if t in types._STRONG else None for t in inputs], len(outs))
+        d = library_function(source, "loop", {"function": self.function}, self.engine)
+        _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
+        numbers = [_NUMBER[t] for t in strong + outs]
+        _tierup.add_loop(ufunc, d, numbers)
+        self.loops[key] = outs
+        self.kept.append(d)
+        return outs
+
+    def _resolve(self, ufunc, operands, asked):
+        given = self._dtypes(ufunc, operands)
+        asked = _asked_types(asked, len(operands))
+        inputs = [a or g for a, g in zip(asked[:self.nin], given)]
+        wanted = asked[self.nin:]
+        if any(t is None for t in inputs):
+            known = next((t for t in inputs + wanted + given if t is not None), None)
+            inputs = [t or known for t in inputs]
+        outs = self._loop(ufunc, inputs)
+        if any(w and w != o for w, o in zip(wanted, outs)):
+            # `dtype=` names the type of the result: the loop that computes in that type.
+            inputs = [a or wanted[0] for a in asked[:self.nin]]
+            outs = self._loop(ufunc, inputs)
+            if any(w and w != o for w, o in zip(wanted, outs)):
+                raise TypeError(f"ufunc '{ufunc.__name__}' has no loop that gives {wanted[0]}: for {', '.join(inputs)} it gives {', '.join(outs)}")
+        return [_NUMBER[types._STRONG.get(t, t)] for t in inputs + outs]
+
+    def _loop(self, ufunc, inputs):
+        key = tuple(inputs)
+        if key in self.loops:
+            return self.loops[key]
+        if not self.can_compile:
+            raise TypeError(f"ufunc '{ufunc.__name__}' has no loop for {', '.join(inputs)} and may not compile more")
+        return self.add(ufunc, inputs)
+
+
+def _results(given, nout, function):
+    """Texts of the result types, as they lie in memory."""
+    parts = list(given.types) if isinstance(given, types.BaseTuple) else [given]
+    texts = [types._STRONG.get(t._tierup_type_, t._tierup_type_) for t in parts]
+    if len(texts) != nout or any(t not in _NUMBER for t in texts):
+        from .errors import TypingError
+        wanted = "a number" if nout == 1 else f"a tuple of {nout} numbers"
+        raise TypingError(f"a function for vectorize returns {wanted}; {function.__qualname__}() gives {given}")
+    return texts
+
+
+def loop_source(weak, nout):
+    """An inner loop: one-dimensional arrays in, one-dimensional arrays out."""
+    ins, outs = [f"x{k}" for k in range(len(weak))], [f"y{k}" for k in range(nout)]
+    elements = ", ".join(f"{w}({x}[i])" if w else f"{x}[i]" for x, w in zip(ins, weak))
+    left = ", ".join(f"{y}[i]" for y in outs)
+    return f"def loop({', '.join(ins + outs)}):\n    for i in range(len(y0)):\n        {left} = function({elements})\n"
+
+
+# ---------------------------------------------------------------- the class
+
+
+def _make_class():
+    class DUFunc(np.ufunc):
+        """A `numpy.ufunc` whose loops are compiled."""
+
+        __slots__ = ()
+
+        def __new__(cls, py_func, identity=None, cache=False, targetoptions=None):
+            return vectorize(identity=identity, cache=cache, **(targetoptions or {}))(py_func)
+
+        @property
+        def _builder(self):
+            return _tierup.ufunc_builder(self)
+
+        @property
+        def _tierup_function_(self):
+            return self._builder.in_compiled_code()
+
+        @property
+        def py_func(self):
+            """The Python function."""
+            return self._builder.function
+
+        __wrapped__ = py_func
+
+        @property
+        def ufunc(self):
+            """The ufunc itself."""
+            return self
+
+        @property
+        def targetoptions(self):
+            return {"nopython": True, **self._builder.options}
+
+        @property
+        def is_dynamic(self):
+            return self._builder.dynamic
+
+        def add(self, sig):
+            """Compiles a loop for a signature."""
+            _declare(self, types.signatures(sig))
+
+        def build_ufunc(self):
+            return self
+
+        def disable_compile(self):
+            """From now on only types that are compiled already are taken."""
+            self._builder.can_compile = False
+
+        def inspect(self, level="typed"):
+            """The code of all loops at one level; see `Dispatcher.inspect`."""
+            from ._jit import inspect
+            return "\n".join(inspect(d, level) for d in self._builder.kept)
+
+        def __reduce__(self):
+            from ._pickle import reduce_ufunc
+            return reduce_ufunc(self)
+
+        def __copy__(self):
+            return self
+
+        def __deepcopy__(self, memo):
+            return self
+
+    DUFunc.__qualname__ = "DUFunc"
+    return DUFunc
+
+
+DUFunc = _tierup.below_ufunc(_make_class)
+
+
+def _declare(ufunc, signatures):
+    b = ufunc._builder
+    for args, ret in signatures:
+        b.declare(ufunc, args, ret)
+
+
+def _declare_elementwise(self, ufunc, args, ret):
+    if len(args) != self.nin:
+        raise TypeError(f"the signature gives types of {len(args)} arguments, but {self.function.__name__}() takes {self.nin}")
+    texts = [_scalar(t, "vectorize") for t in args]
+    self.add(ufunc, texts, None if ret is None else _scalar(ret, "vectorize"))
+    self.declared.append((args, ret))
+
+
+_Elementwise.declare = _declare_elementwise
+
+
+def _scalar(t, what):
+    text = types._STRONG.get(t._tierup_type_, t._tierup_type_)
+    if text not in _NUMBER:
+        raise TypeError(f"signatures of {what} name numbers, not {t}")
+    return text
+
+
+def _is_function(what):
+    return hasattr(what, "__code__") or hasattr(what, "py_func")
+
+
+def _plain(function):
+    return getattr(function, "py_func", function)
+
+
+def vectorize(ftylist_or_function=(), /, target="cpu", identity=None, **options):
+    """Makes a NumPy ufunc of a function of numbers: `@vectorize`, `@vectorize(["float64(float64, float64)", ...])`, `@vectorize(options)`.
+
+    Without signatures a loop is compiled for each combination of dtypes when it is first called. `identity` is what reductions of nothing give: a number, None,
+    or "reorderable" for none although the order does not matter. Options are those of `jit`; division by zero gives inf or nan as in NumPy,
+    unless `error_model="python"` is asked for.
+    """
+    _target(target, "vectorize")
+    if _is_function(ftylist_or_function):
+        return _vectorized(_plain(ftylist_or_function), [], target, identity, options)
+    signatures = _signature_list(ftylist_or_function)
+    return lambda function: _vectorized(_plain(function), signatures, target, identity, options)
+
+
+def _signature_list(what):
+    """Signatures of one, or of a list or tuple of them."""
+    if isinstance(what, tuple) and all(isinstance(t, types.Type) for t in what) and what:
+        return types.signatures(what)
+    return types.signatures(list(what) if isinstance(what, (list, tuple)) else what)
+
+
+def _vectorized(function, signatures, target, identity, options):
+    b = _Elementwise(function, signatures, target, identity, options)
+    if config.tier == "off":
+        return np.vectorize(function)
+    f = _tierup.make_ufunc(DUFunc, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, None, b.dynamic)
+    _label(f, function)
+    _declare(f, signatures)
+    return f
+
+
+def _label(ufunc, function):
+    """Where the ufunc comes from, for those who read; before NumPy 2.2 ufuncs have no attributes of their own."""
+    for name in ("__module__", "__qualname__"):
+        try:
+            setattr(ufunc, name, getattr(function, name))
+        except AttributeError:
+            pass

@@ -1,0 +1,428 @@
+//! NumPy ufuncs whose inner loops are compiled code: objects made by NumPy's own C functions, of a class of ours below `numpy.ufunc`, so that calls,
+//! `reduce`, `out=`, `where=`, `__array_ufunc__` and the rest are NumPy's and cost what NumPy's cost.
+//!
+//! An inner loop is an overload like any other. That of a ufunc takes one-dimensional arrays, so it is compiled, polled, promoted and cached as a loop
+//! that the user wrote; that of a gufunc takes what the kernel takes, and is called once for each turn of the outer dimensions. Which loop a call needs
+//! is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
+//!
+//! NumPy calls inner loops with the GIL or without it. Without it PyO3 must not think that this thread has it, hence [`crate::errors::with_lost_gil`].
+
+use crate::errors::with_lost_gil;
+use crate::npy::{self, Descr, PyArrayObject};
+use crate::overload::{Overload, Run};
+use crate::{api, ctx, exc};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex};
+use tierup_core::layout::{IMMORTAL, MemBlock, Obj};
+use tierup_core::types::{Kind, Layout, Type};
+use tierup_runtime::exc::Error;
+
+type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
+type Resolver = unsafe extern "C" fn(*mut UFunc, c_int, *mut *mut PyArrayObject, *mut ffi::PyObject, *mut *mut Descr) -> c_int;
+
+/// The head of NumPy's `PyUFuncObject`: equal in all of 2.x.
+#[repr(C)]
+struct UFunc {
+    ob_base: ffi::PyObject,
+    nin: c_int,
+    nout: c_int,
+    nargs: c_int,
+    identity: c_int,
+    functions: *const LoopFn,
+    data: *const *mut c_void,
+    ntypes: c_int,
+    reserved1: c_int,
+    name: *const c_char,
+    types: *const c_char,
+    doc: *const c_char,
+    ptr: *mut c_void,
+    obj: *mut ffi::PyObject,
+    userloops: *mut ffi::PyObject,
+    core_enabled: c_int,
+    core_num_dim_ix: c_int,
+    core_num_dims: *const c_int,
+    core_dim_ixs: *const c_int,
+    core_offsets: *const c_int,
+    core_signature: *const c_char,
+    type_resolver: Option<Resolver>,
+}
+
+/// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs may need more and take a vector.
+const SLOTS: usize = 256;
+
+unsafe extern "C" fn never_dropped(_: *mut Obj) {}
+
+/// Owns the memory of all operands: NumPy holds them while a loop runs.
+struct Borrowed(#[allow(dead_code, reason = "loops take its address")] MemBlock);
+// SAFETY: nothing of it is ever written; its count is that of an immortal object.
+unsafe impl Sync for Borrowed {}
+static BORROWED: Borrowed = Borrowed(MemBlock {
+    obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped }, data: std::ptr::null_mut(), bytes: 0, py: std::ptr::null_mut(),
+});
+fn owner() -> u64 { &raw const BORROWED as u64 }
+
+/// How one operand is handed over.
+enum Operand {
+    /// A number, which lies in the operand's memory: bytes of each leaf.
+    Scalar(Vec<usize>),
+    /// An array whose axes have these core dimensions.
+    Array(Vec<usize>),
+}
+
+/// One inner loop; NumPy hands its address to the loop functions.
+struct Loop {
+    overload: Arc<Overload>,
+    /// For the globals of tracebacks, and to keep the guards' functions alive.
+    dispatcher: Py<PyAny>,
+    /// Of a gufunc.
+    operands: Vec<Operand>,
+    slots: usize,
+}
+
+impl Loop {
+    /// Runs the code once.
+    ///
+    /// # Safety
+    /// `slots` are the leaves of the overload's arguments.
+    #[inline(always)]
+    unsafe fn run(&self, ctx: *mut tierup_core::layout::ThreadCtx, slots: *const u64) -> u64 {
+        let Run::Compiled(code) = &self.overload.run else { return 0 };
+        if let Some(unit) = code.native() { unit.called(); }
+        let mut nothing = 0u64;
+        // SAFETY: as required of the caller; the loop returns nothing.
+        unsafe { code.call(ctx, slots, &raw mut nothing) }
+    }
+}
+
+/// Marks a loop as running, with the GIL or without.
+///
+/// # Safety
+/// The thread has a Python thread state, attached or not, as NumPy's loops have.
+#[inline(always)]
+unsafe fn running(l: &Loop, body: impl FnOnce(*mut tierup_core::layout::ThreadCtx) -> u64) {
+    // SAFETY: as required of the caller.
+    unsafe {
+        if ffi::PyGILState_Check() != 0 {
+            ctx::begin();
+            let status = body(ctx::current());
+            if status != 0 { failed(l, status); }
+            ctx::end();
+        } else {
+            let _here = ctx::begin_without_gil();
+            let status = with_lost_gil(|| body(ctx::current_without_gil()));
+            if status != 0 { failed(l, status); }
+        }
+    }
+}
+
+/// Leaves the exception that a loop ended with to NumPy, unless there is one already.
+#[cold]
+#[inline(never)]
+unsafe fn failed(l: &Loop, status: u64) {
+    // SAFETY: the status is an owned exception; the thread has a thread state.
+    unsafe {
+        let held = ffi::PyGILState_Ensure();
+        crate::errors::attached(|py| {
+            if ffi::PyErr_Occurred().is_null() {
+                let globals = api::core_of(l.dispatcher.bind(py)).map(|c| c.globals(py));
+                match globals {
+                    Ok(g) => exc::raise(py, status as usize as *mut _, &g).restore(py),
+                    Err(e) => e.restore(py),
+                }
+            } else {
+                drop(Error::from_raw(status as usize as *mut _));
+            }
+        });
+        ffi::PyGILState_Release(held);
+    }
+}
+
+/// The inner loop of a ufunc.
+unsafe extern "C" fn run_ufunc(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
+    // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours.
+    unsafe {
+        let l = &*data.cast::<Loop>();
+        let n = *dims;
+        if n <= 0 { return; }
+        let mut slots = [const { std::mem::MaybeUninit::<u64>::uninit() }; SLOTS];
+        for i in 0..l.operands.len() {
+            let at = slots.as_mut_ptr().add(4 * i).cast::<u64>();
+            at.write(owner());
+            at.add(1).write(*args.add(i) as u64);
+            at.add(2).write(n as u64);
+            at.add(3).write(*steps.add(i) as u64);
+        }
+        running(l, |ctx| l.run(ctx, slots.as_ptr().cast()));
+    }
+}
+
+/// The inner loop of a gufunc.
+unsafe extern "C" fn run_gufunc(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
+    // SAFETY: as for `run_ufunc`; the core dimensions follow in `dims`, the strides of core axes in `steps`.
+    unsafe {
+        let l = &*data.cast::<Loop>();
+        let (turns, nargs) = (*dims, l.operands.len());
+        let mut small = [0u64; SLOTS];
+        let mut large = vec![];
+        let slots: &mut [u64] = if l.slots <= SLOTS { &mut small } else { large.resize(l.slots, 0); &mut large };
+        let (mut at, mut stride) = (0, steps.add(nargs));
+        for o in &l.operands {
+            match o {
+                Operand::Scalar(leaves) => at += leaves.len(),
+                Operand::Array(axes) => {
+                    slots[at] = owner();
+                    for (k, axis) in axes.iter().enumerate() {
+                        slots[at + 2 + k] = *dims.add(1 + axis) as u64;
+                        slots[at + 2 + axes.len() + k] = *stride as u64;
+                        stride = stride.add(1);
+                    }
+                    // An operand without core dimensions is an array of one element.
+                    if axes.is_empty() { (slots[at + 2], slots[at + 3]) = (1, 0); }
+                    at += 2 + 2 * axes.len().max(1);
+                }
+            }
+        }
+        running(l, |ctx| {
+            for turn in 0..turns {
+                let mut at = 0;
+                for (i, o) in l.operands.iter().enumerate() {
+                    let mut p = (*args.add(i)).offset(turn * *steps.add(i));
+                    match o {
+                        Operand::Scalar(leaves) => for bytes in leaves {
+                            slots[at] = load(p, *bytes);
+                            p = p.add(*bytes);
+                            at += 1;
+                        },
+                        Operand::Array(axes) => {
+                            slots[at + 1] = p as u64;
+                            at += 2 + 2 * axes.len().max(1);
+                        }
+                    }
+                }
+                let status = l.run(ctx, slots.as_ptr());
+                if status != 0 { return status; }
+            }
+            0
+        });
+    }
+}
+
+/// One leaf of a number in memory.
+///
+/// # Safety
+/// That many bytes can be read at `p`, which is aligned for them.
+unsafe fn load(p: *const u8, bytes: usize) -> u64 {
+    // SAFETY: as required of the caller.
+    unsafe {
+        match bytes { 1 => u64::from(*p), 2 => u64::from(*p.cast::<u16>()), 4 => u64::from(*p.cast::<u32>()), _ => *p.cast::<u64>() }
+    }
+}
+
+/// What belongs to one ufunc. Arrays that NumPy may be reading are kept when longer ones take their place.
+#[derive(Default)]
+struct Contents { loops: Vec<Box<Loop>>, functions: Vec<Vec<LoopFn>>, data: Vec<Vec<usize>>, types: Vec<Vec<c_char>>, room: usize }
+
+/// What a ufunc holds as its `obj`: its loops, its texts, and the object that answers for it.
+#[pyclass(module = "tierup._tierup", frozen)]
+struct Table { contents: Mutex<Contents>, builder: Py<PyAny>, #[allow(dead_code, reason = "the ufunc points to them")] texts: Vec<CString> }
+
+/// NumPy's table of C functions for ufuncs.
+fn api_table(py: Python<'_>) -> PyResult<*const *const c_void> {
+    npy::require(py)?;
+    let capsule = py.import("numpy._core._multiarray_umath")?.getattr("_UFUNC_API")?;
+    // SAFETY: the attribute is NumPy's nameless capsule.
+    let table = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) }.cast::<*const c_void>();
+    if table.is_null() { Err(PyErr::fetch(py)) } else { Ok(table.cast_const()) }
+}
+
+/// Calls `body` while `numpy.ufunc` may have subclasses; it makes one, whose instances have the layout of a ufunc.
+#[pyfunction]
+fn below_ufunc<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let base = body.py().import("numpy")?.getattr("ufunc")?;
+    let at = base.as_ptr().cast::<ffi::PyTypeObject>();
+    // SAFETY: a live type object; the flag is only read where classes are made. Objects of the new class are made by NumPy, whose `dealloc` frees them.
+    unsafe {
+        let flags = &raw mut (*at).tp_flags;
+        let before = flags.read();
+        flags.write(before | ffi::Py_TPFLAGS_BASETYPE);
+        let class = body.call0();
+        flags.write(before);
+        let class = class?;
+        let made = class.as_ptr().cast::<ffi::PyTypeObject>();
+        if (*made).tp_basicsize != (*at).tp_basicsize { return Err(PyTypeError::new_err("the class has a layout of its own")); }
+        Ok(class)
+    }
+}
+
+/// A ufunc of class `class` without loops. `builder` answers for it: `_resolve(type numbers, weak kinds, asked)` gives the type numbers of all operands and
+/// adds the loop. With a `signature` it is a gufunc. `identity` is a number, or "reorderable", or None.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+#[pyo3(signature = (class, builder, nin, nout, name, doc, identity, signature, dynamic))]
+fn make_ufunc<'py>(
+    class: &Bound<'py, PyAny>, builder: &Bound<'py, PyAny>, nin: c_int, nout: c_int, name: &str, doc: &str, identity: &Bound<'py, PyAny>, signature: Option<&str>, dynamic: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    type Make = unsafe extern "C" fn(
+        *const LoopFn, *const *mut c_void, *const c_char, c_int, c_int, c_int, c_int, *const c_char, *const c_char, c_int, *const c_char, *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject;
+    let py = class.py();
+    let text = |t: &str| CString::new(t).map_err(|_| PyValueError::new_err("names and texts of ufuncs have no NUL in them"));
+    let texts = vec![text(name)?, text(doc)?, text(signature.unwrap_or_default())?];
+    // NumPy's PyUFunc_None, PyUFunc_ReorderableNone, PyUFunc_IdentityValue.
+    let (code, value) = match identity.extract::<&str>() {
+        Ok(_) => (-2, std::ptr::null_mut()),
+        Err(_) if identity.is_none() => (-1, std::ptr::null_mut()),
+        Err(_) => (-3, identity.as_ptr()),
+    };
+    let table = api_table(py)?;
+    // SAFETY: slot 42 is `PyUFunc_FromFuncAndDataAndSignatureAndIdentity`; the texts live as long as the ufunc, which owns `table` by its `obj`. The class has
+    // the layout of its base, as `below_ufunc` has seen to.
+    unsafe {
+        let make = std::mem::transmute::<*const c_void, Make>(*table.add(42));
+        let shape = if signature.is_some() { texts[2].as_ptr() } else { std::ptr::null() };
+        let made = make(std::ptr::null(), std::ptr::null(), std::ptr::null(), 0, nin, nout, code, texts[0].as_ptr(), texts[1].as_ptr(), 0, shape, value);
+        let made = Bound::from_owned_ptr_or_err(py, made)?;
+        let u = made.as_ptr().cast::<UFunc>();
+        let owned = Bound::new(py, Table { contents: Mutex::default(), builder: builder.clone().unbind(), texts })?;
+        (*u).obj = owned.into_ptr();
+        // NumPy asks no resolver of a ufunc that has neither loops nor loops of users.
+        (*u).userloops = pyo3::types::PyDict::new(py).into_ptr();
+        if dynamic { (*u).type_resolver = Some(resolve); }
+        ffi::Py_INCREF(class.as_ptr());
+        (*made.as_ptr()).ob_type = class.as_ptr().cast();
+        Ok(made)
+    }
+}
+
+/// The table of a ufunc made here.
+fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
+    let base = ufunc.py().import("numpy")?.getattr("ufunc")?;
+    if !ufunc.is_instance(&base)? { return Err(PyTypeError::new_err("expected a ufunc")); }
+    // SAFETY: an instance of `numpy.ufunc` starts with this struct.
+    let obj = unsafe { Bound::from_borrowed_ptr_or_opt(ufunc.py(), (*ufunc.as_ptr().cast::<UFunc>()).obj) };
+    obj.and_then(|o| o.cast_into::<Table>().ok()).ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
+}
+
+/// The object that answers for a ufunc.
+#[pyfunction]
+fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
+
+/// How the kernel of a gufunc takes its operands.
+unsafe fn operands_of(u: *const UFunc, types: &[Type]) -> PyResult<Vec<Operand>> {
+    types.iter().enumerate().map(|(i, t)| {
+        // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions.
+        let axes: Vec<usize> = unsafe {
+            if (*u).core_enabled == 0 { return Ok(Operand::Array(vec![0])); }
+            let (first, n) = (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize);
+            (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
+        };
+        match t.as_array() {
+            Some(a) if a.ndim() == axes.len().max(1) && a.layout == Layout::A => Ok(Operand::Array(axes)),
+            None if axes.is_empty() && (t.is_number() || **t == Kind::Bool) => Ok(Operand::Scalar(t.leaves().iter().map(|l| l.ty.bytes() as usize).collect())),
+            Some(_) | None => Err(PyTypeError::new_err(format!("operand {i} has {} core dimensions and cannot be of type {t}", axes.len()))),
+        }
+    }).collect()
+}
+
+/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last.
+#[pyfunction]
+fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>) -> PyResult<()> {
+    let table = table_of(ufunc)?;
+    let overloads = api::core_of(d)?.overloads();
+    let overload = overloads.last().ok_or_else(|| PyRuntimeError::new_err("nothing is compiled"))?.clone();
+    let u = ufunc.as_ptr().cast::<UFunc>();
+    // SAFETY: `table_of` has looked at the object.
+    let operands = unsafe { operands_of(u, &overload.args)? };
+    let slots = overload.args.iter().map(|t| t.leaf_count()).sum();
+    let function: LoopFn = if unsafe { (*u).core_enabled } != 0 { run_gufunc } else { run_ufunc };
+    let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
+    c.loops.push(Box::new(Loop { overload, dispatcher: d.clone().unbind(), operands, slots }));
+    if c.loops.len() > c.room {
+        let room = (2 * c.room).max(8);
+        let copy = |old: Option<&Vec<LoopFn>>| { let mut v = Vec::with_capacity(room); v.extend(old.into_iter().flatten().copied()); v };
+        let (functions, data, types) = (copy(c.functions.last()), c.data.last().cloned().unwrap_or_default(), c.types.last().cloned().unwrap_or_default());
+        c.functions.push(functions);
+        let grown = |mut v: Vec<usize>| { v.reserve_exact(room - v.len()); v };
+        c.data.push(grown(data));
+        let mut types = types;
+        types.reserve_exact(room * numbers.len() - types.len());
+        c.types.push(types);
+        c.room = room;
+    }
+    let address = &raw const **c.loops.last().ok_or_else(|| PyRuntimeError::new_err("no loop"))? as usize;
+    let c = &mut *c;
+    let (Some(functions), Some(data), Some(types)) = (c.functions.last_mut(), c.data.last_mut(), c.types.last_mut()) else { return Ok(()) };
+    functions.push(function);
+    data.push(address);
+    types.extend(&numbers);
+    // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are, and their number is written last.
+    unsafe {
+        (*u).functions = functions.as_ptr();
+        (*u).data = data.as_ptr().cast();
+        (*u).types = types.as_ptr();
+        (*u).ntypes = functions.len() as c_int;
+    }
+    Ok(())
+}
+
+/// NumPy's marks of arrays made of Python numbers, which take the type of what they meet.
+const PYTHON: [(c_int, i64); 3] = [(1 << 30, 1), (1 << 29, 2), (1 << 28, 3)];
+
+/// NumPy asks which loop a call needs.
+unsafe extern "C" fn resolve(u: *mut UFunc, _casting: c_int, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> c_int {
+    crate::errors::attached(|py| {
+        // SAFETY: NumPy calls with live objects: an array or null for each operand, and null or a tuple for what was asked for.
+        let answer = crate::errors::guard("choosing a loop", || unsafe { Ok(resolve_in(py, u, operands, asked, out)?) });
+        match answer {
+            Ok(()) => 0,
+            Err(e) => {
+                e.into_python(py).restore(py);
+                -1
+            }
+        }
+    })
+}
+
+unsafe fn resolve_in(py: Python<'_>, u: *mut UFunc, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> PyResult<()> {
+    // SAFETY: as for `resolve`.
+    unsafe {
+        let nargs = (*u).nargs as usize;
+        let mut numbers = vec![];
+        for i in 0..nargs {
+            let a = *operands.add(i);
+            if a.is_null() { numbers.push((-1, 0)); continue; }
+            let weak = PYTHON.iter().find(|(flag, _)| (*a).flags & flag != 0).map_or(0, |(_, kind)| *kind);
+            numbers.push(((*(*a).descr).type_num, weak));
+        }
+        let ufunc = Bound::from_borrowed_ptr(py, u.cast());
+        let table = table_of(&ufunc)?;
+        let asked = if asked.is_null() { py.None().into_bound(py) } else { Bound::from_borrowed_ptr(py, asked) };
+        let chosen: Vec<c_int> = table.get().builder.bind(py).call_method1("_resolve", (&ufunc, PyTuple::new(py, numbers)?, asked))?.extract()?;
+        if chosen.len() != nargs { return Err(PyRuntimeError::new_err("a loop for another number of operands")); }
+        let n = npy::require(py)?;
+        for (i, num) in chosen.iter().enumerate() { *out.add(i) = n.descr(*num); }
+        Ok(())
+    }
+}
+
+/// The type that the function of a dispatcher gives for these argument types; nothing is compiled.
+#[pyfunction]
+fn result_type(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<String> {
+    let (py, core) = (d.py(), api::core_of(d)?);
+    npy::require(py)?;
+    let args = args.iter().map(|t| api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+    core.result_type(py, &args).map(|t| t.to_string()).map_err(|e| e.into_python(py))
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(below_ufunc, m)?)?;
+    m.add_function(wrap_pyfunction!(make_ufunc, m)?)?;
+    m.add_function(wrap_pyfunction!(ufunc_builder, m)?)?;
+    m.add_function(wrap_pyfunction!(add_loop, m)?)?;
+    m.add_function(wrap_pyfunction!(result_type, m)?)
+}
