@@ -55,6 +55,8 @@ pub trait Host {
     fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> { None }
     /// What a class of the host has under that name, its bases included.
     fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> { None }
+    /// What a function that stands for an object of the host's (a ufunc) has under that name.
+    fn function_attr(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> { None }
     /// An attribute of a module that is not in the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.

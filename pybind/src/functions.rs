@@ -31,10 +31,21 @@ static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table { next:
 
 fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
 
-/// The Python function behind a plain function or a dispatcher.
+/// The Python function behind a plain function, a dispatcher, or an object whose class names what compiled code calls in its place (`_tierup_function_`).
 pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
     if let Ok(f) = obj.cast::<PyFunction>() { return Some(f.clone()); }
-    dispatcher::py_func(obj).and_then(|f| f.cast_into::<PyFunction>().ok())
+    if let Some(f) = dispatcher::py_func(obj) { return f.cast_into::<PyFunction>().ok(); }
+    let name = pyo3::intern!(obj.py(), "_tierup_function_");
+    // A look at the class, so that nothing of the user's runs for objects of other classes.
+    if !obj.get_type().hasattr(name).unwrap_or(false) { return None; }
+    match obj.getattr(name) {
+        Ok(f) => f.cast_into::<PyFunction>().ok(),
+        Err(e) => {
+            // Making it is ours; that it fails is a bug, which must not pass for an object without a function.
+            e.write_unraisable(obj.py(), Some(obj));
+            None
+        }
+    }
 }
 
 fn code_address(f: &Bound<'_, PyFunction>) -> usize {

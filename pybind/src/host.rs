@@ -170,6 +170,11 @@ impl Host for PyHost<'_> {
         self.classify(&defaults.get_item(field).ok()?, true)
     }
 
+    fn function_attr(&self, func: FuncId, name: &str) -> Option<GlobalValue> {
+        let attributes = functions::function_of_id(self.py, func)?.getattr("_tierup_attributes_").ok()?;
+        self.classify(&attributes.get_item(name).ok()?, false)
+    }
+
     fn class_attr(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
         let class = known::class_object(self.py, class.handle)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));

@@ -50,7 +50,14 @@ struct UFunc {
     core_offsets: *const c_int,
     core_signature: *const c_char,
     type_resolver: Option<Resolver>,
+    dict: *mut ffi::PyObject,
+    vectorcall: *mut c_void,
+    reserved3: *mut c_void,
+    op_flags: *mut u32,
 }
+
+/// NumPy's NPY_ITER_READWRITE and NPY_ITER_UPDATEIFCOPY.
+const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000;
 
 /// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs may need more and take a vector.
 const SLOTS: usize = 256;
@@ -292,7 +299,7 @@ fn make_ufunc<'py>(
         (*u).obj = owned.into_ptr();
         // NumPy asks no resolver of a ufunc that has neither loops nor loops of users.
         (*u).userloops = pyo3::types::PyDict::new(py).into_ptr();
-        if dynamic { (*u).type_resolver = Some(resolve); }
+        (*u).type_resolver = Some(if dynamic { resolve } else { resolve_exactly });
         ffi::Py_INCREF(class.as_ptr());
         (*made.as_ptr()).ob_type = class.as_ptr().cast();
         Ok(made)
@@ -308,17 +315,29 @@ fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     obj.and_then(|o| o.cast_into::<Table>().ok()).ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
 }
 
+/// Inputs that the kernel of a gufunc changes: where NumPy has to convert one it writes it back.
+#[pyfunction]
+fn set_writable(ufunc: &Bound<'_, PyAny>, inputs: Vec<usize>) -> PyResult<()> {
+    table_of(ufunc)?;
+    let u = ufunc.as_ptr().cast::<UFunc>();
+    // SAFETY: `table_of` has looked at the object; it has a word of flags for each operand.
+    for k in inputs { unsafe { if k < (*u).nin as usize && !(*u).op_flags.is_null() { *(*u).op_flags.add(k) |= READ_AND_WRITE; } } }
+    Ok(())
+}
+
 /// The object that answers for a ufunc.
 #[pyfunction]
 fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
 
 /// How the kernel of a gufunc takes its operands.
-unsafe fn operands_of(u: *const UFunc, types: &[Type]) -> PyResult<Vec<Operand>> {
+unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Operand>> {
+    if !generalised { return Ok(types.iter().map(|_| Operand::Array(vec![0])).collect()); }
     types.iter().enumerate().map(|(i, t)| {
         // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions.
         let axes: Vec<usize> = unsafe {
-            if (*u).core_enabled == 0 { return Ok(Operand::Array(vec![0])); }
-            let (first, n) = (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize);
+            // To NumPy a layout without core dimensions is none.
+            let known = (*u).core_enabled != 0;
+            let (first, n) = if known { (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize) } else { (0, 0) };
             (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
         };
         match t.as_array() {
@@ -329,17 +348,18 @@ unsafe fn operands_of(u: *const UFunc, types: &[Type]) -> PyResult<Vec<Operand>>
     }).collect()
 }
 
-/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last.
+/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes whole rows, or what a kernel of a gufunc takes.
 #[pyfunction]
-fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>) -> PyResult<()> {
+fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>, generalised: bool) -> PyResult<()> {
     let table = table_of(ufunc)?;
     let overloads = api::core_of(d)?.overloads();
     let overload = overloads.last().ok_or_else(|| PyRuntimeError::new_err("nothing is compiled"))?.clone();
+    if overload.ret.leaf_count() != 0 { return Err(PyTypeError::new_err("a loop returns nothing")); }
     let u = ufunc.as_ptr().cast::<UFunc>();
     // SAFETY: `table_of` has looked at the object.
-    let operands = unsafe { operands_of(u, &overload.args)? };
+    let operands = unsafe { operands_of(u, generalised, &overload.args)? };
     let slots = overload.args.iter().map(|t| t.leaf_count()).sum();
-    let function: LoopFn = if unsafe { (*u).core_enabled } != 0 { run_gufunc } else { run_ufunc };
+    let function: LoopFn = if generalised { run_gufunc } else { run_ufunc };
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
     c.loops.push(Box::new(Loop { overload, dispatcher: d.clone().unbind(), operands, slots }));
     if c.loops.len() > c.room {
@@ -388,6 +408,40 @@ unsafe extern "C" fn resolve(u: *mut UFunc, _casting: c_int, operands: *mut *mut
     })
 }
 
+/// Of a ufunc with declared loops: the one for these very types, whatever the order of declarations; else NumPy's rule, the first that all can be cast to.
+unsafe extern "C" fn resolve_exactly(u: *mut UFunc, casting: c_int, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> c_int {
+    crate::errors::attached(|py| {
+        // SAFETY: as for `resolve`; `types` has a number for each operand of each loop.
+        unsafe {
+            let (nin, nargs) = ((*u).nin as usize, (*u).nargs as usize);
+            let mut numbers = vec![];
+            let mut python = 0;
+            for i in 0..nin {
+                let a = *operands.add(i);
+                if a.is_null() { break; }
+                python += PYTHON.iter().any(|(flag, _)| (*a).flags & flag != 0) as usize;
+                numbers.push((*(*a).descr).type_num);
+            }
+            // Python's own numbers have a type of their own only where there is nothing else.
+            if asked.is_null() && numbers.len() == nin && (python == 0 || python == nin) && let Some(n) = npy::loaded() {
+                let exact = (0..(*u).ntypes as usize).map(|k| (*u).types.add(k * nargs)).find(|row| numbers.iter().enumerate().all(|(i, num)| *row.add(i) as c_int == *num));
+                if let Some(row) = exact {
+                    for i in 0..nargs { *out.add(i) = n.descr(*row.add(i) as c_int); }
+                    return 0;
+                }
+            }
+            match api_table(py) {
+                // Slot 39 is `PyUFunc_DefaultTypeResolver`.
+                Ok(table) => std::mem::transmute::<*const c_void, Resolver>(*table.add(39))(u, casting, operands, asked, out),
+                Err(e) => {
+                    e.restore(py);
+                    -1
+                }
+            }
+        }
+    })
+}
+
 unsafe fn resolve_in(py: Python<'_>, u: *mut UFunc, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> PyResult<()> {
     // SAFETY: as for `resolve`.
     unsafe {
@@ -423,6 +477,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(below_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(make_ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(ufunc_builder, m)?)?;
+    m.add_function(wrap_pyfunction!(set_writable, m)?)?;
     m.add_function(wrap_pyfunction!(add_loop, m)?)?;
     m.add_function(wrap_pyfunction!(result_type, m)?)
 }

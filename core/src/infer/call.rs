@@ -227,6 +227,7 @@ impl Solver<'_, '_> {
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
             Kind::Builtin("builtins.getattr" | "builtins.hasattr") => self.get_attribute(i, callee, &positional),
+            Kind::Builtin("numpy._result_dtype") => self.result_dtype(i, positional),
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
             Kind::Method("namedtuple._make", t) => self.make_from(i, *t, positional),
@@ -249,6 +250,17 @@ impl Solver<'_, '_> {
                 .help(super::hints::instead_of(&c.name).unwrap_or("use a named tuple, or functions that take what the object holds"))),
             _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
         }
+    }
+
+    /// `np._result_dtype(f, *args)`: the dtype of what a call would give, for library functions that allocate before they call.
+    fn result_dtype(&mut self, i: Inst, mut sources: Vec<Source>) -> Typed {
+        let f = sources.remove(0);
+        let (ty, _, _) = self.call(i, &f, sources, vec![])?;
+        self.out.resolved.insert(i, Resolved::Nothing);
+        let element = ty.as_array().map_or(ty, |a| a.dtype);
+        if element.is_number() { return Ok((ops::array::dtype_of(element), None, false)); }
+        if *ty == Kind::Never { return Ok((ty, None, false)); }
+        Err(Diagnostic::new(Code::NoMatchingOperation, format!("what is called for each element must give a number, not {ty}")))
     }
 
     /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes through it sees the names; what is no business of
@@ -402,6 +414,12 @@ impl Solver<'_, '_> {
     /// `value.name`.
     pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
         let ty = self.source_arg(v)?.ty;
+        if let Kind::Function(f) = ty.kind() && let Some(g) = self.session.host.function_attr(f.func, name) {
+            self.out.resolved.insert(i, Resolved::Nothing);
+            let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, name, &w))?;
+            if let Some(r) = self.func.inst(i).result { self.out.globals.insert(r, g); }
+            return Ok((ty, konst, false));
+        }
         if let Kind::Module(m) = *ty {
             let path = format!("{m}.{name}");
             let host = self.session.host;

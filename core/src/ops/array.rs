@@ -47,6 +47,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.dtype"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?)))), nothing)).doc("The dtype that a class or constant string names."),
     OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing)).doc("The dtype that arithmetic on arrays and dtypes gives."),
     OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing)).doc("Refuses what a casting rule does not allow (library use)."),
+    OpDef::new(&["numpy._result_dtype"], "f, *args", Body::Lir(|_, a| Err(no_match("_result_dtype()", a)), nothing)).doc("The dtype of what a call gives (library use; calls type it)."),
+    OpDef::new(&["numpy._takes"], "dtype, x, *all", Body::Lir(takes_rule, nothing)).doc("Whether a ufunc's loop for a dtype takes an operand `x` among all of them (library use)."),
     // `np.iinfo(np.int8)` is the dtype under another type.
     OpDef::new(&["numpy.iinfo"], "type", Body::Lir(|_, a| info_rule(a, "numpy.iinfo", |t| t.is_int()), nothing)).doc("Limits of an integer type."),
     OpDef::new(&["numpy.iinfo.min"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.0)), nothing)).property().doc("Smallest value."),
@@ -255,6 +257,18 @@ fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
         "unsafe" => true,
         _ => return None,
     })
+}
+
+/// A type as a dtype object.
+pub fn dtype_of(t: Type) -> Type { Type::new(Kind::DType(t.strong())) }
+
+/// Python's own numbers take the type of what they meet, where there is something that has one.
+fn takes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    let to = dtype_arg(&args[0]).ok_or_else(|| no_match("_takes()", args))?;
+    let element = |a: &Arg| a.ty.as_array().map_or(a.ty, |t| t.dtype);
+    let all_weak = args[2..].iter().all(|a| element(a).is_weak());
+    let from = if all_weak { element(&args[1]).strong() } else { element(&args[1]) };
+    Ok(Answer::constant(Const::Bool(from.is_number() && can_cast(from, to, "safe") == Some(true))))
 }
 
 fn check_casting(from: Type, to: Type, casting: &Arg) -> Result<()> {

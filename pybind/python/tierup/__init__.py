@@ -26,12 +26,13 @@ _MODULES = {"types", "errors", "extending", "testing", "compat"}
 _EXTENDING = {"set_num_threads", "get_num_threads"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
+_UFUNCS = {"vectorize", "guvectorize"}
 _NOT_YET = {
-    "vectorize", "guvectorize", "stencil", "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
+    "stencil", "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
     "generated_jit", "overload", "get_thread_id", "threading_layer", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
+__all__ = ["jit", "njit", "vectorize", "guvectorize", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
 
 
 def typeof(obj):
@@ -51,6 +52,9 @@ def __getattr__(name):
     elif name in _ERRORS:
         from . import errors
         return getattr(errors, name)
+    elif name in _UFUNCS:
+        from . import _ufunc
+        return getattr(_ufunc, name)
     elif name in _EXTENDING:
         from . import extending
         return getattr(extending, name)

@@ -18,8 +18,8 @@ def made(source, name, space):
     names = list(space)
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
-    from .lib import elementwise
-    module = {"np": numpy, "elementwise": elementwise, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    from .lib import elementwise, ufunc
+    module = {"np": numpy, "elementwise": elementwise, "ufunc": ufunc, "__name__": "tierup.lib.made", "__builtins__": builtins}
     exec(compile(text, _PATH, "exec"), module)
     return module["make"](*space.values())
 
@@ -29,9 +29,187 @@ def library_function(source, name, space, engine):
     return _tierup.make_dispatcher(made(source, name, space), False, engine)
 
 
+def _scalar_kernel(b, args, ret, k):
+    """A declared loop: operands are converted to what it was declared for."""
+    names = [f"x{j}" for j in range(b.nin)]
+    value = f"function({', '.join(f't{j}({n})' for j, n in enumerate(names))})"
+    space = {"function": b.function, **{f"t{j}": _dtype(t) for j, t in enumerate(args)}}
+    if ret is not None:
+        space["t"] = _dtype(ret)
+        value = f"t({value})"
+    return made(f"def loop{k}({', '.join(names)}):\n    return {value}", f"loop{k}", space)
+
+
+def _identifier(name):
+    return name if name.isidentifier() else "call"
+
+
+def _dtype(t):
+    return getattr(numpy, types._NUMPY.get(t.key, t.key))
+
+
+# What a call of a ufunc becomes. Names are those of `lib.elementwise`; {xs} are the operands, {each} puts each of them through something.
+_CALL = """
+def first({xs}):
+    return {name}({one})
+
+def row(y, {xs}):
+    for k in range(len(y)):
+        y[k] = {name}({at})
+
+def fill(y, {xs}):
+    if y.ndim == 0:
+        y[()] = {name}({one})
+    elif y.ndim == 1:
+        row(y, {spread})
+    elif elementwise.without_gaps(elementwise.arrays(({xs},)), y):
+        row(y.reshape(-1), {flat})
+    else:
+        rows(y, {spread})
+
+def rows(y, {xs}):
+    for i in np.ndindex(y.shape[:-1]):
+        row(y[i], {part})
+
+def function{k}({xs}):
+    all = elementwise.arrays(({xs},))
+    if len(all) == 0:
+        return {name}({xs})
+    y = elementwise.allocate(all, np._result_dtype(first, {xs}))
+    fill(y, {xs})
+    return elementwise.given(y)
+"""
+
+
+def _call_source(nin, name, k):
+    xs = [f"x{j}" for j in range(nin)]
+    each = lambda form: ", ".join(form.format(x) for x in xs)
+    return _CALL.format(xs=", ".join(xs), name=name, k=k, one=each("elementwise.one({})"), at=each("elementwise.at({}, k)"), spread=each("elementwise.spread({}, y)"),
+                        flat=each("elementwise.flat({})"), part=each("elementwise.part({}, i)"))
+
+
 def compiled_ufunc(b):
-    raise NotImplementedError
+    """The function that compiled code calls in place of a ufunc; what the ufunc has under other names are its attributes."""
+    xs = [f"x{j}" for j in range(b.nin)]
+    listed = ", ".join(xs)
+    name = _identifier(b.function.__name__)
+    lines = [f"def {name}({listed}, out=None):"]
+    lines += [f"    if isinstance({x}, (list, tuple)):\n        return {name}({', '.join(f'elementwise.operand({y})' for y in xs)}, out)" for x in xs]
+    lines += ["    if out is not None:", f"        return elementwise.into(out, {name}({listed}))"]
+    space = {}
+    if b.dynamic:
+        space["every"] = _whole(b, "loop", b.function)
+        lines.append(f"    return every({listed})")
+    else:
+        exactly, start = [], len(lines)
+        for k, (args, ret) in enumerate(b.declared):
+            loop = _scalar_kernel(b, args, ret, k)
+            space |= {f"every{k}": _whole(b, f"loop{k}", loop)} | {f"d{k}_{j}": _dtype(t) for j, t in enumerate(args)}
+            test = " and ".join(f"np._takes(d{k}_{j}, {x}, {listed})" for j, x in enumerate(xs))
+            exact = " and ".join(f"np.result_type({x}) == d{k}_{j}" for j, x in enumerate(xs))
+            exactly += [f"    if {exact}:", f"        return every{k}({listed})"]
+            lines += [f"    if {test}:", f"        return every{k}({listed})"]
+        lines[start:start] = exactly
+        lines.append(f"    raise TypeError(\"ufunc '{b.function.__name__}' not supported for the input types, and the inputs could not be safely coerced to any supported types "
+                     "according to the casting rule ''safe''\")")
+    f = made("\n".join(lines), name, space)
+    f._tierup_attributes_ = _attributes(b, f)
+    return f
+
+
+def _whole(b, name, loop):
+    """Goes through all elements of operands with a scalar function."""
+    return made(_call_source(b.nin, name, "_whole"), "function_whole", {name: loop})
+
+
+_METHODS = {
+    "reduce": "array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True",
+    "accumulate": "array, axis=0, dtype=None, out=None",
+    "reduceat": "array, indices, axis=0, dtype=None, out=None",
+    "outer": "A, B",
+    "at": "a, indices, b=None",
+}
+
+
+def _attributes(b, f):
+    values = {"nin": b.nin, "nout": b.nout, "nargs": b.nin + b.nout, "identity": None if isinstance(b.identity, str) else b.identity, "signature": None}
+    for method, params in _METHODS.items():
+        if b.nin == 2 or b.nin == 1 and method == "at":
+            names = [p.split("=")[0] for p in params.split(", ")]
+            home, extra = ("ufunc.at", "f, ") if method == "at" else (f"elementwise.{method}", "f, identity, " if method == "reduce" else "f, ")
+            source = f"def {method}({params}):\n    return {home}({extra}{', '.join(names)})"
+            values[method] = made(source, method, {"f": f, "identity": b.identity})
+    return values
+
+
+_GUFUNC = """
+def loop{k}({operands}):
+    ({operands},) = ({typed},)
+    {checks}
+    shape = elementwise.leading(({operands},), ({ndims},))
+    if len(shape) == 0:
+        function({plain})
+    else:
+        every{k}(shape, {views})
+
+def every{k}(shape, {operands}):
+    for i in np.ndindex(shape):
+        function({parts})
+"""
+
+
+def _gufunc_loop(b, k, args):
+    """One loop of a gufunc: operands of the types that it was declared for, and with all dimensions that it needs."""
+    dims = b.core[0] + b.core[1]
+    names = [f"x{j}" for j in range(len(dims))]
+    # A declared number without dimensions is one; outputs without dimensions, and inputs declared as arrays, are arrays of one element.
+    boxed = [not d and (j >= b.nin or args is not None and isinstance(args[j], types.Array)) for j, d in enumerate(dims)]
+    typed = [n if args is None or j >= b.nin else f"elementwise.of_type({n}, t{j})" for j, n in enumerate(names)]
+    of = {}
+    for n, d in zip(names, dims):
+        for axis, name in enumerate(d):
+            of.setdefault(name, []).append((n, axis - len(d)))
+    checks = [f"elementwise.check_core({first[0]}.shape[{first[1]}], {n}.shape[{axis}], {b.function.__name__!r}, {names.index(n)}, {b.nin}, {axis + len(dims[names.index(n)])}, {b.layout!r})"
+              for first, *others in of.values() for n, axis in others]
+    view = lambda n, d, box: f"elementwise.boxed({n})" if box else n
+    every = [f"elementwise.{'outer_output' if j >= b.nin or j in b.writable else 'outer_view'}({view(n, d, x)}, shape, {len(d) or int(x)})" for j, (n, d, x) in enumerate(zip(names, dims, boxed))]
+    plain = [view(n, d, x) if d or x else f"elementwise.one({n})" for n, d, x in zip(names, dims, boxed)]
+    source = _GUFUNC.format(k=k, operands=", ".join(names), typed=", ".join(typed), checks="\n    ".join(checks) or "pass", ndims=", ".join(str(len(d)) for d in dims),
+                            plain=", ".join(plain), views=", ".join(every), parts=", ".join(f"elementwise.part({n}, i)" for n in names))
+    space = {"function": b.function}
+    if args is not None:
+        space |= {f"t{j}": _dtype(t.dtype if isinstance(t, types.Array) else t) for j, t in enumerate(args)}
+    return made(source, f"loop{k}", space)
 
 
 def compiled_gufunc(b):
-    raise NotImplementedError
+    """The function that compiled code calls in place of a gufunc, with all operands."""
+    name, count = _identifier(b.function.__name__), b.nin + b.nout
+    names = [f"x{j}" for j in range(count)]
+    listed, ins = ", ".join(names), ", ".join(names[:b.nin])
+    lines, space = [f"def {name}({listed}):"], {}
+    dims = b.core[0] + b.core[1]
+    lines += [f"    if isinstance({x}, (list, tuple)):\n        return {name}({', '.join(f'elementwise.operand({y})' if j < b.nin else y for j, y in enumerate(names))})" for x in names[:b.nin]]
+    lines += [f"    elementwise.check_dimensions({n}, {len(d)}, {name!r}, {j}, {b.nin}, {b.layout!r})" for j, (n, d) in enumerate(zip(names, dims))]
+    if b.dynamic:
+        space["loop"] = _gufunc_loop(b, "", None)
+        lines.append(f"    loop({listed})")
+    else:
+        exactly, start = [], len(lines)
+        for k, (args, _) in enumerate(b.declared):
+            element = [_dtype(t.dtype if isinstance(t, types.Array) else t) for t in args]
+            space |= {f"loop{k}": _gufunc_loop(b, k, args)} | {f"d{k}_{j}": t for j, t in enumerate(element)}
+            test = " and ".join(f"np._takes(d{k}_{j}, {x}, {ins})" for j, x in enumerate(names[:b.nin]))
+            outs = ", ".join(f"elementwise.output({n}, d{k}_{b.nin + j})" for j, n in enumerate(names[b.nin:]))
+            made_outs = [f"y{j}" for j in range(b.nout)]
+            exact = " and ".join(f"np.result_type({x}) == d{k}_{j}" for j, x in enumerate(names[:b.nin]))
+            body = [f"        ({', '.join(made_outs)},) = ({outs},)", f"        loop{k}({ins}, {', '.join(made_outs)})"]
+            body += [f"        elementwise.written({n}, {y})" for n, y in zip(names[b.nin:], made_outs)] + ["        return"]
+            exactly += [f"    if {exact}:", *body]
+            lines += [f"    if {test}:", *body]
+        lines[start:start] = exactly
+        lines.append(f"    raise TypeError(\"ufunc '{name}' not supported for the input types, and the inputs could not be safely coerced to any supported types "
+                     "according to the casting rule ''safe''\")")
+    f = made("\n".join(lines), name, space)
+    f._tierup_attributes_ = {"nin": b.nin, "nout": b.nout, "nargs": count, "identity": None if isinstance(b.identity, str) else b.identity, "signature": b.layout}
+    return f

@@ -41,6 +41,30 @@ def reduce(d):
                       d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state))
 
 
+def reduce_ufunc(f):
+    b = f._builder
+    function, module = b.function, sys.modules.get(b.function.__module__)
+    found = module
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is f and function.__module__ != "__main__":
+        return _by_name, (function.__module__, function.__qualname__)
+    if "_pickled" not in b.__dict__:
+        b._pickled = jit(nopython=True)(function)
+    return _ufunc_by_code, (b._pickled, b.what, b.recipe, b.declared, b.can_compile)
+
+
+def _ufunc_by_code(d, what, recipe, declared, can_compile):
+    from . import _ufunc
+    made = d.__dict__.setdefault("_ufuncs", {})
+    key = pickle.dumps((what, recipe, declared, can_compile))
+    if key not in made:
+        made[key] = getattr(_ufunc, f"_{what}_again")(d.py_func, recipe, declared)
+        made[key]._builder.can_compile = can_compile
+        made[key]._builder._pickled = d
+    return made[key]
+
+
 def _names(code):
     """Every global name that code or code nested in it may read."""
     names = set(code.co_names)

@@ -63,6 +63,8 @@ class Builder:
         # Loops by the types of inputs (texts; Python's own numbers under their weak names) and by type numbers.
         self.loops, self.dynamic, self.can_compile, self.kept = {}, not signatures, True, []
         self.declared, self.dispatcher, self._in_compiled_code = [], None, None
+        # What makes the same again, for pickles.
+        self.recipe = (target, identity, options, self.dynamic)
 
     def kernel(self):
         """A dispatcher for the function itself."""
@@ -75,6 +77,14 @@ class Builder:
         if self._in_compiled_code is None:
             self._in_compiled_code = self._make_compiled()
         return self._in_compiled_code
+
+    def _loop(self, ufunc, inputs):
+        key = tuple(inputs)
+        if key in self.loops:
+            return self.loops[key]
+        if not self.can_compile:
+            raise TypeError(f"ufunc '{ufunc.__name__}' has no loop for {', '.join(inputs)} and may not compile more")
+        return self.add(ufunc, inputs)
 
     def _dtypes(self, ufunc, operands):
         """The type of each operand: text, or a weak kind; None where it is not known."""
@@ -142,7 +152,7 @@ class _Elementwise(Builder):
         d = library_function(source, "loop", {"function": self.function}, self.engine)
         _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
         numbers = [_NUMBER[t] for t in strong + outs]
-        _tierup.add_loop(ufunc, d, numbers)
+        _tierup.add_loop(ufunc, d, numbers, False)
         self.loops[key] = outs
         self.kept.append(d)
         return outs
@@ -164,13 +174,91 @@ class _Elementwise(Builder):
                 raise TypeError(f"ufunc '{ufunc.__name__}' has no loop that gives {wanted[0]}: for {', '.join(inputs)} it gives {', '.join(outs)}")
         return [_NUMBER[types._STRONG.get(t, t)] for t in inputs + outs]
 
-    def _loop(self, ufunc, inputs):
-        key = tuple(inputs)
-        if key in self.loops:
-            return self.loops[key]
-        if not self.can_compile:
-            raise TypeError(f"ufunc '{ufunc.__name__}' has no loop for {', '.join(inputs)} and may not compile more")
-        return self.add(ufunc, inputs)
+
+class _Generalised(Builder):
+    """Behind a gufunc of `guvectorize`."""
+
+    def __init__(self, function, signatures, layout, target, identity, options, writable_args, dynamic):
+        super().__init__(function, signatures, target, identity, options, "guvectorize")
+        self.layout = layout
+        self.core = core_dimensions(layout)
+        self.nin, self.nout = len(self.core[0]), len(self.core[1])
+        self.dynamic = dynamic
+        self.writable = [_position(k, self.nin) for k in writable_args]
+        self.recipe = (layout, target, identity, options, tuple(writable_args), dynamic)
+        if len(self.names) != self.nin + self.nout:
+            raise TypeError(f"{function.__qualname__}() takes {len(self.names)} arguments, but the layout {layout} has {self.nin} inputs and {self.nout} outputs")
+
+    def _make_compiled(self):
+        return compiled_gufunc(self)
+
+    def declare(self, ufunc, args, ret):
+        if len(args) != self.nin + self.nout:
+            raise TypeError(f"the signature gives types of {len(args)} arguments, but the layout {self.layout} has {self.nin + self.nout} operands")
+        if ret is not None and ret != types.none:
+            raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; the signature says {ret}")
+        texts = []
+        for k, (t, dims) in enumerate(zip(args, self.core[0] + self.core[1])):
+            ndim = t.ndim if isinstance(t, types.Array) else 0
+            # A number is handed over as one, or as an array of one element.
+            if ndim != len(dims) and not (ndim == 1 and not dims) or k >= self.nin and not ndim:
+                wanted = f"an array of {len(dims)} dimensions" if dims else "an array of one dimension" if k >= self.nin else "a number"
+                raise TypeError(f"operand {k} of the layout {self.layout} is {wanted}; the signature says {t}")
+            texts.append((_scalar(t.dtype if ndim else t, "guvectorize"), ndim))
+        self._add(ufunc, texts)
+        self.declared.append((args, None))
+
+    def _add(self, ufunc, operands):
+        d = self.kernel()
+        args = [f"array({t}, {n}d, A)" if n else t for t, n in operands]
+        ret = _tierup.result_type(d, args)
+        if ret != "none":
+            raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; {self.function.__qualname__}() gives {ret}")
+        _tierup.compile_for(d, args, None)
+        _tierup.add_loop(ufunc, d, [_NUMBER[t] for t, _ in operands], True)
+        self.kept = [d]
+
+    def add(self, ufunc, inputs):
+        self._add(ufunc, [(t, len(dims) or k >= self.nin) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
+        self.loops[tuple(inputs)] = list(inputs)
+        return self.loops[tuple(inputs)]
+
+    def _resolve(self, ufunc, operands, asked):
+        given = [types._STRONG.get(t, t) for t in self._dtypes(ufunc, operands)]
+        texts = [a or g for a, g in zip(_asked_types(asked, len(operands)), given)]
+        if None in texts:
+            raise TypeError(f"too few arguments for {ufunc.__name__}(): a gufunc without signatures learns the types of its results from the arrays that they go to, so pass "
+                            f"all {self.nin + self.nout} operands")
+        return [_NUMBER[t] for t in self._loop(ufunc, texts)]
+
+
+def _position(k, nin):
+    if not isinstance(k, int) or not 0 <= k < nin:
+        raise ValueError(f"writable_args names inputs by number, 0 to {nin - 1}, not {k!r}")
+    return k
+
+
+def core_dimensions(layout):
+    """Names of the core dimensions of inputs and of outputs of a layout such as `(m,n),(n)->(m)`."""
+    text = "".join(layout.split())
+    ins, arrow, outs = text.partition("->")
+    sides = []
+    for side in (ins, outs):
+        parts, rest = [], side
+        while rest:
+            inside, closed, after = rest[1:].partition(")")
+            names = [n for n in inside.split(",") if n]
+            if rest[0] != "(" or not closed or not all(n.isidentifier() for n in names) or after and (after[0] != "," or after == ","):
+                raise ValueError(f"{layout!r} is no layout: write the core dimensions of each operand in parentheses, as in (m,n),(n)->(m)")
+            parts.append(tuple(names))
+            rest = after[1:]
+        sides.append(parts)
+    if not arrow or not sides[0] or not sides[1]:
+        raise ValueError(f"{layout!r} is no layout: write the core dimensions of each operand in parentheses, as in (m,n),(n)->(m)")
+    unknown = {n for p in sides[1] for n in p} - {n for p in sides[0] for n in p}
+    if unknown:
+        raise NameError(f"the layout {layout} has results of the dimension {sorted(unknown)[0]}, which no input has")
+    return sides
 
 
 def _results(given, nout, function):
@@ -197,9 +285,9 @@ def loop_source(weak, nout):
 
 def _make_class():
     class DUFunc(np.ufunc):
-        """A `numpy.ufunc` whose loops are compiled."""
-
         __slots__ = ()
+        # Of an instance, NumPy's text with the function's own; a class without this would have a text of its own for all.
+        __doc__ = np.ufunc.__dict__["__doc__"]
 
         def __new__(cls, py_func, identity=None, cache=False, targetoptions=None):
             return vectorize(identity=identity, cache=cache, **(targetoptions or {}))(py_func)
@@ -265,6 +353,26 @@ def _make_class():
 DUFunc = _tierup.below_ufunc(_make_class)
 
 
+# A generalised ufunc.
+class GUFunc(DUFunc):
+    __slots__ = ()
+    __doc__ = np.ufunc.__dict__["__doc__"]
+
+
+# One without signatures: the arrays that results go to say their types.
+class DynamicGUFunc(GUFunc):
+    __slots__ = ()
+    __doc__ = np.ufunc.__dict__["__doc__"]
+
+    def __call__(self, *args, **kwargs):
+        if "signature" not in kwargs and "dtype" not in kwargs:
+            outs = args[self.nin:] if len(args) > self.nin else kwargs.get("out", ())
+            outs = outs if isinstance(outs, tuple) else (outs,)
+            if len(outs) == self.nout and all(isinstance(o, np.ndarray) for o in outs):
+                kwargs["signature"] = (None,) * self.nin + tuple(o.dtype for o in outs)
+        return super().__call__(*args, **kwargs)
+
+
 def _declare(ufunc, signatures):
     b = ufunc._builder
     for args, ret in signatures:
@@ -319,12 +427,54 @@ def _signature_list(what):
 
 
 def _vectorized(function, signatures, target, identity, options):
-    b = _Elementwise(function, signatures, target, identity, options)
     if config.tier == "off":
         return np.vectorize(function)
+    b = _Elementwise(function, signatures, target, identity, options)
     f = _tierup.make_ufunc(DUFunc, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, None, b.dynamic)
     _label(f, function)
     _declare(f, signatures)
+    return f
+
+
+def guvectorize(*args, target="cpu", identity=None, writable_args=(), is_dynamic=None, **options):
+    """Makes a generalised ufunc: `@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")`, or `@guvectorize("(n),()->(n)")` without signatures.
+
+    The kernel takes its inputs and then its outputs, which it fills; it returns nothing. An output without dimensions is an array of one element. Without signatures loops
+    are compiled for the arrays at hand, outputs included, which calls then pass. `writable_args` are numbers of inputs that the kernel changes.
+    """
+    _target(target, "guvectorize")
+    if len(args) not in (1, 2) or not isinstance(args[-1], str):
+        raise TypeError("guvectorize takes signatures and a layout such as '(m,n),(n)->(m)', or the layout alone")
+    signatures = [] if len(args) == 1 else _signature_list(args[0])
+    dynamic = not signatures if is_dynamic is None else is_dynamic
+    return lambda function: _generalised(_plain(function), signatures, args[-1], target, identity, options, writable_args, dynamic)
+
+
+def _generalised(function, signatures, layout, target, identity, options, writable_args, dynamic):
+    if config.tier == "off":
+        from .errors import UnsupportedError
+        raise UnsupportedError("guvectorize has no form that runs without compiling: a kernel writes its results, which Python's own vectorize does not do")
+    b = _Generalised(function, signatures, layout, target, identity, options, writable_args, dynamic)
+    class_ = DynamicGUFunc if dynamic else GUFunc
+    f = _tierup.make_ufunc(class_, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, layout, dynamic)
+    _tierup.set_writable(f, b.writable)
+    _label(f, function)
+    _declare(f, signatures)
+    return f
+
+
+def _guvectorize_again(function, recipe, declared):
+    """The gufunc of a pickle."""
+    layout, target, identity, options, writable, dynamic = recipe
+    return _generalised(function, declared, layout, target, identity, options, writable, dynamic)
+
+
+def _vectorize_again(function, recipe, declared):
+    """The ufunc of a pickle."""
+    target, identity, options, dynamic = recipe
+    f = _vectorized(function, [] if dynamic else declared, target, identity, options)
+    if dynamic:
+        _declare(f, declared)
     return f
 
 

@@ -1,0 +1,629 @@
+"""`vectorize` and `guvectorize`: NumPy's own ufuncs are the oracle for what calls do, CPython for what kernels compute, calls from Python for calls from compiled code."""
+
+import copy
+import gc
+import math
+import operator
+import pickle
+import subprocess
+import sys
+import threading
+import time
+import traceback
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+from harness import mdtest
+from harness.build import LLVM
+from tierup import guvectorize, njit, vectorize
+
+pytestmark = pytest.mark.isolated
+
+
+@pytest.fixture(autouse=True)
+def on_tier(request):
+    """Tests that name `tier` run on each."""
+    before = tierup.config.tier, tierup.config.osr
+    if "tier" in request.fixturenames:
+        mdtest.set_tier(request.getfixturevalue("tier"))
+    yield
+    tierup.config.tier, tierup.config.osr = before
+
+
+@vectorize
+def at_module(x, y):
+    """Adds twice."""
+    return x + 2 * y
+
+
+@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")
+def add_to_all(a, b, out):
+    for i in range(len(a)):
+        out[i] = a[i] + b
+
+
+def same(got, want):
+    assert type(got) is type(want), (type(got), type(want))
+    np.testing.assert_array_equal(got, want, strict=True)
+
+
+# -- calls ---------------------------------------------------------------------------------------------------------------------------------------
+
+BINARY = {"add": (operator.add, np.add), "multiply": (operator.mul, np.multiply), "subtract": (operator.sub, np.subtract)}
+DTYPES = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64, np.complex64, np.complex128]
+
+
+def operands(dtype):
+    rng = np.random.default_rng(7)
+    a = rng.integers(0, 20, (4, 6)).astype(dtype)
+    return [(a, a), (a, a[0]), (a.T, a[:, 0]), (a[::2, ::-1], a[0, 0]), (a[:, :1], a[:1]), (a[0, 0], a[1, 1]), (a[:0], a[:0]), (np.asfortranarray(a), a), (a[None], a[:, None])]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
+def test_broadcasting_layouts_and_scalars(tier, dtype):
+    @vectorize([f"{np.dtype(dtype).name}({np.dtype(dtype).name}, {np.dtype(dtype).name})"])
+    def f(x, y):
+        return x + y
+    for a, b in operands(dtype):
+        same(f(a, b), np.add(a, b))
+
+
+def test_dynamic_types_follow_the_function(tier):
+    calls = {name: (vectorize(eval(f"lambda x, y: x {op} y")), ref) for name, op, ref in (("+", "+", np.add), ("*", "*", np.multiply), ("/", "/", np.true_divide), ("<", "<", np.less))}
+    for name, (f, ref) in calls.items():
+        for d in (np.int64, np.float32, np.float64, np.complex64):
+            if name == "<" and d is np.complex64:
+                continue
+            a = np.arange(1, 7).astype(d).reshape(2, 3)
+            same(f(a, a[0]), ref(a, a[0]))
+            # Python's own numbers take the type of what they meet.
+            same(f(a, 2), ref(a, 2))
+    f = calls["*"][0]
+    assert f(np.arange(3, dtype=np.float32), 2.5).dtype == np.float32
+    assert f(2, 3) == 6 and f(2, 3.0) == 6.0 and f(2j, 3) == 6j
+
+
+def test_order_of_calls_does_not_matter(tier):
+    first, second = vectorize(lambda x: x * 2), vectorize(lambda x: x * 2)
+    ints, floats = np.arange(3), np.arange(3.0)
+    assert [first(ints).dtype, first(floats).dtype] == [second(floats).dtype, second(ints).dtype][::-1] == [np.int64, np.float64]
+
+
+def test_python_ints_stay_ints_inside(tier):
+    @vectorize
+    def power(z, n):
+        r = z
+        for _ in range(n - 1):
+            r = r * z
+        return r
+    z = np.array([1j, 2.0, 1 + 1j])
+    np.testing.assert_allclose(power(z, 3), z ** 3)
+    np.testing.assert_allclose(power(z, np.array([1, 2, 3])), z ** np.array([1, 2, 3]))
+
+
+def test_signatures_choose_by_safe_casts(tier):
+    @vectorize(["float32(float32, float32)", "float64(float64, float64)", "complex128(complex128, complex128)"])
+    def f(x, y):
+        return x * y + 1
+    assert f.types == ["ff->f", "dd->d", "DD->D"]
+    for a, dtype in ((np.arange(3, dtype=np.int16), np.float32), (np.arange(3, dtype=np.int32), np.float64), (np.arange(3, dtype=np.complex64), np.complex128)):
+        same(f(a, a), (a.astype(dtype) * a + 1).astype(dtype))
+    with pytest.raises(TypeError, match="could not be safely coerced"):
+        f("a", 1)
+    with pytest.raises(TypeError):
+        f(np.zeros(2, object), 1)
+
+
+def test_a_declared_result_type_converts(tier):
+    @vectorize(["int32(float64)"])
+    def whole(x):
+        return math.floor(x)
+    same(whole(np.array([1.5, -1.5])), np.array([1, -2], dtype=np.int32))
+
+
+def test_out_where_dtype_casting_order_subok(tier):
+    f = vectorize(["float64(float64, float64)"])(lambda x, y: x + y)
+    a = np.arange(6.0).reshape(2, 3)
+    out = np.full((2, 3), -1.0)
+    assert f(a, a, out) is out and f(a, 1, out=(out,)) is out
+    same(out, a + 1)
+    out[:] = -1
+    same(f(a, a, where=a > 2, out=out), np.add(a, a, where=a > 2, out=np.full((2, 3), -1.0)))
+    same(f(a, a, out=np.empty((2, 3), np.float32), casting="same_kind"), (2 * a).astype(np.float32))
+    with pytest.raises(TypeError, match="Cannot cast"):
+        f(a, a, out=np.empty((2, 3), np.int64))
+    with pytest.raises(ValueError, match="non-broadcastable output"):
+        f(a, a, out=np.empty(3))
+    assert f(a, a, order="F").flags.f_contiguous
+    # Where memory overlaps NumPy copies; in place is in place.
+    b = np.arange(10.0)
+    want = b[:-1] + b[1:]
+    f(b[:-1], b[1:], b[1:])
+    same(b[1:], want)
+    f(b, b, b)
+
+    class Mine(np.ndarray):
+        pass
+    assert type(f(a.view(Mine), a)) is Mine and type(f(a.view(Mine), a, subok=False)) is np.ndarray
+
+
+def test_dtype_and_signature_choose_a_loop(tier):
+    f = vectorize(lambda x, y: x + y)
+    a = np.arange(3)
+    assert f(a, a, dtype=np.float32).dtype == np.float32
+    assert f(a, a, signature="dd->d").dtype == np.float64
+    with pytest.raises(TypeError, match="has no loop that gives"):
+        vectorize(lambda x: x > 0)(a, dtype=np.float64)
+
+
+def test_methods_are_numpys(tier):
+    f = vectorize(["float64(float64, float64)", "int64(int64, int64)"], identity=0)(lambda x, y: x + y)
+    for a in (np.arange(24.0).reshape(2, 3, 4), np.arange(24).reshape(2, 3, 4)):
+        for kwargs in ({}, {"axis": 1}, {"axis": -1, "keepdims": True}, {"axis": None}, {"axis": (0, 2)}, {"initial": 5}, {"where": a > 3}, {"axis": 0, "dtype": np.float64}):
+            same(f.reduce(a, **kwargs), np.add.reduce(a, **kwargs))
+        for axis in range(3):
+            same(f.accumulate(a, axis), np.add.accumulate(a, axis))
+            same(f.reduceat(a, [0, 1, 0], axis), np.add.reduceat(a, [0, 1, 0], axis))
+        same(f.outer(a[0, 0], a[1]), np.add.outer(a[0, 0], a[1]))
+        b, c = a[0, 0].copy(), a[0, 0].copy()
+        f.at(b, [0, 0, 2], 1)
+        np.add.at(c, [0, 0, 2], 1)
+        same(b, c)
+    assert f.reduce([]) == 0 and f.identity == 0
+    plain = vectorize(lambda x, y: x + y)
+    assert plain.identity is None and plain.reduce(np.arange(5)) == 10
+    with pytest.raises(ValueError, match="no identity"):
+        plain.reduce(np.zeros(0))
+    with pytest.raises(ValueError, match="not reorderable"):
+        plain.reduce(np.ones((2, 2)), axis=None)
+    assert vectorize(identity="reorderable")(lambda x, y: x + y).reduce(np.ones((2, 2)), axis=None) == 4
+
+
+def test_division_by_zero_is_numpys(tier):
+    f = vectorize(["float64(float64, float64)"])(lambda x, y: x / y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        same(f(np.array([1.0, -1.0, 0.0]), 0.0), np.array([np.inf, -np.inf, np.nan]))
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        f(np.ones(3), np.zeros(3))
+    strict = vectorize(["float64(float64, float64)"], error_model="python")(lambda x, y: x / y)
+    with pytest.raises(ZeroDivisionError):
+        strict(np.ones(3), np.zeros(3))
+
+
+# -- exceptions ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_exceptions_come_out_of_every_kind_of_call(tier):
+    @vectorize(["float64(float64, float64)"], identity=0)
+    def f(x, y):
+        if x > 100:
+            raise ValueError("too big", x)
+        return x + y
+    n = np.arange
+    calls = [lambda: f(101.0, 1), lambda: f(n(200.0), 1), lambda: f(n(20000.0), 1), lambda: f(n(20000.0).reshape(100, 200)[::2, ::2], 1), lambda: f(n(20000), 1), lambda: f(n(20000.0)[::-1], 1),
+             lambda: f.reduce(n(2000.0)), lambda: f.reduce(n(2000.0).reshape(2, 1000), axis=1), lambda: f.accumulate(n(2000.0)), lambda: f.reduceat(n(2000.0), [0, 5, 7]),
+             lambda: f.outer(n(2000.0), n(10.0)), lambda: f.at(n(200.0), n(200), 1.0), lambda: f(n(2000.0), 1, where=n(2000) > 50, out=np.zeros(2000))]
+    for call in calls:
+        with pytest.raises(ValueError, match="too big") as e:
+            call()
+        last = traceback.extract_tb(e.value.__traceback__)[-1]
+        assert last.name == "f" and "raise ValueError" in last.line
+        assert e.value.args == ("too big", 101.0) or e.value.args[1] > 100
+
+
+def test_what_cannot_be_compiled_says_so(tier):
+    with pytest.raises(TypeError, match="no type for dtype"):
+        at_module(np.longdouble(1), 2)
+    with pytest.raises(tierup.TypingError, match="returns a number"):
+        vectorize(lambda x: "text")(1.0)
+    with pytest.raises(tierup.TierupError, match="vectorize.*cuda"):
+        vectorize(["f8(f8)"], target="cuda")
+    with pytest.raises(ValueError, match="targets cpu, parallel, cuda"):
+        vectorize(["f8(f8)"], target="tpu")
+    with pytest.raises(TypeError, match="positional parameters only"):
+        vectorize(lambda *a: 1)
+    with pytest.raises(TypeError, match="takes 1"):
+        vectorize(["f8(f8, f8)"])(lambda x: x)
+    with pytest.raises(ValueError, match="identity"):
+        vectorize(["f8(f8, f8)"], identity="zero")(lambda x, y: x)
+    with pytest.raises(TypeError, match="no option"):
+        vectorize(["f8(f8)"], speed=1)(lambda x: x)
+
+
+# -- objects -------------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_it_is_a_ufunc():
+    f = at_module
+    assert isinstance(f, np.ufunc) and repr(f) == "<ufunc 'at_module'>" and f.__name__ == "at_module" and f.__module__ == __name__ and "Adds twice." in f.__doc__
+    assert (f.nin, f.nout, f.nargs, f.signature) == (2, 1, 3, None) and f.ufunc is f and f.py_func(1, 2) == 5 and f.__wrapped__ is f.py_func
+    assert copy.copy(f) is f and copy.deepcopy(f) is f and f.targetoptions["nopython"]
+    assert "f" in f.inspect() or f.ntypes == 0
+
+
+def test_signatures_close_a_ufunc_and_add_opens_loops():
+    f = vectorize(lambda x: x + 1)
+    f.add("float32(float32)")
+    assert f.types == ["f->f"]
+    f.disable_compile()
+    assert f(np.float32(1)) == 2
+    with pytest.raises(TypeError, match="may not compile more"):
+        f(np.arange(3))
+
+
+def test_pickles(tmp_path):
+    assert pickle.loads(pickle.dumps(at_module)) is at_module and pickle.loads(pickle.dumps(add_to_all)) is add_to_all
+    offset = 10
+    local = vectorize(["float64(float64)"], identity=None)(lambda x: x + offset)
+    again = pickle.loads(pickle.dumps(local))
+    assert again is not local and again.types == ["d->d"] and again(1) == 11 and pickle.loads(pickle.dumps(local)) is again
+    text = pickle.dumps(vectorize(lambda x, y: x * y + offset))
+    code = f"import pickle, numpy as np; f = pickle.loads({text!r}); print(f(np.arange(3), 2), pickle.loads(pickle.dumps(f)) is f)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[10 12 14] True\n"
+    dynamic = guvectorize("(n)->(n)")(lambda a, r: None)
+    assert pickle.loads(pickle.dumps(dynamic)).signature == "(n)->(n)"
+
+
+def test_ufuncs_are_freed():
+    import weakref
+    def kernel(x):
+        return x + 1
+    alive = weakref.ref(kernel)
+    f = vectorize(["float64(float64)"])(kernel)
+    assert f(1.0) == 2.0
+    njit(lambda x: f(x))(1.0)
+    del f, kernel
+    gc.collect()
+    assert alive() is None
+
+
+def test_many_loops_in_one_ufunc():
+    f = vectorize(lambda x, y, z: x + y + z)
+    values = [np.ones(2, d) for d in (np.int64, np.float32, np.float64, np.complex64, np.complex128)]
+    for a in values:
+        for b in values:
+            for c in values:
+                same(f(a, b, c), a + b + c)
+    assert f.ntypes == len(f.types) == 125
+
+
+def test_threads_use_one_ufunc():
+    f = vectorize(lambda x, y: x * 2.0 + y)
+    a = np.arange(100_000.0)
+    wrong = []
+
+    def work(dtype):
+        for _ in range(30):
+            x = a.astype(dtype)
+            if not np.array_equal(f(x, x), x * 2.0 + x):
+                wrong.append(dtype)
+    threads = [threading.Thread(target=work, args=(d,)) for d in (np.float64, np.float32, np.int64, np.float64)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
+def test_array_ufunc_protocol():
+    class Logged:
+        def __init__(self, a):
+            self.a = a
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            values = [i.a if isinstance(i, Logged) else i for i in inputs]
+            return ufunc, method, getattr(ufunc, method)(*values, **kwargs)
+    ufunc, method, result = at_module(Logged(np.arange(3)), 1)
+    assert ufunc is at_module and method == "__call__" and list(result) == [2, 3, 4]
+    assert at_module.reduce(Logged(np.arange(3)))[1] == "reduce" and add_to_all(Logged(np.arange(3.0)), 1)[0] is add_to_all
+
+
+def test_dask_arrays():
+    da = pytest.importorskip("dask.array")
+    x = da.arange(1000, chunks=100)
+    f = vectorize(lambda x, y: x * x + y)
+    for scheduler in ("synchronous", "threads"):
+        lazy = f(x, 1.5)
+        assert isinstance(lazy, da.Array)
+        np.testing.assert_array_equal(lazy.compute(scheduler=scheduler), np.arange(1000) ** 2 + 1.5)
+        np.testing.assert_array_equal(at_module(x, x).compute(scheduler=scheduler), 3 * np.arange(1000))
+    g = da.apply_gufunc(add_to_all, "(n),()->(n)", da.ones((6, 4), chunks=(2, 4)), 2.0, output_dtypes=float)
+    np.testing.assert_array_equal(g.compute(scheduler="synchronous"), np.full((6, 4), 3.0))
+
+
+def test_xarray_and_pandas():
+    xr, pd = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    d = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("a", "b"), coords={"a": [1, 2]})
+    assert at_module(d, 1).identical(d + 2) and xr.apply_ufunc(at_module, d, d).identical(d + 2 * d)
+    assert xr.apply_ufunc(add_to_all, d, 2.0, input_core_dims=[["b"], []], output_core_dims=[["b"]]).identical(d + 2)
+    s = pd.Series([1.0, 2.0], index=["x", "y"])
+    pd.testing.assert_series_equal(at_module(s, 1), s + 2)
+
+
+def test_ctrl_c_ends_a_loop():
+    code = """if 1:
+        import os, signal, threading, time, numpy as np, tierup
+        @tierup.vectorize(["float64(float64)"])
+        def slow(x):
+            s = 0.0
+            for i in range(200_000_000):
+                s += x / (i + 1)
+            return s
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        began = time.time()
+        try:
+            slow(np.ones(10000))
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - began < 10)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "interrupted True\n"
+
+
+def test_loops_without_the_gil_let_others_run():
+    f = vectorize(["float64(float64)"])(lambda x: math.sin(x) if x < 1e9 else 0.0)
+    a, seen = np.random.default_rng(1).random(3_000_000), []
+    f(a)
+    stop = threading.Event()
+
+    def watch():
+        while not stop.is_set():
+            seen.append(time.perf_counter())
+    t = threading.Thread(target=watch)
+    t.start()
+    f(a)
+    stop.set()
+    t.join()
+    assert len(seen) > 100
+
+
+def test_hot_loops_are_promoted():
+    if not LLVM:
+        pytest.skip("there is no tier 1")
+    f = vectorize(["float64(float64, float64)"])(lambda x, y: x * y + 1.0)
+    d = f._builder.kept[0]
+    a, end = np.ones(10_000), time.monotonic() + 30
+    while tierup._tierup.history(d, 0)[0] == 0 and time.monotonic() < end:
+        f(a, a)
+    assert tierup._tierup.history(d, 0)[0] == 1
+    assert (f(a, a) == 2).all()
+
+
+# -- from compiled code --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_compiled_code_calls_ufuncs(tier):
+    f = vectorize(lambda x, y: x * 3 + y)
+    g = vectorize(["float32(float32, float32)", "float64(float64, float64)"])(lambda x, y: x * 3 + y)
+    for u in (f, g):
+        call = njit(lambda a, b: u(a, b))
+        for dtype in (np.float32, np.float64, np.int16, np.int64):
+            for a, b in operands(dtype):
+                got, want = call(a, b), u(a, b)
+                np.testing.assert_array_equal(got, want)
+                assert np.asarray(got).dtype == np.asarray(want).dtype or not isinstance(want, np.ndarray)
+        assert call(2, 3) == 9 and call([1, 2], np.ones(2)).tolist() == [4.0, 7.0]
+        with pytest.raises(ValueError, match=r"could not be broadcast together with shapes \(2,\) \(3,\)"):
+            call(np.ones(2), np.ones(3))
+
+        @njit
+        def into(a, out):
+            u(a, 1, out)
+            u(out, 1, out=out)
+            return out
+        a = np.arange(6.0).reshape(2, 3)
+        same(into(a, np.zeros((2, 3))), u(u(a, 1), 1))
+        same(into(a[:1], np.zeros((2, 3))), np.broadcast_to(u(u(a[:1], 1), 1), (2, 3)).copy())
+        with pytest.raises(ValueError, match=r"non-broadcastable output operand with shape \(3,\) doesn't match the broadcast shape \(2,3\)"):
+            into(a, np.zeros(3))
+
+        @njit
+        def shifted(a):
+            return u(a[:-1], a[1:], a[1:])
+        b, c = np.arange(8.0), np.arange(8.0)
+        shifted(b)
+        u(c[:-1], c[1:], c[1:])
+        same(b, c)
+
+
+def test_compiled_code_reduces_with_ufuncs(tier):
+    f = vectorize(["float64(float64, float64)", "int64(int64, int64)"], identity=0)(lambda x, y: x + y)
+    methods = [lambda a: f.reduce(a), lambda a: f.reduce(a, axis=1), lambda a: f.reduce(a, axis=None), lambda a: f.reduce(a, axis=(0, 1)), lambda a: f.reduce(a, axis=-1, keepdims=True),
+               lambda a: f.reduce(a, initial=4), lambda a: f.accumulate(a), lambda a: f.accumulate(a, 1), lambda a: f.outer(a, a[0]), lambda a: f.reduceat(a, np.array([0, 2, 1])),
+               lambda a: f.reduce(a[:0]), lambda a: f.reduce(a, dtype=np.float64)]
+    for m in methods:
+        for a in (np.arange(12.0).reshape(3, 4), np.arange(12).reshape(3, 4), np.asfortranarray(np.arange(12.0).reshape(3, 4))):
+            got, want = njit(m)(a), m(a)
+            np.testing.assert_array_equal(got, want)
+            assert np.asarray(got).dtype == np.asarray(want).dtype
+
+    @njit
+    def at(a):
+        f.at(a, np.array([0, 0, 1]), 2)
+        return a
+    assert at(np.zeros(3)).tolist() == [4.0, 2.0, 0.0]
+    assert njit(lambda: (f.nin, f.nout, f.nargs, f.identity, f.signature))() == (2, 1, 3, 0, None)
+    plain = vectorize(lambda x, y: x - y)
+    with pytest.raises(ValueError, match="not reorderable"):
+        njit(lambda a: plain.reduce(a, axis=None))(np.ones((2, 2)))
+    with pytest.raises(ValueError, match="no identity"):
+        njit(lambda a: plain.reduce(a))(np.ones(0))
+    with pytest.raises(NotImplementedError):
+        njit(lambda a: f.reduce(a, where=a > 1))(np.ones(3))
+
+
+def test_ufuncs_are_arguments_and_raise(tier):
+    @vectorize
+    def f(x):
+        if x < 0:
+            raise ValueError("negative")
+        return math.sqrt(x)
+    apply = njit(lambda g, a: g(a))
+    np.testing.assert_array_equal(apply(f, np.array([4.0, 9.0])), [2.0, 3.0])
+    with pytest.raises(ValueError, match="negative"):
+        apply(f, np.array([4.0, -9.0]))
+    eager = vectorize(["float64(float64)"])(lambda x: x)
+    with pytest.raises(TypeError, match="could not be safely coerced"):
+        apply(eager, 1j)
+
+
+# -- gufuncs -------------------------------------------------------------------------------------------------------------------------------------
+
+
+@guvectorize(["void(float64[:,:], float64[:,:], float64[:,:])", "void(int64[:,:], int64[:,:], int64[:,:])"], "(m,n),(n,p)->(m,p)")
+def matrix_product(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def test_gufuncs_are_numpys(tier):
+    f = guvectorize(["void(float64[:,:], float64[:,:], float64[:,:])", "void(int64[:,:], int64[:,:], int64[:,:])"], "(m,n),(n,p)->(m,p)")(matrix_product.py_func)
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(20.0).reshape(4, 5)
+    same(f(a, b), np.matmul(a, b))
+    same(f(a.astype(int), b.astype(int)), np.matmul(a.astype(int), b.astype(int)))
+    same(f(a[0].T, a[0]), np.matmul(a[0].T, a[0]))
+    out = np.zeros((2, 3, 5))
+    assert f(a, b, out) is out
+    same(f(a, b, axes=[(-2, -1), (-2, -1), (-1, -2)]), np.matmul(a, b, axes=[(-2, -1), (-2, -1), (-1, -2)]))
+    assert f.signature == "(m,n),(n,p)->(m,p)" and f.types == ["dd->d", "ll->l"]
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        f(a, a)
+
+
+def test_gufunc_scalars_several_outputs_and_axes(tier):
+    @guvectorize(["void(float64[:], float64, float64[:], float64[:])"], "(n),()->(),(n)")
+    def f(a, k, total, scaled):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+            scaled[i] = a[i] * k
+        total[0] = s
+    a = np.arange(12.0).reshape(3, 4)
+    total, scaled = f(a, [1.0, 2.0, 3.0])
+    same(total, a.sum(1))
+    same(scaled, a * np.array([[1.0], [2.0], [3.0]]))
+    one = guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda a, r: total_of(a, r))
+    for x in (a, a.T, a[::2, ::-1]):
+        same(one(x), x.sum(-1))
+        same(one(x, axis=0), x.sum(0))
+        same(one(x, keepdims=True), x.sum(-1, keepdims=True))
+    assert one(a[0]) == 6.0 and isinstance(one(a[0]), np.float64)
+    boxed = guvectorize(["void(complex64[:], int8[:], complex64[:])"], "(),()->()")(lambda x, k, r: product_of(x, k, r))
+    same(boxed(np.array([1j, 2], np.complex64), np.int8(3)), np.array([3j, 6], np.complex64))
+
+
+@njit
+def total_of(a, r):
+    r[0] = a.sum()
+
+
+@njit
+def product_of(x, k, r):
+    r[0] = x[0] * k[0]
+
+
+def test_gufunc_complex_and_bool_scalars(tier):
+    @guvectorize(["void(complex128, bool_, float32, complex128[:])"], "(),(),()->()")
+    def f(z, b, x, r):
+        r[0] = z * x if b else -z
+    same(f(np.array([1j, 2 + 1j]), [True, False], np.float32(2.5)), np.array([2.5j, -2 - 1j]))
+
+
+def test_gufunc_writable_inputs(tier):
+    f = guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->()", writable_args=(0,))(lambda a, b, r: changed(a, b, r))
+    for dtype in (np.float64, np.float32):
+        a = np.zeros((2, 3), dtype)
+        f(a, 2.0)
+        same(a, np.full((2, 3), 2, dtype))
+    with pytest.raises(ValueError, match="writable_args"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->()", writable_args=(5,))(lambda a, r: None)
+
+
+@njit
+def changed(a, b, r):
+    for i in range(len(a)):
+        a[i] += b
+    r[0] = 0
+
+
+def test_dynamic_gufuncs_learn_types_from_their_outputs(tier):
+    f = guvectorize("(m,n),(n,p)->(m,p)")(matrix_product.py_func)
+    a = np.arange(6).reshape(2, 3)
+    for dtype in (np.int64, np.float64, np.float32):
+        out = np.zeros((2, 2), dtype)
+        f(a, a.T.copy(), out)
+        same(out, (a @ a.T).astype(dtype))
+        f(a.astype(np.float32), a.T, out=np.zeros((2, 2)))
+    assert {t for t in f.types} >= {"ll->l", "ll->d", "ll->f", "fl->d"}
+    with pytest.raises(TypeError, match="too few arguments"):
+        f(a, a.T)
+
+
+def test_gufunc_errors(tier):
+    with pytest.raises(ValueError, match="layout"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)(n)")(lambda a, b: None)
+    with pytest.raises(ValueError, match="layout"):
+        guvectorize(["void(float64[:], float64[:])"], "(3)->()")(lambda a, b: None)
+    with pytest.raises(NameError, match="dimension m"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->(m)")(lambda a, b: None)
+    with pytest.raises(TypeError, match="operand 0"):
+        guvectorize(["void(float64[:,:], float64[:])"], "(n)->()")(lambda a, b: None)
+    with pytest.raises(TypeError, match="returns nothing"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda a, b: a[0])
+    with pytest.raises(TypeError, match="takes 1 arguments"):
+        guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda a: None)
+
+    @guvectorize(["void(float64[:], float64[:])"], "(n)->()")
+    def f(a, r):
+        if a[0] > 3:
+            raise ValueError("no")
+        r[0] = a[5]
+    with pytest.raises(ValueError, match="no"):
+        f(np.arange(60.0).reshape(10, 6))
+    with pytest.raises(IndexError):
+        f(np.zeros((2, 3)))
+
+
+def test_compiled_code_calls_gufuncs(tier):
+    product = guvectorize(["void(float64[:,:], float64[:,:], float64[:,:])"], "(m,n),(n,p)->(m,p)")(matrix_product.py_func)
+    dynamic = guvectorize("(m,n),(n,p)->(m,p)")(matrix_product.py_func)
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(20.0).reshape(4, 5)
+    for f in (product, dynamic):
+        @njit
+        def call(a, b, out):
+            f(a, b, out)
+            return out
+        same(call(a, b, np.zeros((2, 3, 5))), a @ b)
+        same(call(a[0], b, np.zeros((3, 5))), a[0] @ b)
+        same(call(a, b, np.zeros((2, 3, 5), np.float32)), (a @ b).astype(np.float32))
+        with pytest.raises(ValueError, match=r"Input operand 1 has a mismatch in its core dimension 0, with gufunc signature .* \(size 3 is different from 4\)"):
+            call(a, a, np.zeros((2, 3, 3)))
+        with pytest.raises(ValueError, match="does not have enough dimensions"):
+            call(a, b[0], np.zeros((2, 3, 5)))
+    add = add_to_all
+
+    @njit
+    def spread(a, k, out):
+        add(a, k, out)
+        return out
+    a = np.arange(6.0).reshape(2, 3)
+    same(spread(a, 1.0, np.zeros((2, 3))), a + 1)
+    same(spread(a, np.array([1.0, 2.0]), np.zeros((2, 3))), a + np.array([[1.0], [2.0]]))
+    same(spread(a.T, np.array([[1.0], [2.0]]), np.zeros((2, 3, 2))), a.T + np.array([[[1.0]], [[2.0]]]))
+    same(spread(np.arange(3), 1, np.zeros(3)), np.arange(3) + 1.0)
+    total = guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda a, r: total_of(a, r))
+
+    @njit
+    def totals(a, r):
+        total(a, r)
+        return r
+    same(totals(a, np.zeros(2)), a.sum(1))
+    assert totals(a[0], np.zeros(())) == 3
+    with pytest.raises(ValueError):
+        totals(a, np.zeros(3))
+    assert njit(lambda: (add.nin, add.nout, add.signature))() == (2, 1, "(n),()->(n)")
