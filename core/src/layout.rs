@@ -123,6 +123,16 @@ pub struct Frame {
     pub closing: i64,
 }
 
+/// A `numpy.random.Generator`, held for as long as compiled code draws from it.
+#[repr(C)]
+pub struct BitSource {
+    pub obj: Obj,
+    /// NumPy's `bitgen_t` of its bit generator.
+    pub bits: *mut u8,
+    /// The generator itself.
+    pub py: *mut u8,
+}
+
 /// A field's byte offset for lowering.
 #[macro_export]
 macro_rules! offset {

@@ -6,6 +6,7 @@
 pub mod entity;
 pub mod backend;
 pub mod door;
+pub mod draw;
 pub mod bitset;
 pub mod bytecode;
 pub mod diag;

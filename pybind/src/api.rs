@@ -181,6 +181,7 @@ fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f
 #[pyfunction]
 fn after_fork() {
     promote::after_fork();
+    tierup_runtime::random::after_fork();
     crate::ctx::after_fork()
 }
 

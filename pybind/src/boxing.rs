@@ -35,7 +35,7 @@ pub unsafe fn new_ref(o: Obj) -> Obj {
 pub fn cannot_box(t: Type) -> Option<String> {
     match t.kind() {
         Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Array(_) | Kind::Range(_) | Kind::Slice(_)
-        | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception => None,
+        | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Random => None,
         // A function that never returns has nothing to box.
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
@@ -122,6 +122,12 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                     if k == which { made = to_python(*t, at, cx) } else { *at = at.add(t.leaf_count()) }
                 }
                 made
+            }
+            Kind::Random => {
+                let source = next() as *mut tierup_core::layout::BitSource;
+                let object = new_ref((*source).py.cast());
+                release(source.cast());
+                object
             }
             Kind::List(_) => lists::to_python(t, next() as *mut tierup_core::layout::List, cx),
             Kind::Range(step) => {

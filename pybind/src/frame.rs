@@ -10,7 +10,7 @@ use crate::npy::PyArrayObject;
 use pyo3::ffi;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::AtomicI64;
-use tierup_core::layout::{IMMORTAL, MemBlock, Obj, Str};
+use tierup_core::layout::{BitSource, IMMORTAL, MemBlock, Obj, Str};
 
 /// Leaves of arguments, stand-ins and leaves of results that fit without an allocation.
 pub const ARGS: usize = 32;
@@ -153,6 +153,25 @@ impl Frame {
             let p = self.stand_in().cast::<BorrowedStr>();
             p.write(borrowed_str(text, IMMORTAL, never_dropped_str));
             p.cast()
+        }
+    }
+
+    /// The bits of a generator argument; none where it has none (then this frame knows why). The stand-in owns a reference to the generator.
+    ///
+    /// # Safety
+    /// `generator` must be a live `numpy.random.Generator`.
+    #[cold]
+    pub unsafe fn random(&mut self, generator: *mut ffi::PyObject) -> Option<*mut BitSource> {
+        // SAFETY: as required of the caller.
+        match unsafe { crate::random::source_of(generator) } {
+            Ok(source) => {
+                self.extra().owned.push(source.cast());
+                Some(source)
+            }
+            Err(e) => {
+                self.extra().failure = Some(e.into());
+                None
+            }
         }
     }
 

@@ -29,9 +29,18 @@ struct Paths {
 }
 static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
-/// Modules that rows of the operation table live in, by their first component: `numpy` of `numpy.linalg.norm`.
+/// Modules that NumPy loads when somebody asks for them. Nobody must ask in order to find out what an object is.
+const LOADED_LATER: [&str; 2] = ["numpy.random", "numpy.linalg"];
+
+/// The module that a row of the operation table lives in, and the rest of its path.
+fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
+    let later = LOADED_LATER.iter().find_map(|m| Some((*m, path.strip_prefix(m)?.strip_prefix('.')?)));
+    later.or_else(|| path.split_once('.'))
+}
+
+/// Modules that rows of the operation table live in.
 static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let mut roots: Vec<_> = ops::paths().filter_map(|p| p.split_once('.').map(|(m, _)| m)).collect();
+    let mut roots: Vec<_> = ops::paths().filter_map(|p| module_and_rest(p).map(|(m, _)| m)).collect();
     roots.sort_unstable();
     roots.dedup();
     roots
@@ -58,10 +67,10 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
         let Ok(module) = modules.get_item(root) else { continue };
         // `array` and `string` are prefixes of method rows as well as modules of the standard library.
         if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() { continue; }
-        let rows: Vec<&'static str> = ops::paths().filter(|p| p.split_once('.').is_some_and(|(m, _)| m == *root)).collect();
+        let rows: Vec<(&'static str, &'static str)> = ops::paths().filter_map(|p| module_and_rest(p).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest))).collect();
         let mut found = vec![];
-        for path in rows {
-            let object = path.split('.').skip(1).try_fold(module.clone(), |at, name| at.getattr(name));
+        for (path, rest) in rows {
+            let object = rest.split('.').try_fold(module.clone(), |at, name| at.getattr(name));
             // A row for another version of the module than this one has no object.
             if let Ok(o) = object { found.push((path, o)); }
         }

@@ -24,6 +24,7 @@ mod lists;
 mod npy;
 mod overload;
 mod plan;
+mod random;
 mod typeof_;
 mod ufunc;
 mod value;

@@ -7,6 +7,7 @@ use crate::errors::{Failure, attached};
 use crate::frame::{Frame, Lenience};
 use crate::lists::{self, ListPlan};
 use crate::npy::{self, Numpy, PyArrayObject};
+use crate::random;
 use crate::typeof_::{is_plain_subclass, layout_of, type_of};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -41,6 +42,8 @@ pub enum Plan {
     /// Any number, converted as far as the call allows, or as far as elements of a list need.
     Number(Type, Purpose),
     Str,
+    /// A `numpy.random.Generator`.
+    Random,
     None,
     Array(ArrayPlan),
     Tuple(Box<[Plan]>),
@@ -84,6 +87,7 @@ impl Plan {
             Kind::Complex(Float::Py) => Plan::PyComplex,
             Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Plan::Scalar(scalars(n, t)),
             Kind::Str => Plan::Str,
+            Kind::Random => Plan::Random,
             Kind::None => Plan::None,
             Kind::Array(a) => Plan::array(a, lenient),
             Kind::Tuple(m) => Plan::Tuple(all(m)),
@@ -139,7 +143,7 @@ impl Plan {
                     frame.text(obj) as u64
                 }
                 Plan::PyComplex | Plan::U64(_) | Plan::Number(..) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
-                | Plan::Optional(..) | Plan::Variant(_) | Plan::Unit(_) | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
+                | Plan::Optional(..) | Plan::Variant(_) | Plan::Unit(_) | Plan::Random | Plan::Impossible => return self.unbox_rest(obj, class, out, frame),
             };
             out.write(bits);
             Some(out.add(1))
@@ -234,6 +238,11 @@ impl Plan {
                     None
                 }
                 Plan::Unit(u) => u.admits(obj, frame).then_some(out),
+                Plan::Random => {
+                    if !random::is_generator(class) { return None; }
+                    out.write(frame.random(obj)? as u64);
+                    Some(out.add(1))
+                }
                 Plan::Impossible => None,
                 Plan::PyInt | Plan::PyFloat | Plan::Array(_) | Plan::None | Plan::Bool(_) | Plan::Scalar(_) | Plan::Str => self.unbox(obj, out, frame),
             }

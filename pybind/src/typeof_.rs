@@ -21,6 +21,7 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         // SAFETY: both are live type objects.
         if unsafe { ffi::PyType_IsSubtype(class, n.array_type) } != 0 { return type_of_array(obj, n); }
     }
+    if crate::random::is_generator(class) { return Ok(Type::new(Kind::Random)); }
     if obj.is_none() { return Ok(Type::none()); }
     if obj.is_instance_of::<PyBool>() { return Ok(Type::bool()); }
     if let Ok(i) = obj.cast::<PyInt>() { return type_of_int(i); }

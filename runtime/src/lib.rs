@@ -17,6 +17,7 @@ pub mod mathfn;
 pub mod number;
 pub mod object;
 pub mod print;
+pub mod random;
 mod shape;
 pub mod string;
 pub mod time;

@@ -124,6 +124,7 @@ pub fn class_of(t: Type) -> &'static str {
         Kind::DType(_) => "dtype",
         Kind::Exception => "exception",
         Kind::Generator(..) => "generator",
+        Kind::Random => ops::random::GENERATOR,
         Kind::Iter(IterType::Flat(_)) => "flat",
         Kind::Optional(t) => class_of(*t),
         // Attributes of what is an attribute itself: `a.flags.c_contiguous`.

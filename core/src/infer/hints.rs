@@ -83,6 +83,7 @@ pub fn instead_of(path: &str) -> Option<&'static str> {
         "eval" | "exec" | "compile" => "write the code out, or pass a function",
         "super" => "use functions that take what the object holds",
         "str.format" => "use an f-string: f\"{x:.2f}\"",
+        "numpy.random.default_rng" | "numpy.random.RandomState" => "make the generator outside with np.random.default_rng(seed), and pass it as an argument",
         p if p.starts_with("random.") || p.starts_with("numpy.random.") => "make the numbers outside, and pass them as an array",
         _ => return None,
     })

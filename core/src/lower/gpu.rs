@@ -48,7 +48,7 @@ fn fits(t: Type, arrays: bool) -> bool {
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),
         Kind::Function(_) => t.leaf_count() == 0,
         Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Exception | Kind::Variant(_)
-        | Kind::Conflict(..) | Kind::Generator(..) => false,
+        | Kind::Conflict(..) | Kind::Generator(..) | Kind::Random => false,
     }
 }
 

@@ -322,7 +322,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         _ if is_unit(a) && is_unit(b) => Some(a == b),
         (Kind::Ellipsis, Kind::Ellipsis) => Some(true),
         (Kind::Str, Kind::Str) | (Kind::List(_), Kind::List(_)) | (Kind::ListVar(_), Kind::ListVar(_)) | (Kind::Exception, Kind::Exception) => None,
-        (Kind::List(_), Kind::ListVar(_)) | (Kind::ListVar(_), Kind::List(_)) | (Kind::Generator(..), Kind::Generator(..)) => None,
+        (Kind::List(_), Kind::ListVar(_)) | (Kind::ListVar(_), Kind::List(_)) | (Kind::Generator(..), Kind::Generator(..)) | (Kind::Random, Kind::Random) => None,
         (Kind::Array(_), Kind::Array(_)) => None,
         // Small numbers are shared objects in CPython, so `is` on them means `==` to whoever writes it.
         _ if a.is_number() && b.is_number() => if a.strong() == b.strong() { None } else { Some(false) },
@@ -388,7 +388,7 @@ fn known_truth(t: Type) -> Option<Option<bool>> {
         Kind::None => Some(Some(false)),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(Some(!m.is_empty())),
         Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::Method(..) | Kind::Ellipsis | Kind::Exception
-        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Generator(..) | Kind::Slice(_) => Some(Some(true)),
+        | Kind::ExcClass(_) | Kind::NamedTupleClass(_) | Kind::Class(_) | Kind::Generator(..) | Kind::Random | Kind::Slice(_) => Some(Some(true)),
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Array(_) => Some(None),
         Kind::Optional(t) => known_truth(*t).map(|known| known.filter(|k| !k)),
         Kind::Variant(m) => m.iter().map(|t| known_truth(*t)).collect::<Option<Vec<_>>>().map(|_| None),

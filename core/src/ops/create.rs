@@ -122,7 +122,8 @@ fn made(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
     ArrayVal::alloc(cx, t.dtype, &shape, t.layout, zeroed)
 }
 
-fn check_dims(cx: &mut LowerCx<'_>, shape: &[Value]) {
+/// ValueError for a negative length.
+pub fn check_dims(cx: &mut LowerCx<'_>, shape: &[Value]) {
     for n in shape {
         let ok = cx.b.bin_imm(Op::IcmpSge, *n, 0);
         cx.check(ok, Class::ValueError, "negative dimensions are not allowed");

@@ -200,6 +200,7 @@ families!(
     kernel,
     reduce,
     sorting,
+    random,
     ;
     helpers:
     object,
@@ -216,6 +217,7 @@ families!(
     linalg,
     kernel,
     reveal,
+    random,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

@@ -62,7 +62,7 @@ impl Type {
                 out.push(plain(Ty::I8));
                 t.push_leaves(out);
             }
-            Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Exception | Kind::Generator(..) => out.push(REF),
+            Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Exception | Kind::Generator(..) | Kind::Random => out.push(REF),
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {

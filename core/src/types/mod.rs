@@ -174,6 +174,8 @@ pub enum Kind {
     Conflict(Type, Type),
     /// A generator object: key of its instance, and what it yields.
     Generator(u32, Type),
+    /// A `numpy.random.Generator`: a [`crate::layout::BitSource`].
+    Random,
 }
 
 static INTERNED: LazyLock<RwLock<HashSet<&'static Kind>>> = LazyLock::new(Default::default);

@@ -31,6 +31,7 @@ fn scalar(name: &str) -> Option<Type> {
         "complex64" => Type::new(Kind::Complex(Float::F32)),
         "complex128" => Type::new(Kind::Complex(Float::F64)),
         "exception" => Type::new(Kind::Exception),
+        "Generator" => Type::new(Kind::Random),
         "range" => Type::new(Kind::Range(None)),
         "range_iter" => Type::iter(IterType::Range(None)),
         "str_iter" => Type::iter(IterType::Str),

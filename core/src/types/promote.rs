@@ -252,7 +252,7 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         }),
         Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str
         | Kind::Array(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => t,
+        | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Generator(..) | Kind::Random | Kind::Conflict(..) => t,
     }
 }
 

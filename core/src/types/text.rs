@@ -58,6 +58,7 @@ impl Display for Type {
             Kind::Variant(m) => write!(f, "variant({})", Join(m)),
             Kind::Conflict(a, b) => write!(f, "conflict({a}, {b})"),
             Kind::Generator(_, t) => write!(f, "generator({t})"),
+            Kind::Random => write!(f, "Generator"),
         }
     }
 }

@@ -1,0 +1,366 @@
+//! Random numbers: `np.random.*` and `random.*`, each with a stream of its own in every thread, and methods of `np.random.Generator`, which draw from the bits of the
+//! generator that was passed. What is drawn is in [`crate::draw`] and the run-time; choices and shuffles are written in Python (`lib/random.py`, `lib/pyrandom.py`).
+
+use super::create::{check_dims, dtype_or, shape_dims, shape_values};
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::draw::{Draw, Gives};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, no_match};
+use crate::layout::BitSource;
+use crate::lir::{Op, Ty, Value};
+use crate::lower::arrays::{ArrayVal, element_code, load_element};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::rt::{Ctx, P};
+use crate::types::{Float, Int, Kind, Layout, Type};
+
+crate::runtime_fns! {
+    /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every draw changes a state, so none may be moved or dropped.
+    trait Helpers;
+    /// `n` numbers of distribution `what` (a code of `core::draw`), written to `out`; `params` are the bits of its parameters. ValueError where they are refused.
+    fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
+    /// One number of [0, 1).
+    fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
+    /// `n` integers of type `elem` from `low` to `low + range`, both included, written to `out`.
+    fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) [Writes, Pending];
+    /// An integer of 0 to `max`, both included, as shuffles draw it.
+    fn random_interval(source: *mut BitSource, max: i64) -> i64 [Writes, Never];
+    /// `random.random()`.
+    fn random_python() -> f64 [Writes, Never];
+    /// `random._randbelow(n)`, for a positive `n`.
+    fn random_below(n: i64) -> i64 [Writes, Never];
+    /// `random.getrandbits(k)`, for `k` of 0 to 64.
+    fn random_bits(k: i64) -> i64 [Writes, Never];
+    /// Seeds the thread's stream of `np.random` (0) or of `random` (1).
+    fn random_seed(which: i64, seed: i64) [Writes, Never];
+    /// Seeds it with entropy of the system.
+    fn random_seed_from_system(which: i64) [Writes, Never];
+}
+
+/// The class of NumPy's generators, as the prefix of their methods.
+pub const GENERATOR: &str = "numpy.random.Generator";
+
+/// The table: distributions that are a legacy function and a method of `Generator` alike, then the rest.
+macro_rules! rows {
+    ({ $($legacy:literal, $method:literal, $params:literal, $Draw:ident, $doc:literal;)* } $($rest:expr),* $(,)?) => {
+        &[
+            $(
+                OpDef::new(&[$legacy], concat!($params, "size=None"), Body::Lir(|_, a| rule(a, Draw::$Draw, 0), |cx, c| emit(cx, c, Draw::$Draw, 0))).raises().writes().doc($doc),
+                OpDef::new(&[$method], concat!("self, ", $params, "size=None"), Body::Lir(|_, a| rule(a, Draw::$Draw, 1), |cx, c| emit(cx, c, Draw::$Draw, 1))).raises().writes().doc($doc),
+            )*
+            $($rest),*
+        ]
+    };
+}
+
+/// A distribution of `Generator` that comes in two precisions.
+macro_rules! typed {
+    ($method:literal, $params:literal, $Draw:ident, $Single:ident, $doc:literal) => {
+        OpDef::new(&[$method], $params, Body::Lir(|_, a| typed_rule(a, Draw::$Draw, Draw::$Single), |cx, c| typed_emit(cx, c, Draw::$Draw, Draw::$Single))).raises().writes().doc($doc)
+    };
+}
+
+/// A distribution of the module `random`.
+macro_rules! python {
+    ($path:literal, $params:literal, $Draw:ident, $doc:literal) => {
+        OpDef::new(&[$path], $params, Body::Lir(|_, a| python_rule(a, Draw::$Draw), |cx, c| scalar(cx, c, Draw::$Draw, 0))).raises().writes().doc($doc)
+    };
+}
+
+/// A function of `lib/random.py` or `lib/pyrandom.py`.
+const fn lib(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().writes().doc(doc) }
+
+pub static OPS: &[OpDef] = rows! {
+    {
+        "numpy.random.uniform", "numpy.random.Generator.uniform", "low=0.0, high=1.0, ", Uniform, "Numbers of [low, high).";
+        "numpy.random.normal", "numpy.random.Generator.normal", "loc=0.0, scale=1.0, ", Normal, "Normal distribution.";
+        "numpy.random.lognormal", "numpy.random.Generator.lognormal", "mean=0.0, sigma=1.0, ", Lognormal, "Log-normal distribution.";
+        "numpy.random.exponential", "numpy.random.Generator.exponential", "scale=1.0, ", Exponential, "Exponential distribution.";
+        "numpy.random.gamma", "numpy.random.Generator.gamma", "shape, scale=1.0, ", Gamma, "Gamma distribution.";
+        "numpy.random.beta", "numpy.random.Generator.beta", "a, b, ", Beta, "Beta distribution.";
+        "numpy.random.chisquare", "numpy.random.Generator.chisquare", "df, ", Chisquare, "Chi-square distribution.";
+        "numpy.random.noncentral_chisquare", "numpy.random.Generator.noncentral_chisquare", "df, nonc, ", NoncentralChisquare, "Noncentral chi-square distribution.";
+        "numpy.random.f", "numpy.random.Generator.f", "dfnum, dfden, ", F, "F distribution.";
+        "numpy.random.noncentral_f", "numpy.random.Generator.noncentral_f", "dfnum, dfden, nonc, ", NoncentralF, "Noncentral F distribution.";
+        "numpy.random.standard_t", "numpy.random.Generator.standard_t", "df, ", Student, "Student's t distribution.";
+        "numpy.random.standard_cauchy", "numpy.random.Generator.standard_cauchy", "", Cauchy, "Cauchy distribution.";
+        "numpy.random.vonmises", "numpy.random.Generator.vonmises", "mu, kappa, ", Vonmises, "Von Mises distribution.";
+        "numpy.random.pareto", "numpy.random.Generator.pareto", "a, ", Pareto, "Pareto distribution of the second kind.";
+        "numpy.random.weibull", "numpy.random.Generator.weibull", "a, ", Weibull, "Weibull distribution.";
+        "numpy.random.power", "numpy.random.Generator.power", "a, ", Power, "Power distribution.";
+        "numpy.random.laplace", "numpy.random.Generator.laplace", "loc=0.0, scale=1.0, ", Laplace, "Laplace distribution.";
+        "numpy.random.gumbel", "numpy.random.Generator.gumbel", "loc=0.0, scale=1.0, ", Gumbel, "Gumbel distribution.";
+        "numpy.random.logistic", "numpy.random.Generator.logistic", "loc=0.0, scale=1.0, ", Logistic, "Logistic distribution.";
+        "numpy.random.rayleigh", "numpy.random.Generator.rayleigh", "scale=1.0, ", Rayleigh, "Rayleigh distribution.";
+        "numpy.random.wald", "numpy.random.Generator.wald", "mean, scale, ", Wald, "Wald distribution.";
+        "numpy.random.triangular", "numpy.random.Generator.triangular", "left, mode, right, ", Triangular, "Triangular distribution.";
+        "numpy.random.binomial", "numpy.random.Generator.binomial", "n, p, ", Binomial, "Binomial distribution.";
+        "numpy.random.negative_binomial", "numpy.random.Generator.negative_binomial", "n, p, ", NegativeBinomial, "Negative binomial distribution.";
+        "numpy.random.poisson", "numpy.random.Generator.poisson", "lam=1.0, ", Poisson, "Poisson distribution.";
+        "numpy.random.zipf", "numpy.random.Generator.zipf", "a, ", Zipf, "Zipf distribution.";
+        "numpy.random.geometric", "numpy.random.Generator.geometric", "p, ", Geometric, "Geometric distribution.";
+        "numpy.random.hypergeometric", "numpy.random.Generator.hypergeometric", "ngood, nbad, nsample, ", Hypergeometric, "Hypergeometric distribution.";
+        "numpy.random.logseries", "numpy.random.Generator.logseries", "p, ", Logseries, "Logarithmic series distribution.";
+    }
+    OpDef::new(&["numpy.random.random", "numpy.random.random_sample", "numpy.random.ranf", "numpy.random.sample"], "size=None", Body::Lir(|_, a| rule(a, Draw::Uniform01, 0), |cx, c| emit(cx, c, Draw::Uniform01, 0))).raises().writes().doc("Numbers of [0, 1)."),
+    OpDef::new(&["numpy.random.standard_normal"], "size=None", Body::Lir(|_, a| rule(a, Draw::Normal01, 0), |cx, c| emit(cx, c, Draw::Normal01, 0))).raises().writes().doc("Normal distribution."),
+    OpDef::new(&["numpy.random.standard_exponential"], "size=None", Body::Lir(|_, a| rule(a, Draw::Exponential1, 0), |cx, c| emit(cx, c, Draw::Exponential1, 0))).raises().writes().doc("Exponential distribution."),
+    OpDef::new(&["numpy.random.standard_gamma"], "shape, size=None", Body::Lir(|_, a| rule(a, Draw::Gamma1, 0), |cx, c| emit(cx, c, Draw::Gamma1, 0))).raises().writes().doc("Gamma distribution."),
+    OpDef::new(&["numpy.random.rand"], "*d", Body::Lir(|_, a| of_dims_rule(a, Draw::Uniform01), |cx, c| of_dims(cx, c, Draw::Uniform01))).raises().writes().doc("Numbers of [0, 1), in the shape of the arguments."),
+    OpDef::new(&["numpy.random.randn"], "*d", Body::Lir(|_, a| of_dims_rule(a, Draw::Normal01), |cx, c| of_dims(cx, c, Draw::Normal01))).raises().writes().doc("Normal distribution, in the shape of the arguments."),
+    typed!("numpy.random.Generator.random", "self, size=None, dtype=None", Uniform01, Uniform01F32, "Numbers of [0, 1)."),
+    typed!("numpy.random.Generator.standard_normal", "self, size=None, dtype=None", Normal01, Normal01F32, "Normal distribution."),
+    OpDef::new(&["numpy.random.Generator.standard_exponential"], "self, size=None, dtype=None, method='zig'", Body::Lir(exponential_rule, exponential_emit)).raises().writes().doc("Exponential distribution."),
+    typed!("numpy.random.Generator.standard_gamma", "self, shape, size=None, dtype=None", Gamma1, Gamma1F32, "Gamma distribution."),
+    OpDef::new(&["numpy.random._integers"], "source, low, range, size, dtype", Body::Lir(integers_rule, integers_emit)).raises().writes().doc("Integers from `low` to `low + range`; the source is None or a generator."),
+    OpDef::new(&["numpy.random._interval"], "source, max", Body::Lir(|_, a| whole(a, 1, Type::int()), |cx, c| {
+        let source = source(cx, c);
+        let max = cast::cast(cx, &c.args[1], c.types[1], Type::int())?[0];
+        Ok(vec![cx.helper_value(&random_interval, &[source, max])])
+    })).writes().doc("An integer of 0 to `max`; the source is None or a generator."),
+    OpDef::new(&["numpy.random._share"], "source, n, p", Body::Lir(|_, a| { parameters(&a[1..], Draw::Share)?; Ok(Answer::of(Type::int())) }, |cx, c| scalar(cx, c, Draw::Share, 1))).raises().writes().doc("A binomial number, its parameters not checked."),
+    OpDef::new(&["numpy.random.seed"], "seed", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
+        let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
+        let limit = cx.b.i64(1 << 32);
+        let fits = cx.b.bin(Op::IcmpUlt, seed, limit);
+        cx.check(fits, Class::ValueError, "Seed must be between 0 and 2**32 - 1");
+        seed_stream(cx, 0, Some(seed))
+    })).raises().writes().doc("Seeds this thread's stream of `np.random`."),
+    OpDef::new(&["numpy.random.seed"], "seed=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 0, None))).writes().doc("Seeds it with entropy of the system."),
+    OpDef::new(&["random.seed"], "a", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
+        let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
+        seed_stream(cx, 1, Some(seed))
+    })).writes().doc("Seeds this thread's stream of `random`."),
+    OpDef::new(&["random.seed"], "a=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 1, None))).writes().doc("Seeds it with entropy of the system."),
+    OpDef::new(&["random.random"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| Ok(vec![cx.helper_value(&random_python, &[])]))).writes().doc("A number of [0, 1)."),
+    OpDef::new(&["random._below"], "n", Body::Lir(|_, a| whole(a, 0, Type::int()), |cx, c| {
+        let n = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
+        Ok(vec![cx.helper_value(&random_below, &[n])])
+    })).writes().doc("An integer of 0 to a positive `n`, without it."),
+    OpDef::new(&["random.getrandbits"], "k", Body::Lir(getrandbits_rule, emit_getrandbits)).raises().writes().doc("An integer of `k` random bits."),
+    python!("random.uniform", "a, b", PyUniform, "A number between `a` and `b`."),
+    python!("random.triangular", "low=0.0, high=1.0", PyTriangular, "Triangular distribution."),
+    OpDef::new(&["random.triangular"], "low, high, mode", Body::Lir(|_, a| if a[2].is_none() { Ok(Answer::of(Type::float())) } else { python_rule(a, Draw::PyTriangularMode) }, |cx, c| {
+        scalar(cx, c, if *c.types[2] == Kind::None { Draw::PyTriangular } else { Draw::PyTriangularMode }, 0)
+    })).raises().writes().doc("Triangular distribution."),
+    python!("random.normalvariate", "mu=0.0, sigma=1.0", PyNormal, "Normal distribution."),
+    python!("random.gauss", "mu=0.0, sigma=1.0", PyGauss, "Normal distribution."),
+    python!("random.lognormvariate", "mu, sigma", PyLognormal, "Log-normal distribution."),
+    python!("random.expovariate", "lambd", PyExponential, "Exponential distribution."),
+    python!("random.vonmisesvariate", "mu, kappa", PyVonmises, "Von Mises distribution."),
+    python!("random.gammavariate", "alpha, beta", PyGamma, "Gamma distribution."),
+    python!("random.betavariate", "alpha, beta", PyBeta, "Beta distribution."),
+    python!("random.paretovariate", "alpha", PyPareto, "Pareto distribution."),
+    python!("random.weibullvariate", "alpha, beta", PyWeibull, "Weibull distribution."),
+    lib(&["random.randrange"], "start, stop=None, step=1", "pyrandom.randrange", "An integer of a range."),
+    lib(&["random.randint"], "a, b", "pyrandom.randint", "An integer of `a` to `b`, both included."),
+    lib(&["random.choice"], "seq", "pyrandom.choice", "An element of a sequence."),
+    lib(&["random.choices"], "population, weights=None, *, cum_weights=None, k=1", "pyrandom.choices", "Elements of a sequence, drawn with replacement."),
+    lib(&["random.sample"], "population, k", "pyrandom.sample", "Elements of a sequence, drawn without replacement."),
+    lib(&["random.shuffle"], "x", "pyrandom.shuffle", "Shuffles a sequence in place."),
+    lib(&["numpy.random.randint"], "low, high=None, size=None, dtype=None", "random.randint", "Integers from `low` up to, not including, `high`."),
+    lib(&["numpy.random.random_integers"], "low, high=None, size=None", "random.random_integers", "Integers from `low` up to `high`."),
+    lib(&["numpy.random.choice"], "a, size=None, replace=True, p=None", "random.choice", "Elements of an array, or integers below `a`."),
+    lib(&["numpy.random.shuffle"], "x", "random.shuffle", "Shuffles a sequence along its first axis in place."),
+    lib(&["numpy.random.permutation"], "x", "random.permutation", "A shuffled copy of an array, or of the integers below `x`."),
+    lib(&["numpy.random.multinomial"], "n, pvals, size=None", "random.multinomial", "Multinomial distribution."),
+    lib(&["numpy.random.dirichlet"], "alpha, size=None", "random.dirichlet", "Dirichlet distribution."),
+    lib(&["numpy.random.Generator.integers"], "self, low, high=None, size=None, dtype=None, endpoint=False", "random.integers", "Integers from `low` up to `high`."),
+    lib(&["numpy.random.Generator.choice"], "self, a, size=None, replace=True, p=None, axis=0, shuffle=True", "random.generator_choice", "Elements of an array, or integers below `a`."),
+    lib(&["numpy.random.Generator.shuffle"], "self, x, axis=0", "random.generator_shuffle", "Shuffles a sequence along an axis in place."),
+    lib(&["numpy.random.Generator.permutation"], "self, x, axis=0", "random.generator_permutation", "A shuffled copy of an array, or of the integers below `x`."),
+    lib(&["numpy.random.Generator.multinomial"], "self, n, pvals, size=None", "random.generator_multinomial", "Multinomial distribution."),
+    lib(&["numpy.random.Generator.dirichlet"], "self, alpha, size=None", "random.generator_dirichlet", "Dirichlet distribution."),
+};
+
+// ---- rules
+
+/// What a size makes of an element type.
+fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
+    if size.is_none() { return Ok(Answer::of(number)); }
+    let n = shape_dims(size.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("a size must be None, an integer or a tuple of integers, not {}", size.ty)))?;
+    Ok(Answer::of(Type::array(of, n, Layout::C)))
+}
+
+fn parameters(args: &[Arg], draw: Draw) -> Result<()> {
+    for (p, a) in draw.params().iter().zip(args) {
+        if a.ty.is_real() { continue; }
+        let d = Diagnostic::new(Code::NoMatchingOperation, format!("the parameter {} of a distribution must be a number, not {}", p.name, a.ty));
+        return Err(if a.ty.as_array().is_some() || a.ty.is_sequence() { d.help("draw in a loop over the elements") } else { d });
+    }
+    Ok(())
+}
+
+/// Types of elements and of single numbers.
+fn given(draw: Draw) -> (Type, Type) {
+    match draw.gives() {
+        Gives::Float => (Type::f64(), Type::float()),
+        Gives::Float32 => (Type::float_of(Float::F32), Type::float()),
+        Gives::Int => (Type::i64(), Type::int()),
+    }
+}
+
+/// `skip` operands stand before the parameters: none, or the generator.
+fn rule(args: &[Arg], draw: Draw, skip: usize) -> Result<Answer> {
+    parameters(&args[skip..], draw)?;
+    let (of, number) = given(draw);
+    sized(&args[skip + draw.params().len()], of, number)
+}
+
+fn python_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
+    parameters(args, draw)?;
+    Ok(Answer::of(Type::float()))
+}
+
+fn of_dims_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
+    if let Some(a) = args.iter().find(|a| !a.ty.is_index()) { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a length must be an integer, not {}", a.ty))); }
+    let (of, number) = given(draw);
+    Ok(Answer::of(if args.is_empty() { number } else { Type::array(of, args.len(), Layout::C) }))
+}
+
+/// Which precision a dtype asks for.
+fn precision(dtype: &Arg, double: Draw, single: Draw) -> Result<Draw> {
+    let t = dtype_or(dtype, Type::f64())?;
+    match *t {
+        Kind::Float(Float::F32) => Ok(single),
+        Kind::Float(_) => Ok(double),
+        _ => Err(Diagnostic::new(Code::NoMatchingOperation, format!("random numbers have the dtype float64 or float32, not {t}"))),
+    }
+}
+
+fn typed_rule(args: &[Arg], double: Draw, single: Draw) -> Result<Answer> { rule(args, precision(&args[args.len() - 1], double, single)?, 1) }
+
+fn exponential_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[3].text().is_none() { return Err(Diagnostic::new(Code::RequiresConstant, "the method must be a constant").help("write method='zig' or method='inv'")); }
+    rule(args, precision(&args[2], Draw::Exponential1, Draw::Exponential1F32)?, 1)
+}
+
+/// An integer as operand `k`.
+fn whole(args: &[Arg], k: usize, ret: Type) -> Result<Answer> {
+    if args[k].ty.is_index() { Ok(Answer::of(ret)) } else { Err(no_match("a random number", args)) }
+}
+
+fn no_seed(args: &[Arg]) -> Result<Answer> {
+    if args[0].is_none() { return Ok(Answer::of(Type::none())); }
+    Err(Diagnostic::new(Code::NoMatchingOperation, format!("a seed must be an integer or None, not {}", args[0].ty)))
+}
+
+fn integers_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = dtype_or(&args[4], Type::i64())?;
+    if !t.is_index() { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("random integers have an integer dtype or bool, not {t}"))); }
+    let legacy = args[0].is_none() && args[4].is_none();
+    sized(&args[3], t, if legacy { Type::int() } else { t })
+}
+
+fn getrandbits_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let unsigned = matches!(args[0].int(), Some(64));
+    if let Some(k) = args[0].int() && k > 64 { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{k} random bits do not fit into an integer, which has 64"))); }
+    whole(args, 0, if unsigned { Type::int_of(Int::U64) } else { Type::int() })
+}
+
+// ---- emitters
+
+fn source(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value { if *c.types[0] == Kind::Random { c.args[0][0] } else { cx.b.null() } }
+
+/// The parameters' bits in a row.
+fn spilled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Value> {
+    let mut words = vec![];
+    for (k, p) in draw.params().iter().enumerate() {
+        let to = if p.int { Type::int() } else { Type::float() };
+        let v = cast::cast(cx, &c.args[skip + k], c.types[skip + k], to)?[0];
+        words.push(if p.int { v } else { cx.b.conv(Op::Bitcast, Ty::I64, v) });
+    }
+    Ok(cx.spill(&words))
+}
+
+/// One number.
+fn scalar(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
+    let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
+    if draw == Draw::Uniform01 { return Ok(vec![cx.helper_value(&random_uniform, &[source])]); }
+    let params = spilled(cx, c, draw, skip)?;
+    let (what, one, out) = (cx.b.i64(draw as i64), cx.b.i64(1), cx.b.slot_addr(8));
+    cx.helper(&random_draw, &[source, what, params, one, out]);
+    let of = given(draw).0;
+    let x = load_element(cx, out, of);
+    cast::cast(cx, &x, of, c.ret)
+}
+
+fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: &[Value]) -> Result<Val> {
+    let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
+    let params = spilled(cx, c, draw, skip)?;
+    check_dims(cx, shape);
+    let out = ArrayVal::alloc(cx, given(draw).0, shape, Layout::C, false)?;
+    let (what, n) = (cx.b.i64(draw as i64), out.size(cx));
+    cx.guarded(&[out.owner], |cx| { cx.helper(&random_draw, &[source, what, params, n, out.data]); Ok(()) })?;
+    Ok(out.pack())
+}
+
+fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
+    let size = skip + draw.params().len();
+    if c.ret.as_array().is_none() { return scalar(cx, c, draw, skip); }
+    let shape = shape_values(cx, &c.args[size], c.types[size])?;
+    filled(cx, c, draw, skip, &shape)
+}
+
+fn of_dims(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw) -> Result<Val> {
+    let none = OpCall { args: &[], types: &[], ..*c };
+    if c.args.is_empty() { return scalar(cx, &none, draw, 0); }
+    let mut shape = vec![];
+    for (v, t) in c.args.iter().zip(c.types) { shape.push(cast::cast(cx, v, *t, Type::int())?[0]); }
+    filled(cx, &none, draw, 0, &shape)
+}
+
+/// Which of the two the call's dtype asked for; the rule has seen that it is one of them.
+fn chosen(c: &OpCall<'_>, dtype: usize, double: Draw, single: Draw) -> Draw {
+    precision(&Arg { ty: c.types[dtype], konst: c.consts[dtype].clone() }, double, single).unwrap_or(double)
+}
+
+fn typed_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: Draw, single: Draw) -> Result<Val> { emit(cx, c, chosen(c, c.types.len() - 1, double, single), 1) }
+
+fn exponential_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    // As in NumPy, all but "zig" is inversion.
+    let zig = c.consts[3].as_ref().and_then(crate::types::Const::as_str) == Some("zig");
+    let (double, single) = if zig { (Draw::Exponential1, Draw::Exponential1F32) } else { (Draw::Inverse, Draw::InverseF32) };
+    emit(cx, c, chosen(c, 2, double, single), 1)
+}
+
+fn integers_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let source = source(cx, c);
+    let low = cast::cast(cx, &c.args[1], c.types[1], Type::i64())?[0];
+    let range = cast::cast(cx, &c.args[2], c.types[2], Type::i64())?[0];
+    let of = c.ret.as_array().map_or(c.ret, |a| a.dtype);
+    let elem = element_code(cx, of)?;
+    if c.ret.as_array().is_none() {
+        let (one, out) = (cx.b.i64(1), cx.b.slot_addr(8));
+        cx.helper(&random_integers, &[source, elem, low, range, one, out]);
+        return Ok(load_element(cx, out, of.strong()));
+    }
+    let shape = shape_values(cx, &c.args[3], c.types[3])?;
+    check_dims(cx, &shape);
+    let out = ArrayVal::alloc(cx, of, &shape, Layout::C, false)?;
+    let n = out.size(cx);
+    cx.guarded(&[out.owner], |cx| { cx.helper(&random_integers, &[source, elem, low, range, n, out.data]); Ok(()) })?;
+    Ok(out.pack())
+}
+
+fn seed_stream(cx: &mut LowerCx<'_>, which: i64, seed: Option<Value>) -> Result<Val> {
+    let which = cx.b.i64(which);
+    match seed {
+        Some(s) => cx.helper(&random_seed, &[which, s]),
+        None => cx.helper(&random_seed_from_system, &[which]),
+    };
+    Ok(vec![])
+}
+
+fn emit_getrandbits(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let k = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
+    let zero = cx.b.i64(0);
+    let ok = cx.b.bin(Op::IcmpSge, k, zero);
+    cx.check(ok, Class::ValueError, "number of bits must be non-negative");
+    // 64 bits are an unsigned integer, which a variable number of them cannot be.
+    let most = cx.b.i64(if *c.ret == Kind::Int(Int::U64) { 64 } else { 63 });
+    let ok = cx.b.bin(Op::IcmpSle, k, most);
+    cx.check(ok, Class::OverflowError, "integers of compiled code have 63 bits and a sign");
+    Ok(vec![cx.helper_value(&random_bits, &[k])])
+}

@@ -1,0 +1,103 @@
+"""What Python's module `random` does with sequences and ranges, draw for draw."""
+
+import math
+import random
+
+
+def randrange(start, stop, step):
+    if stop is None:
+        if start > 0:
+            return random._below(start)
+        raise ValueError("empty range for randrange()")
+    width = stop - start
+    if step == 1:
+        if width > 0:
+            return start + random._below(width)
+        raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
+    if step > 0:
+        n = (width + step - 1) // step
+    elif step < 0:
+        n = (width + step + 1) // step
+    else:
+        raise ValueError("zero step for randrange()")
+    if n <= 0:
+        raise ValueError("empty range for randrange()")
+    return start + step * random._below(n)
+
+
+def randint(a, b):
+    return randrange(a, b + 1, 1)
+
+
+def choice(seq):
+    if len(seq) == 0:
+        raise IndexError("Cannot choose from an empty sequence")
+    return seq[random._below(len(seq))]
+
+
+def shuffle(x):
+    for i in range(len(x) - 1, 0, -1):
+        j = random._below(i + 1)
+        x[i], x[j] = x[j], x[i]
+
+
+def choices(population, weights, cum_weights, k):
+    n = len(population)
+    if weights is None and cum_weights is None:
+        return [population[int(math.floor(random.random() * n))] for _ in range(k)]
+    if weights is None:
+        return _by_sums(population, [w for w in cum_weights], k)
+    if cum_weights is None:
+        sums = [w for w in weights]
+        for i in range(1, len(sums)):
+            sums[i] += sums[i - 1]
+        return _by_sums(population, sums, k)
+    raise TypeError("Cannot specify both weights and cumulative weights")
+
+
+def _by_sums(population, sums, k):
+    if len(sums) != len(population):
+        raise ValueError("The number of weights does not match the population")
+    total = sums[-1] + 0.0
+    if total <= 0.0:
+        raise ValueError("Total of weights must be greater than zero")
+    if not math.isfinite(total):
+        raise ValueError("Total of weights must be finite")
+    return [population[_first_above(sums, random.random() * total, len(sums) - 1)] for _ in range(k)]
+
+
+def _first_above(sums, x, high):
+    low = 0
+    while low < high:
+        middle = (low + high) // 2
+        if x < sums[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def sample(population, k):
+    n = len(population)
+    if not 0 <= k <= n:
+        raise ValueError("Sample larger than population or is negative")
+    few = 21
+    if k > 5:
+        few += 4 ** math.ceil(math.log(k * 3) / math.log(4))
+    if n <= few:
+        pool = [x for x in population]
+        result = [x for x in pool[:k]]
+        for i in range(k):
+            j = random._below(n - i)
+            result[i] = pool[j]
+            pool[j] = pool[n - i - 1]
+        return result
+    taken = [False] * n
+    result = [population[0]] * k
+    for i in range(k):
+        j = random._below(n)
+        while taken[j]:
+            j = random._below(n)
+        taken[j] = True
+        result[i] = population[j]
+    return result

@@ -1,0 +1,415 @@
+"""Integers, choices and shuffles of `np.random`, by NumPy's own recipes, so that streams stay the same. `rng` is None for the thread's stream, or a generator."""
+
+import math
+
+import numpy as np
+
+
+def randint(low, high, size, dtype):
+    return _integers(None, low, high, size, dtype, False)
+
+
+def random_integers(low, high, size):
+    return _integers(None, 1 if high is None else low, low if high is None else high, size, None, True)
+
+
+def integers(rng, low, high, size, dtype, endpoint):
+    if endpoint:
+        return _integers(rng, low, high, size, dtype, True)
+    return _integers(rng, low, high, size, dtype, False)
+
+
+def _integers(rng, low, high, size, dtype, closed):
+    if high is None:
+        return _bounded(rng, 0, int(low), size, dtype, closed)
+    return _bounded(rng, int(low), int(high), size, dtype, closed)
+
+
+def _bounded(rng, low, high, size, dtype, closed):
+    if dtype is not None:
+        _check_bounds(low, high, np.dtype(dtype), closed)
+    if size is not None:
+        if _count(size) == 0:
+            return np.empty(size, np.int64 if dtype is None else dtype)
+    if low > high or (low == high and not closed):
+        if low == 0:
+            raise ValueError("high < 0" if closed else "high <= 0")
+        raise ValueError("low > high" if closed else "low >= high")
+    return np.random._integers(rng, low, high - low if closed else high - low - 1, size, dtype)
+
+
+def _check_bounds(low, high, dtype, closed):
+    if dtype.kind == "b":
+        _check_between(low, high, 0, 1, "bool", closed)
+    elif dtype.kind == "u" and dtype.itemsize == 8:
+        # Ends are signed integers here.
+        if low < 0:
+            raise ValueError("low is out of bounds for uint64")
+    elif dtype.itemsize < 8:
+        _check_between(low, high, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max), dtype.name, closed)
+
+
+def _check_between(low, high, least, most, name, closed):
+    if low < least:
+        raise ValueError(f"low is out of bounds for {name}")
+    if (high if closed else high - 1) > most:
+        raise ValueError(f"high is out of bounds for {name}")
+
+
+# -- shuffles ----------------------------------------------------------------------------------------------------------------------------------
+
+
+def shuffle(x):
+    _shuffle(None, x)
+
+
+def generator_shuffle(rng, x, axis):
+    if isinstance(x, list):
+        if axis != 0:
+            raise NotImplementedError("Axis argument is only supported on ndarray objects")
+        _shuffle(rng, x)
+    else:
+        _shuffle(rng, np.swapaxes(x, 0, axis))
+
+
+def _shuffle(rng, x):
+    if isinstance(x, list) or x.ndim == 1:
+        for i in range(len(x) - 1, 0, -1):
+            j = np.random._interval(rng, i)
+            x[i], x[j] = x[j], x[i]
+    elif x.ndim == 0:
+        raise TypeError("object of type 'numpy.ndarray' has no len()")
+    else:
+        row = np.empty_like(x[0])
+        for i in range(len(x) - 1, 0, -1):
+            j = np.random._interval(rng, i)
+            if i != j:
+                row[...] = x[j]
+                x[j] = x[i]
+                x[i] = row
+
+
+def permutation(x):
+    return _permutation(None, x, 0)
+
+
+def generator_permutation(rng, x, axis):
+    return _permutation(rng, x, axis)
+
+
+def _permutation(rng, x, axis):
+    if isinstance(x, int):
+        order = np.arange(x)
+        _shuffle(rng, order)
+        return order
+    a = np.asarray(x)
+    if a.ndim == 0:
+        raise IndexError("x must be an integer or at least 1-dimensional")
+    if a.ndim == 1:
+        copy = a.copy()
+        _shuffle(rng, copy)
+        return copy
+    order = np.arange(a.shape[axis])
+    _shuffle(rng, order)
+    return np.take(a, order, axis)
+
+
+# -- choices -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def choice(a, size, replace, p):
+    if isinstance(a, int):
+        if a <= 0 and _count(size) != 0:
+            raise ValueError("a must be greater than 0 unless no samples are taken")
+        return _chosen(None, a, size, replace, p, True)
+    x = np.asarray(a)
+    if x.ndim != 1:
+        raise ValueError("a must be 1-dimensional")
+    if len(x) == 0 and _count(size) != 0:
+        raise ValueError("'a' cannot be empty unless no samples are taken")
+    return x[_chosen(None, len(x), size, replace, p, True)]
+
+
+def generator_choice(rng, a, size, replace, p, axis, shuffle):
+    if isinstance(a, int):
+        if a <= 0 and _count(size) != 0:
+            raise ValueError("a must be a positive integer unless no samples are taken")
+        return _chosen(rng, a, size, replace, p, shuffle)
+    x = np.asarray(a)
+    if x.ndim == 0:
+        raise ValueError("a must be a sequence or an integer, not <class 'numpy.ndarray'>")
+    if x.shape[axis] == 0 and _count(size) != 0:
+        raise ValueError("a cannot be empty unless no samples are taken")
+    if x.ndim == 1:
+        return x[_chosen(rng, x.shape[axis], size, replace, p, shuffle)]
+    return np.take(x, _chosen(rng, x.shape[axis], size, replace, p, shuffle), axis)
+
+
+def _count(size):
+    if size is None:
+        return 1
+    if isinstance(size, int):
+        return size
+    n = 1
+    for k in size:
+        n *= k
+    return n
+
+
+def _uniform(rng, size):
+    if rng is None:
+        return np.random.random_sample(size)
+    return rng.random(size)
+
+
+def _chosen(rng, n, size, replace, p, shuffle):
+    """Indices below `n`."""
+    if p is None:
+        if replace:
+            return _bounded(rng, 0, n, size, None, False)
+        return _in_shape(_some_of(rng, n, _count(size), shuffle), size)
+    weights = np.asarray(p).astype(np.float64)
+    if rng is None:
+        _check_weights(weights, n, _tolerance(np.asarray(p)), "'a'", "'p'", "p", "")
+    else:
+        _check_weights(weights, n, _tolerance(np.asarray(p)), "a", "p", "P", ". See Notes section of docstring for more information.")
+    if replace:
+        steps = np.cumsum(weights)
+        steps /= steps[-1]
+        return _steps_before(steps, _uniform(rng, size))
+    return _in_shape(_some_of_weighted(rng, n, _count(size), weights), size)
+
+
+def _steps_before(steps, u):
+    if isinstance(u, float):
+        return int(np.searchsorted(steps, u, "right"))
+    return np.searchsorted(steps, u, "right")
+
+
+def _in_shape(found, size):
+    if size is None:
+        return int(found[0])
+    return found.reshape(size)
+
+
+def _tolerance(p):
+    least = math.sqrt(2.220446049250313e-16)
+    if p.dtype.kind == "f":
+        return max(least, math.sqrt(float(np.finfo(p.dtype).eps)))
+    return least
+
+
+def _check_weights(p, n, tolerance, a_name, p_name, letter, end):
+    if p.ndim != 1:
+        raise ValueError(f"{p_name} must be 1-dimensional")
+    if len(p) != n:
+        raise ValueError(f"{a_name} and {p_name} must have same size")
+    total = _exact_sum(p, len(p))
+    if math.isnan(total):
+        raise ValueError(f"{letter}robabilities contain NaN")
+    for x in p:
+        if x < 0:
+            raise ValueError(f"{letter}robabilities are not non-negative")
+    if abs(total - 1.0) > tolerance:
+        raise ValueError(f"{letter}robabilities do not sum to 1{end}")
+
+
+def _exact_sum(p, n):
+    """The sum of the first `n`, rounded a few times only (Kahan)."""
+    if n <= 0:
+        return 0.0
+    total = p[0]
+    lost = 0.0
+    for i in range(1, n):
+        y = p[i] - lost
+        t = total + y
+        lost = (t - total) - y
+        total = t
+    return total
+
+
+def _some_of(rng, n, k, shuffle):
+    if k > n:
+        if rng is None:
+            raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+        raise ValueError("Cannot take a larger sample than population when replace is False")
+    if k < 0:
+        raise ValueError("negative dimensions are not allowed")
+    if rng is None:
+        order = np.arange(n)
+        _shuffle(rng, order)
+        return order[:k].copy()
+    if n > 10000 and k > n // (50 if shuffle else 20):
+        # The end of a shuffle.
+        order = np.arange(n)
+        for i in range(n - 1, max(n - k, 1) - 1, -1):
+            j = np.random._integers(rng, 0, i, None, None)
+            order[i], order[j] = order[j], order[i]
+        return order[n - k :].copy()
+    found = _floyd(rng, n, k)
+    if shuffle:
+        for i in range(k - 1, 0, -1):
+            j = np.random._integers(rng, 0, i, None, None)
+            found[i], found[j] = found[j], found[i]
+    return found
+
+
+def _floyd(rng, n, k):
+    """Floyd's method, with a table of what has been drawn."""
+    mask = 0
+    while mask < int(1.2 * k):
+        mask = 2 * mask + 1
+    taken = np.full(mask + 1, -1)
+    found = np.empty(k, np.int64)
+    for j in range(n - k, n):
+        value = np.random._integers(rng, 0, j, None, None)
+        at = value & mask
+        while taken[at] != -1 and taken[at] != value:
+            at = (at + 1) & mask
+        if taken[at] != -1:
+            value = j
+            at = j & mask
+            while taken[at] != -1:
+                at = (at + 1) & mask
+        taken[at] = value
+        found[j - n + k] = value
+    return found
+
+
+def _some_of_weighted(rng, n, k, weights):
+    if k > n:
+        if rng is None:
+            raise ValueError("Cannot take a larger sample than population when 'replace=False'")
+        raise ValueError("Cannot take a larger sample than population when replace is False")
+    if np.count_nonzero(weights > 0) < k:
+        raise ValueError("Fewer non-zero entries in p than size")
+    found = np.empty(k, np.int64)
+    done = 0
+    while done < k:
+        u = _uniform(rng, k - done)
+        for i in range(done):
+            weights[found[i]] = 0
+        steps = np.cumsum(weights)
+        steps /= steps[-1]
+        start = done
+        for x in u:
+            value = int(np.searchsorted(steps, x, "right"))
+            known = False
+            for i in range(start, done):
+                known = known or found[i] == value
+            if not known:
+                found[done] = value
+                done += 1
+    return found
+
+
+# -- vectors -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def multinomial(n, pvals, size):
+    return _multinomial(None, n, pvals, size)
+
+
+def generator_multinomial(rng, n, pvals, size):
+    return _multinomial(rng, n, pvals, size)
+
+
+def _multinomial(rng, n, pvals, size):
+    p = np.asarray(pvals).astype(np.float64)
+    if p.ndim != 1:
+        raise ValueError("the probabilities of a multinomial distribution form one row in compiled code")
+    for x in p:
+        if not (0 <= x <= 1):
+            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
+    if n < 0:
+        raise ValueError("n < 0")
+    if _exact_sum(p, len(p) - 1) > 1.0 + 1e-12:
+        raise ValueError("sum(pvals[:-1]) > 1.0")
+    out = np.zeros(_rows(size, len(p)), np.int64)
+    flat = out.reshape(-1, len(p))
+    for row in range(flat.shape[0]):
+        left = int(n)
+        rest = 1.0
+        for j in range(len(p) - 1):
+            got = np.random._share(rng, left, p[j] / rest)
+            flat[row, j] = got
+            left -= got
+            if left <= 0:
+                break
+            rest -= p[j]
+        if left > 0:
+            flat[row, len(p) - 1] = left
+    return out
+
+
+def _rows(size, n):
+    if size is None:
+        return (n,)
+    if isinstance(size, int):
+        return (size, n)
+    return size + (n,)
+
+
+def dirichlet(alpha, size):
+    a = np.asarray(alpha).astype(np.float64)
+    for x in a:
+        if x <= 0:
+            raise ValueError("alpha <= 0")
+    out = np.zeros(_rows(size, len(a)))
+    if len(a) > 0:
+        flat = out.reshape(-1, len(a))
+        for row in range(flat.shape[0]):
+            total = 0.0
+            for j in range(len(a)):
+                flat[row, j] = np.random.standard_gamma(a[j])
+                total += flat[row, j]
+            scale = 1 / total
+            for j in range(len(a)):
+                flat[row, j] *= scale
+    return out
+
+
+def generator_dirichlet(rng, alpha, size):
+    a = np.asarray(alpha).astype(np.float64)
+    for x in a:
+        if x < 0:
+            raise ValueError("alpha < 0")
+    out = np.zeros(_rows(size, len(a)))
+    if len(a) > 0:
+        if np.max(a) < 0.1:
+            _broken_sticks(rng, a, out.reshape(-1, len(a)))
+        else:
+            _normalised_gammas(rng, a, out.reshape(-1, len(a)))
+    return out
+
+
+def _normalised_gammas(rng, a, flat):
+    for row in range(flat.shape[0]):
+        total = 0.0
+        for j in range(len(a)):
+            flat[row, j] = rng.standard_gamma(a[j])
+            total += flat[row, j]
+        scale = 1.0 / total
+        for j in range(len(a)):
+            flat[row, j] *= scale
+
+
+def _broken_sticks(rng, a, flat):
+    """Where all are small, gammas would be zeros."""
+    k = len(a)
+    sums = np.empty(k)
+    total = 0.0
+    for j in range(k - 1, -1, -1):
+        total += a[j]
+        sums[j] = total
+    if total == 0.0:
+        return
+    for row in range(flat.shape[0]):
+        left = 1.0
+        for j in range(k - 1):
+            v = rng.beta(a[j], sums[j + 1])
+            flat[row, j] = left * v
+            left *= 1.0 - v
+            if sums[j + 1] == 0:
+                break
+        flat[row, k - 1] = left

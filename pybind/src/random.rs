@@ -1,0 +1,47 @@
+//! `numpy.random.Generator` as an argument: compiled code draws through the C interface of its bit generator, so Python and compiled code advance one state.
+
+use crate::errors::attached;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+use tierup_core::layout::{BitSource, Obj};
+
+type Class = *mut ffi::PyTypeObject;
+
+/// The class, once an instance has been seen.
+static GENERATOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Whether a class is `numpy.random.Generator`, which need not have been imported.
+pub fn is_generator(class: Class) -> bool {
+    let known = GENERATOR.load(Ordering::Relaxed);
+    if !known.is_null() { return class == known; }
+    // SAFETY: the name of a live class; NumPy's extension types are never freed.
+    let found = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() == b"numpy.random._generator.Generator";
+    if found { GENERATOR.store(class, Ordering::Relaxed); }
+    found
+}
+
+unsafe extern "C" fn drop_source(o: *mut Obj) {
+    // SAFETY: called once, for a source made by `source_of`.
+    let source = unsafe { Box::from_raw(o.cast::<BitSource>()) };
+    (tierup_runtime::host::callbacks().release)(source.py);
+}
+
+/// A new source with one reference, which keeps the generator alive.
+///
+/// # Safety
+/// `generator` is a live `numpy.random.Generator`.
+pub unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSource> {
+    attached(|py| {
+        // SAFETY: as required of the caller.
+        let generator = unsafe { Bound::from_borrowed_ptr(py, generator) };
+        let capsule = generator.getattr(pyo3::intern!(py, "bit_generator"))?.getattr(pyo3::intern!(py, "capsule"))?;
+        let capsule = capsule.cast::<PyCapsule>()?;
+        // SAFETY: a capsule; the name is the one that NumPy documents for `bitgen_t`.
+        let bits = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), c"BitGenerator".as_ptr()) };
+        if bits.is_null() { return Err(PyErr::fetch(py)); }
+        let source = BitSource { obj: Obj { refs: AtomicI64::new(1), drop: drop_source }, bits: bits.cast(), py: generator.into_ptr().cast() };
+        Ok(Box::into_raw(Box::new(source)))
+    })
+}

@@ -1,0 +1,261 @@
+//! Distributions over the integers.
+
+use super::bits::Bits;
+use super::legacy::to_int;
+use super::normal::{exponential, gamma, libm_expm1, libm_log1p};
+
+/// `ln Γ(x)` as these methods have it; not the one to ask for itself.
+pub fn log_gamma(x: f64) -> f64 {
+    const A: [f64; 10] = [
+        8.333333333333333e-02, -2.777777777777778e-03, 7.936507936507937e-04, -5.952380952380952e-04, 8.417508417508418e-04, -1.917526917526918e-03,
+        6.410256410256410e-03, -2.955065359477124e-02, 1.796443723688307e-01, -1.39243221690590e+00,
+    ];
+    if x == 1.0 || x == 2.0 { return 0.0; }
+    let n = if x < 7.0 { (7.0 - x) as i64 } else { 0 };
+    let mut x0 = x + n as f64;
+    let x2 = 1.0 / x0 * (1.0 / x0);
+    let series = A[..9].iter().rev().fold(A[9], |s, a| s * x2 + a);
+    let mut out = series / x0 + 0.5 * 1.8378770664093453 + (x0 - 0.5) * x0.ln() - x0;
+    if x < 7.0 {
+        for _ in 0..n {
+            out -= (x0 - 1.0).ln();
+            x0 -= 1.0;
+        }
+    }
+    out
+}
+
+pub fn poisson(bits: &Bits, lam: f64) -> i64 {
+    if lam >= 10.0 { return poisson_large(bits, lam); }
+    if lam == 0.0 { return 0; }
+    let limit = (-lam).exp();
+    let (mut x, mut product) = (0, 1.0);
+    loop {
+        product *= bits.f64();
+        if product > limit { x += 1 } else { return x }
+    }
+}
+
+/// Hörmann's transformed rejection.
+fn poisson_large(bits: &Bits, lam: f64) -> i64 {
+    let root = lam.sqrt();
+    let log = lam.ln();
+    let b = 0.931 + 2.53 * root;
+    let a = -0.059 + 0.02483 * b;
+    let invalpha = 1.1239 + 1.1328 / (b - 3.4);
+    let vr = 0.9277 - 3.6224 / (b - 2.0);
+    loop {
+        let u = bits.f64() - 0.5;
+        let v = bits.f64();
+        let us = 0.5 - u.abs();
+        let k = to_int(((2.0 * a / us + b) * u + lam + 0.43).floor());
+        if us >= 0.07 && v <= vr { return k; }
+        if k < 0 || us < 0.013 && v > us { continue; }
+        if v.ln() + invalpha.ln() - (a / (us * us) + b).ln() <= -lam + k as f64 * log - log_gamma((k + 1) as f64) { return k; }
+    }
+}
+
+pub fn negative_binomial(bits: &Bits, n: f64, p: f64) -> i64 {
+    let y = (1.0 - p) / p * gamma(bits, n);
+    poisson(bits, y)
+}
+
+pub fn binomial(bits: &Bits, n: i64, p: f64) -> i64 { if n == 0 || p == 0.0 { 0 } else { binomial_legacy(bits, n, p) } }
+
+/// The same, which draws also where the answer is known.
+pub fn binomial_legacy(bits: &Bits, n: i64, p: f64) -> i64 {
+    let draw = |p: f64| if p * n as f64 <= 30.0 { binomial_inversion(bits, n, p) } else { binomial_btpe(bits, n, p) };
+    if p <= 0.5 { draw(p) } else { n - draw(1.0 - p) }
+}
+
+fn binomial_inversion(bits: &Bits, n: i64, p: f64) -> i64 {
+    let q = 1.0 - p;
+    let qn = (n as f64 * q.ln()).exp();
+    let np = n as f64 * p;
+    let bound = (n as f64).min(np + 10.0 * (np * q + 1.0).sqrt()) as i64;
+    let (mut x, mut px, mut u) = (0, qn, bits.f64());
+    while u > px {
+        x += 1;
+        if x > bound {
+            x = 0;
+            px = qn;
+            u = bits.f64();
+        } else {
+            u -= px;
+            px = (n - x + 1) as f64 * p * px / (x as f64 * q);
+        }
+    }
+    x
+}
+
+/// Kachitvichyanukul and Schmeiser: triangle, parallelogram and two exponential tails. `p` is at most one half.
+fn binomial_btpe(bits: &Bits, n: i64, p: f64) -> i64 {
+    let nf = n as f64;
+    let r = p.min(1.0 - p);
+    let q = 1.0 - r;
+    let fm = nf * r + r;
+    let m = fm.floor() as i64;
+    let p1 = (2.195 * (nf * r * q).sqrt() - 4.6 * q).floor() + 0.5;
+    let xm = m as f64 + 0.5;
+    let (xl, xr) = (xm - p1, xm + p1);
+    let c = 0.134 + 20.5 / (15.3 + m as f64);
+    let a = (fm - xl) / (fm - xl * r);
+    let laml = a * (1.0 + a / 2.0);
+    let a = (xr - fm) / (xr * q);
+    let lamr = a * (1.0 + a / 2.0);
+    let p2 = p1 * (1.0 + 2.0 * c);
+    let p3 = p2 + c / laml;
+    let p4 = p3 + c / lamr;
+    let nrq = nf * r * q;
+    loop {
+        let u = bits.f64() * p4;
+        let mut v = bits.f64();
+        let y;
+        if u <= p1 { return (xm - p1 * v + u).floor() as i64; }
+        if u <= p2 {
+            let x = xl + (u - p1) / c;
+            v = v * c + 1.0 - (m as f64 - x + 0.5).abs() / p1;
+            if v > 1.0 { continue; }
+            y = x.floor() as i64;
+        } else if u <= p3 {
+            y = to_int((xl + v.ln() / laml).floor());
+            if y < 0 || v == 0.0 { continue; }
+            v = v * (u - p2) * laml;
+        } else {
+            y = to_int((xr - v.ln() / lamr).floor());
+            if y > n || v == 0.0 { continue; }
+            v = v * (u - p3) * lamr;
+        }
+        if accepts(n, m, y, v, (r, q, xm, nrq)) { return y; }
+    }
+}
+
+/// Whether a point of the hull lies under the distribution.
+fn accepts(n: i64, m: i64, y: i64, v: f64, (r, q, xm, nrq): (f64, f64, f64, f64)) -> bool {
+    let k = (y - m).abs();
+    let kf = k as f64;
+    if k <= 20 || kf >= nrq / 2.0 - 1.0 {
+        let s = r / q;
+        let a = s * (n + 1) as f64;
+        let mut f = 1.0;
+        if m < y { for i in m + 1..=y { f *= a / i as f64 - s; } }
+        if m > y { for i in y + 1..=m { f /= a / i as f64 - s; } }
+        return v <= f;
+    }
+    let rho = kf / nrq * ((kf * (kf / 3.0 + 0.625) + 0.16666666666666666) / nrq + 0.5);
+    let t = (-k).wrapping_mul(k) as f64 / (2.0 * nrq);
+    let a = v.ln();
+    if a < t - rho { return true; }
+    if a > t + rho { return false; }
+    let (x1, f1, z, w) = ((y + 1) as f64, (m + 1) as f64, (n + 1 - m) as f64, (n - y + 1) as f64);
+    let stirling = |x: f64| { let x2 = x * x; (13680.0 - (462.0 - (132.0 - (99.0 - 140.0 / x2) / x2) / x2) / x2) / x / 166320.0 };
+    a <= xm * (f1 / x1).ln() + ((n - m) as f64 + 0.5) * (z / w).ln() + (y - m) as f64 * (w * r / (x1 * q)).ln()
+        + stirling(f1) + stirling(z) + stirling(x1) + stirling(w)
+}
+
+pub fn logseries(bits: &Bits, p: f64) -> i64 {
+    let r = libm_log1p(-p);
+    loop {
+        let v = bits.f64();
+        if v >= p { return 1; }
+        let u = bits.f64();
+        let q = -libm_expm1(r * u);
+        if v <= q * q {
+            let x = to_int((1.0 + v.ln() / q.ln()).floor());
+            if x < 1 || v == 0.0 { continue; }
+            return x;
+        }
+        return if v >= q { 1 } else { 2 };
+    }
+}
+
+pub fn geometric_search(bits: &Bits, p: f64) -> i64 {
+    let (mut x, mut sum, mut product) = (1, p, p);
+    let q = 1.0 - p;
+    let u = bits.f64();
+    while u > sum {
+        product *= q;
+        sum += product;
+        x += 1;
+    }
+    x
+}
+
+pub fn geometric(bits: &Bits, p: f64) -> i64 {
+    if p >= 0.333333333333333333333333 { return geometric_search(bits, p); }
+    let z = (-exponential(bits) / libm_log1p(-p)).ceil();
+    if z >= 9.223372036854776e+18 { i64::MAX } else { z as i64 }
+}
+
+pub fn zipf(bits: &Bits, a: f64) -> i64 {
+    // Where even 2 has a probability below 2^-1024.
+    if a >= 1025.0 { return 1; }
+    let am1 = a - 1.0;
+    let b = 2f64.powf(am1);
+    let least = (i64::MAX as f64).powf(-am1);
+    loop {
+        let u = bits.f64();
+        let u = u * least + (1.0 - u);
+        let v = bits.f64();
+        let x = u.powf(-1.0 / am1).floor();
+        if x > i64::MAX as f64 || x < 1.0 { continue; }
+        let t = (1.0 + 1.0 / x).powf(am1);
+        if v * x * (t - 1.0) / (b - 1.0) <= t / b { return to_int(x); }
+    }
+}
+
+/// `ln k!`.
+fn log_factorial(k: i64) -> f64 {
+    if let Some(x) = super::factorials::LOG.get(k as usize) { return *x; }
+    let x = k as f64;
+    (x + 0.5) * x.ln() - x + (0.9189385332046728 + 1.0 / x * (1.0 / 12.0 - 1.0 / (360.0 * x * x)))
+}
+
+pub fn hypergeometric(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+    if sample >= 10 && sample <= good + bad - 10 { hypergeometric_ratio(bits, good, bad, sample) } else { hypergeometric_few(bits, good, bad, sample) }
+}
+
+/// Draws one by one, those that are not drawn where that is less work.
+fn hypergeometric_few(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+    let all = good + bad;
+    let rest = sample > all / 2;
+    let mut left = if rest { all - sample } else { sample };
+    let (mut total, mut remaining) = (all, good);
+    while left > 0 && remaining > 0 && total > remaining {
+        total -= 1;
+        if (super::bounded::masked(bits, total as u64) as i64) < remaining { remaining -= 1; }
+        left -= 1;
+    }
+    if total == remaining { remaining -= left; }
+    if rest { remaining } else { good - remaining }
+}
+
+/// Stadlober's ratio of uniforms.
+fn hypergeometric_ratio(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+    let all = good + bad;
+    let drawn = sample.min(all - sample);
+    let (less, more) = (good.min(bad), good.max(bad));
+    let (p, q) = (less as f64 / all as f64, more as f64 / all as f64);
+    let a = drawn as f64 * p + 0.5;
+    let variance = (all - drawn) as f64 * drawn as f64 * p * q / (all - 1) as f64;
+    let c = (variance + 0.5).sqrt();
+    let h = 1.7155277699214135 * c + 0.8989161620588988;
+    let m = ((drawn + 1) as f64 * (less + 1) as f64 / (all + 2) as f64).floor() as i64;
+    let weight = |k: i64| log_factorial(k) + log_factorial(less - k) + log_factorial(drawn - k) + log_factorial(more - drawn + k);
+    let g = weight(m);
+    let b = ((drawn.min(less) + 1) as f64).min((a + 16.0 * c).floor());
+    let mut k;
+    loop {
+        let (u, v) = (bits.f64(), bits.f64());
+        let x = a + h * (v - 0.5) / u;
+        if x < 0.0 || x >= b { continue; }
+        k = x.floor() as i64;
+        let t = g - weight(k);
+        if u * (4.0 - u) - 3.0 <= t { break; }
+        if u * (u - t) >= 1.0 { continue; }
+        if 2.0 * u.ln() <= t { break; }
+    }
+    if good > bad { k = drawn - k; }
+    if drawn < sample { k = good - k; }
+    k
+}

@@ -1,0 +1,322 @@
+//! Random numbers: NumPy's and Python's algorithms, so that a seed gives the same numbers here and there.
+//!
+//! [`bits`] is where bits come from, [`state`] each thread's streams; [`normal`] and what builds on it are the distributions: [`continuous`] and [`discrete`] as methods of
+//! `Generator` draw them, [`legacy`] as the older functions do, [`python`] as the module `random`.
+
+mod bits;
+mod bounded;
+mod continuous;
+mod discrete;
+mod factorials;
+mod legacy;
+mod normal;
+mod python;
+pub mod state;
+mod ziggurat;
+
+use crate::Native;
+use crate::exc::{Error, Res, or_raise};
+use crate::poll::Poll;
+use bits::Bits;
+use normal::Legacy;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tierup_core::draw::{Draw, Gives, Must};
+use tierup_core::elem::Elem;
+use tierup_core::exc::Class;
+use tierup_core::layout::BitSource;
+use tierup_core::ops::random::Helpers;
+use tierup_core::rt::{Ctx, P};
+
+/// Generators share these few locks. Each is held for a short while, and nobody takes two.
+static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
+
+/// In a forked child: streams begin anew, and what other threads of the parent held is free.
+pub fn after_fork() {
+    state::after_fork();
+    for l in &LOCKS { l.store(false, Ordering::Release); }
+}
+
+/// Bits of a generator, held by one thread at a time: threads that share a generator get their numbers in some order, but whole ones.
+struct Held { bits: *const Bits, lock: &'static AtomicBool }
+
+impl Held {
+    /// # Safety
+    /// `source` is live.
+    unsafe fn new(source: *mut BitSource) -> Held {
+        // SAFETY: as required of the caller.
+        let bits = unsafe { (*source).bits }.cast::<Bits>();
+        let lock = &LOCKS[(bits as usize >> 4) % LOCKS.len()];
+        while lock.swap(true, Ordering::Acquire) { std::thread::yield_now(); }
+        Held { bits, lock }
+    }
+}
+impl std::ops::Deref for Held {
+    type Target = Bits;
+    fn deref(&self) -> &Bits {
+        // SAFETY: NumPy's `bitgen_t` lives as long as its generator, which the source keeps alive.
+        unsafe { &*self.bits }
+    }
+}
+impl Drop for Held {
+    fn drop(&mut self) { self.lock.store(false, Ordering::Release); }
+}
+
+/// Runs `f` with the thread's stream as the legacy functions see it.
+fn with_legacy<R>(f: impl FnOnce(&mut Legacy<'_>) -> R) -> R {
+    state::with(state::NUMPY, |s| f(&mut Legacy { bits: s.twister.bits(), spare: &mut s.spare }))
+}
+
+/// Parameters by number, as float or integer.
+#[derive(Clone, Copy)]
+struct Params<'a>(&'a [i64]);
+impl Params<'_> {
+    fn f(self, k: usize) -> f64 { f64::from_bits(self.0[k] as u64) }
+    fn i(self, k: usize) -> i64 { self.0[k] }
+}
+
+/// What NumPy refuses, in its words.
+fn check(draw: Draw, modern: bool, p: Params<'_>) -> Res<()> {
+    let refuse = |text: String| Err(Error::value(text));
+    match draw {
+        Draw::Uniform => {
+            let range = p.f(1) - p.f(0);
+            if !range.is_finite() { return Err(Error::overflow(if modern { "high - low range exceeds valid bounds" } else { "Range exceeds valid bounds" })); }
+            if modern && range.is_sign_negative() { return refuse("high - low < 0".into()); }
+        }
+        Draw::Triangular => {
+            let (left, mode, right) = (p.f(0), p.f(1), p.f(2));
+            if left > mode { return refuse("left > mode".into()); }
+            if mode > right { return refuse("mode > right".into()); }
+            if left == right { return refuse("left == right".into()); }
+        }
+        Draw::Hypergeometric => {
+            if modern && p.i(0).max(p.i(1)) >= 1_000_000_000 { return refuse("both ngood and nbad must be less than 1000000000".into()); }
+            if p.i(0).saturating_add(p.i(1)) < p.i(2) { return refuse("ngood + nbad < nsample".into()); }
+        }
+        Draw::NegativeBinomial if modern => {
+            let (n, q) = (p.f(0), p.f(1));
+            if n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM { return refuse("n too large or p too small, see Generator.negative_binomial Notes".into()); }
+        }
+        _others => {}
+    }
+    for (k, param) in draw.params().iter().enumerate() {
+        let name = param.name;
+        let x = if param.int { p.i(k) as f64 } else { p.f(k) };
+        let must = if draw == Draw::NegativeBinomial && modern && k == 1 { Must::FractionNotZero } else { param.must };
+        match must {
+            Must::Any => {}
+            Must::NonNegative => if !x.is_nan() && x.is_sign_negative() { return refuse(format!("{name} < 0")); },
+            Must::Positive => if x <= 0.0 { return refuse(format!("{name} <= 0")); },
+            Must::Fraction => if !(0.0..=1.0).contains(&x) { return refuse(format!("{name} < 0, {name} > 1 or {name} is NaN")); },
+            Must::FractionNotZero => if !(x > 0.0 && x <= 1.0) { return refuse(format!("{name} <= 0, {name} > 1 or {name} contains NaNs")); },
+            Must::FractionNotOne => if !(0.0..1.0).contains(&x) { return refuse(format!("{name} < 0, {name} >= 1 or {name} is NaN")); },
+            Must::AboveOne => if !(x > 1.0) { return refuse(format!("{name} <= 1 or {name} is NaN")); },
+            Must::Poisson => {
+                if !(x >= 0.0) { return refuse(format!("{name} < 0 or {name} is NaN")); }
+                if x > LARGEST_LAM { return refuse(format!("{name} value too large")); }
+            }
+        }
+    }
+    if draw == Draw::Hypergeometric {
+        if modern && p.i(2) < 0 { return refuse("nsample < 0".into()); }
+        if !modern && p.i(2) < 1 { return refuse("nsample < 1 or nsample is NaN".into()); }
+    }
+    Ok(())
+}
+
+/// `2^63 - 1 - 10 sqrt(2^63 - 1)`: ten deviations below the largest integer.
+const LARGEST_LAM: f64 = 9.223372006484771e+18;
+
+/// Room for results of one kind.
+enum Out { Float(*mut f64), Float32(*mut f32), Int(*mut i64) }
+
+/// Writes `n` numbers, `at` elements behind the start.
+///
+/// # Safety
+/// There is room for them.
+macro_rules! fill {
+    ($out:expr, $at:expr, $n:expr, $Kind:ident, $each:expr) => {
+        if let Out::$Kind(p) = $out { for i in $at..$at + $n { p.add(i).write($each); } }
+    };
+}
+
+/// A method of `Generator`.
+///
+/// # Safety
+/// `out` has room for the numbers `at` to `at + n`, of the distribution's kind.
+unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: usize) {
+    use {continuous as c, discrete as d, normal as g};
+    // SAFETY: as required of the caller.
+    unsafe {
+        match draw {
+            Draw::Uniform01 => fill!(*out, at, n, Float, b.f64()),
+            Draw::Uniform01F32 => fill!(*out, at, n, Float32, b.f32()),
+            Draw::Normal01 => fill!(*out, at, n, Float, g::normal(b)),
+            Draw::Normal01F32 => fill!(*out, at, n, Float32, g::normal_f32(b)),
+            Draw::Exponential1 => fill!(*out, at, n, Float, g::exponential(b)),
+            Draw::Exponential1F32 => fill!(*out, at, n, Float32, g::exponential_f32(b)),
+            Draw::Inverse => fill!(*out, at, n, Float, g::exponential_inverse(b)),
+            Draw::InverseF32 => fill!(*out, at, n, Float32, g::exponential_inverse_f32(b)),
+            Draw::Gamma1 => fill!(*out, at, n, Float, g::gamma(b, p.f(0))),
+            Draw::Gamma1F32 => fill!(*out, at, n, Float32, g::gamma_f32(b, p.f(0) as f32)),
+            Draw::Uniform => { let (low, range) = (p.f(0), p.f(1) - p.f(0)); fill!(*out, at, n, Float, low + range * b.f64()) }
+            Draw::Normal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, loc + scale * g::normal(b)) }
+            Draw::Lognormal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, (loc + scale * g::normal(b)).exp()) }
+            Draw::Exponential => { let scale = p.f(0); fill!(*out, at, n, Float, scale * g::exponential(b)) }
+            Draw::Gamma => { let (shape, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, scale * g::gamma(b, shape)) }
+            Draw::Beta => fill!(*out, at, n, Float, c::beta(b, p.f(0), p.f(1))),
+            Draw::Chisquare => fill!(*out, at, n, Float, c::chisquare(b, p.f(0))),
+            Draw::NoncentralChisquare => fill!(*out, at, n, Float, c::noncentral_chisquare(b, p.f(0), p.f(1))),
+            Draw::F => fill!(*out, at, n, Float, c::f(b, p.f(0), p.f(1))),
+            Draw::NoncentralF => fill!(*out, at, n, Float, c::noncentral_f(b, p.f(0), p.f(1), p.f(2))),
+            Draw::Student => fill!(*out, at, n, Float, c::student(b, p.f(0))),
+            Draw::Cauchy => fill!(*out, at, n, Float, c::cauchy(b)),
+            Draw::Vonmises => fill!(*out, at, n, Float, c::vonmises(b, p.f(0), p.f(1), Some(g::normal))),
+            Draw::Pareto => fill!(*out, at, n, Float, c::pareto(b, p.f(0))),
+            Draw::Weibull => fill!(*out, at, n, Float, c::weibull(b, p.f(0))),
+            Draw::Power => fill!(*out, at, n, Float, c::power(b, p.f(0))),
+            Draw::Laplace => fill!(*out, at, n, Float, c::laplace(b, p.f(0), p.f(1))),
+            Draw::Gumbel => fill!(*out, at, n, Float, c::gumbel(b, p.f(0), p.f(1))),
+            Draw::Logistic => fill!(*out, at, n, Float, c::logistic(b, p.f(0), p.f(1))),
+            Draw::Rayleigh => fill!(*out, at, n, Float, c::rayleigh(b, p.f(0))),
+            Draw::Wald => fill!(*out, at, n, Float, c::wald(b, p.f(0), p.f(1))),
+            Draw::Triangular => fill!(*out, at, n, Float, c::triangular(b, p.f(0), p.f(1), p.f(2))),
+            Draw::Binomial => fill!(*out, at, n, Int, d::binomial(b, p.i(0), p.f(1))),
+            Draw::NegativeBinomial => fill!(*out, at, n, Int, d::negative_binomial(b, p.f(0), p.f(1))),
+            Draw::Share => fill!(*out, at, n, Int, d::binomial(b, p.i(0), p.f(1))),
+            Draw::Poisson => fill!(*out, at, n, Int, d::poisson(b, p.f(0))),
+            Draw::Zipf => fill!(*out, at, n, Int, d::zipf(b, p.f(0))),
+            Draw::Geometric => fill!(*out, at, n, Int, d::geometric(b, p.f(0))),
+            Draw::Hypergeometric => fill!(*out, at, n, Int, d::hypergeometric(b, p.i(0), p.i(1), p.i(2))),
+            Draw::Logseries => fill!(*out, at, n, Int, d::logseries(b, p.f(0))),
+            Draw::PyUniform | Draw::PyTriangular | Draw::PyTriangularMode | Draw::PyNormal | Draw::PyGauss | Draw::PyLognormal | Draw::PyExponential | Draw::PyVonmises
+            | Draw::PyGamma | Draw::PyBeta | Draw::PyPareto | Draw::PyWeibull => {}
+        }
+    }
+}
+
+/// A legacy function.
+///
+/// # Safety
+/// As for [`modern`].
+unsafe fn old(l: &mut Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: usize) {
+    use {continuous as c, discrete as d};
+    // SAFETY: as required of the caller.
+    unsafe {
+        match draw {
+            Draw::Uniform01 => fill!(*out, at, n, Float, l.f64()),
+            Draw::Normal01 => fill!(*out, at, n, Float, l.normal()),
+            Draw::Exponential1 => fill!(*out, at, n, Float, l.exponential()),
+            Draw::Gamma1 => fill!(*out, at, n, Float, l.gamma(p.f(0))),
+            Draw::Uniform => { let (low, range) = (p.f(0), p.f(1) - p.f(0)); fill!(*out, at, n, Float, low + range * l.f64()) }
+            Draw::Normal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, loc + scale * l.normal()) }
+            Draw::Lognormal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, (loc + scale * l.normal()).exp()) }
+            Draw::Exponential => { let scale = p.f(0); fill!(*out, at, n, Float, scale * l.exponential()) }
+            Draw::Gamma => { let (shape, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, scale * l.gamma(shape)) }
+            Draw::Beta => fill!(*out, at, n, Float, l.beta(p.f(0), p.f(1))),
+            Draw::Chisquare => fill!(*out, at, n, Float, l.chisquare(p.f(0))),
+            Draw::NoncentralChisquare => fill!(*out, at, n, Float, l.noncentral_chisquare(p.f(0), p.f(1))),
+            Draw::F => fill!(*out, at, n, Float, l.f(p.f(0), p.f(1))),
+            Draw::NoncentralF => fill!(*out, at, n, Float, l.noncentral_f(p.f(0), p.f(1), p.f(2))),
+            Draw::Student => fill!(*out, at, n, Float, l.student(p.f(0))),
+            Draw::Cauchy => fill!(*out, at, n, Float, l.cauchy()),
+            Draw::Vonmises => fill!(*out, at, n, Float, l.vonmises(p.f(0), p.f(1))),
+            Draw::Pareto => fill!(*out, at, n, Float, l.pareto(p.f(0))),
+            Draw::Weibull => fill!(*out, at, n, Float, l.weibull(p.f(0))),
+            Draw::Power => fill!(*out, at, n, Float, l.power(p.f(0))),
+            Draw::Laplace => fill!(*out, at, n, Float, c::laplace(&l.bits, p.f(0), p.f(1))),
+            Draw::Gumbel => fill!(*out, at, n, Float, c::gumbel(&l.bits, p.f(0), p.f(1))),
+            Draw::Logistic => fill!(*out, at, n, Float, c::logistic(&l.bits, p.f(0), p.f(1))),
+            Draw::Rayleigh => fill!(*out, at, n, Float, l.rayleigh(p.f(0))),
+            Draw::Wald => fill!(*out, at, n, Float, l.wald(p.f(0), p.f(1))),
+            Draw::Triangular => fill!(*out, at, n, Float, c::triangular(&l.bits, p.f(0), p.f(1), p.f(2))),
+            Draw::Binomial => fill!(*out, at, n, Int, d::binomial_legacy(&l.bits, p.i(0), p.f(1))),
+            Draw::NegativeBinomial => fill!(*out, at, n, Int, l.negative_binomial(p.f(0), p.f(1))),
+            Draw::Share => fill!(*out, at, n, Int, d::binomial(&l.bits, p.i(0), p.f(1))),
+            Draw::Poisson => fill!(*out, at, n, Int, d::poisson(&l.bits, p.f(0))),
+            Draw::Zipf => fill!(*out, at, n, Int, l.zipf(p.f(0))),
+            Draw::Geometric => fill!(*out, at, n, Int, l.geometric(p.f(0))),
+            Draw::Hypergeometric => fill!(*out, at, n, Int, l.hypergeometric(p.i(0), p.i(1), p.i(2))),
+            Draw::Logseries => fill!(*out, at, n, Int, l.logseries(p.f(0))),
+            // The legacy functions know one precision, and those of `random` go elsewhere.
+            Draw::Uniform01F32 | Draw::Normal01F32 | Draw::Exponential1F32 | Draw::Inverse | Draw::InverseF32 | Draw::Gamma1F32 | Draw::PyUniform | Draw::PyTriangular
+            | Draw::PyTriangularMode | Draw::PyNormal | Draw::PyGauss | Draw::PyLognormal | Draw::PyExponential | Draw::PyVonmises | Draw::PyGamma | Draw::PyBeta
+            | Draw::PyPareto | Draw::PyWeibull => {}
+        }
+    }
+}
+
+/// A function of the module `random`; none where it is no such distribution.
+fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
+    let with = |f: &dyn Fn(&mut python::Python<'_>) -> f64| state::with(state::PYTHON, |s| f(&mut python::Python { twister: &mut s.twister, spare: &mut s.spare }));
+    let divides = |by: f64, x: f64| if by == 0.0 { Err(Error::zero_division("float division by zero")) } else { Ok(x) };
+    let finite = |x: f64, text: &'static str| if x.is_infinite() { Err(Error::overflow(text)) } else { Ok(x) };
+    let positive = || if p.f(0) <= 0.0 || p.f(1) <= 0.0 { Err(Error::value("gammavariate: alpha and beta must be > 0.0")) } else { Ok(()) };
+    Some(match draw {
+        Draw::PyUniform => Ok(with(&|r| r.uniform(p.f(0), p.f(1)))),
+        Draw::PyTriangular => Ok(with(&|r| r.triangular(p.f(0), p.f(1), 0.0, false))),
+        Draw::PyTriangularMode => Ok(with(&|r| r.triangular(p.f(0), p.f(1), p.f(2), true))),
+        Draw::PyNormal => Ok(with(&|r| r.normalvariate(p.f(0), p.f(1)))),
+        Draw::PyGauss => Ok(with(&|r| r.gauss(p.f(0), p.f(1)))),
+        Draw::PyLognormal => finite(with(&|r| r.lognormvariate(p.f(0), p.f(1))), "math range error"),
+        Draw::PyExponential => divides(p.f(0), with(&|r| r.expovariate(p.f(0)))),
+        Draw::PyVonmises => Ok(with(&|r| r.vonmisesvariate(p.f(0), p.f(1)))),
+        Draw::PyGamma => positive().map(|()| with(&|r| r.gammavariate(p.f(0), p.f(1)))),
+        Draw::PyBeta => positive().map(|()| with(&|r| r.betavariate(p.f(0), p.f(1)))),
+        Draw::PyPareto => divides(p.f(0), with(&|r| r.paretovariate(p.f(0)))),
+        Draw::PyWeibull => divides(p.f(1), with(&|r| r.weibullvariate(p.f(0), p.f(1)))),
+        _of_numpy => return None,
+    })
+}
+
+/// # Safety
+/// As `random_draw` says.
+unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) -> Res<()> {
+    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+    // SAFETY: as required of the caller.
+    unsafe {
+        let p = Params(crate::raw_slice(params, draw.params().len() as i64));
+        if let Some(x) = python_draw(draw, p) {
+            out.cast::<f64>().write(x?);
+            return Ok(());
+        }
+        check(draw, !source.is_null(), p)?;
+        let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
+        // Nothing is held while somebody looks for Ctrl-C, which may run Python.
+        Poll::new(ctx).in_pieces(n.max(0) as usize, |at, len| {
+            if source.is_null() { with_legacy(|l| old(l, draw, p, &out, at, len)) } else { modern(&Held::new(source), draw, p, &out, at, len) }
+        });
+    }
+    Ok(())
+}
+
+impl Helpers for Native {
+    unsafe fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) { unsafe { or_raise(ctx, draw(ctx, source, what, params, n, out)) } }
+    unsafe fn random_uniform(source: *mut BitSource) -> f64 {
+        if source.is_null() { return state::with(state::NUMPY, |s| s.twister.f64()); }
+        unsafe { Held::new(source) }.f64()
+    }
+    unsafe fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) {
+        let Some(elem) = Elem::from_number(elem) else { return };
+        let (low, range, legacy) = (low as u64, range as u64, source.is_null());
+        // SAFETY: compiled code gives room for the elements.
+        unsafe {
+            let fill = |at: usize, len: usize| {
+                let out = out.add(at * elem.bytes());
+                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, low, range, true, len, out)) } else { bounded::fill(&Held::new(source), elem, low, range, false, len, out) }
+            };
+            // Small integers share words of bits, so they are drawn in one go.
+            if elem.bytes() < 4 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
+        }
+    }
+    unsafe fn random_interval(source: *mut BitSource, max: i64) -> i64 {
+        if source.is_null() { return with_legacy(|l| bounded::masked(&l.bits, max as u64) as i64); }
+        let bits = unsafe { Held::new(source) };
+        bounded::masked(&bits, max as u64) as i64
+    }
+    unsafe fn random_python() -> f64 { state::with(state::PYTHON, |s| s.twister.f64()) }
+    unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n.max(1) as u64) as i64) }
+    unsafe fn random_bits(k: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64) }
+    unsafe fn random_seed(which: i64, seed: i64) { state::seed(which as usize & 1, Some(seed)); }
+    unsafe fn random_seed_from_system(which: i64) { state::seed(which as usize & 1, None); }
+}

@@ -1,0 +1,161 @@
+//! The streams of `np.random` and `random` in compiled code: one of each in every thread, apart from the interpreter's own. They begin with entropy of the system.
+//!
+//! A forked child begins anew, as Python's own does, or all workers of a pool would draw the same numbers. The numbers of a parallel loop belong to its chunks, so that
+//! they do not depend on which thread runs what: whoever runs a chunk puts [`in_chunk`] around it, and seeds come from [`region_seed`].
+
+use super::bits::Twister;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A twister and the second number of a pair of normal ones.
+pub struct Stream { pub twister: Twister, pub spare: Option<f64>, origin: Origin }
+
+/// Where a stream that nobody has drawn from yet will begin.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin { System, Chunk([u64; 3]), Begun }
+
+impl Stream {
+    const fn new() -> Stream { Stream { twister: Twister::new(), spare: None, origin: Origin::System } }
+
+    #[cold]
+    fn begin(&mut self, which: u32) {
+        self.spare = None;
+        match self.origin {
+            Origin::System => {
+                let mut words = [0u32; 16];
+                entropy(&mut words);
+                self.twister.seed_by_array(&words);
+            }
+            Origin::Chunk(parts) => {
+                let mut words = [which; 7];
+                for (i, p) in parts.iter().enumerate() { (words[2 * i], words[2 * i + 1]) = (*p as u32, (*p >> 32) as u32); }
+                self.twister.seed_by_array(&words);
+            }
+            Origin::Begun => {}
+        }
+        self.origin = Origin::Begun;
+    }
+}
+
+fn entropy(words: &mut [u32; 16]) {
+    use std::io::Read;
+    let mut bytes = [0u8; 64];
+    if std::fs::File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes)).is_err() {
+        // No such device: what the standard library hashes with, and the time.
+        use std::hash::{BuildHasher, Hasher, RandomState};
+        for b in bytes.chunks_mut(8) {
+            let mut h = RandomState::new().build_hasher();
+            h.write_u128(std::time::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_nanos()));
+            b.copy_from_slice(&h.finish().to_le_bytes());
+        }
+    }
+    for (w, b) in words.iter_mut().zip(bytes.as_chunks::<4>().0) { *w = u32::from_le_bytes(*b); }
+}
+
+struct Streams { of: [Stream; 2], epoch: u32 }
+
+/// Which stream.
+pub const NUMPY: usize = 0;
+pub const PYTHON: usize = 1;
+
+static EPOCH: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static STREAMS: RefCell<Option<Box<Streams>>> = const { RefCell::new(None) };
+}
+
+/// In a forked child: every stream begins anew.
+pub fn after_fork() { EPOCH.fetch_add(1, Ordering::Relaxed); }
+
+/// Runs `f` with one of this thread's streams.
+pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
+    STREAMS.with(|cell| {
+        let mut all = cell.borrow_mut();
+        let all = all.get_or_insert_with(|| Box::new(Streams { of: [Stream::new(), Stream::new()], epoch: EPOCH.load(Ordering::Relaxed) }));
+        let epoch = EPOCH.load(Ordering::Relaxed);
+        if all.epoch != epoch {
+            for s in &mut all.of { s.origin = Origin::System; }
+            all.epoch = epoch;
+        }
+        let stream = &mut all.of[which];
+        if stream.origin != Origin::Begun { stream.begin(which as u32); }
+        f(stream)
+    })
+}
+
+/// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
+pub fn seed(which: usize, seed: Option<i64>) {
+    if seed.is_none() { STREAMS.with(|cell| if let Some(all) = cell.borrow_mut().as_mut() { all.of[which].origin = Origin::System; }); }
+    with(which, |s| {
+        s.spare = None;
+        match seed {
+            None => {}
+            Some(n) if which == NUMPY => s.twister.seed(n as u32),
+            Some(n) => {
+                let n = n.unsigned_abs();
+                let words = [n as u32, (n >> 32) as u32];
+                s.twister.seed_by_array(if words[1] == 0 { &words[..1] } else { &words });
+            }
+        }
+    });
+}
+
+/// A number to derive the streams of a parallel region from: the next of this thread's stream, so that a seeded program has the same regions at every run.
+pub fn region_seed() -> u64 { with(NUMPY, |s| s.twister.u64()) }
+
+/// Runs a chunk of a parallel region with streams of its own, which depend on nothing but these numbers, and gives the thread its own back.
+pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
+    struct Back(Option<Box<Streams>>);
+    impl Drop for Back {
+        fn drop(&mut self) { STREAMS.with(|cell| *cell.borrow_mut() = self.0.take()); }
+    }
+    let origin = Origin::Chunk([seed, region, chunk]);
+    let fresh = || Stream { origin, ..Stream::new() };
+    let new = Box::new(Streams { of: [fresh(), fresh()], epoch: EPOCH.load(Ordering::Relaxed) });
+    let _back = Back(STREAMS.with(|cell| cell.borrow_mut().replace(new)));
+    body()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next() -> f64 { with(NUMPY, |s| s.twister.f64()) }
+
+    #[test]
+    fn seeds_give_numpys_and_pythons_streams() {
+        seed(NUMPY, Some(1));
+        assert_eq!(next(), 0.417022004702574);
+        seed(PYTHON, Some(1));
+        assert_eq!(with(PYTHON, |s| s.twister.f64()), 0.13436424411240122);
+        seed(PYTHON, Some(-(1 << 40) - 7));
+        assert_eq!(with(PYTHON, |s| s.twister.f64()), 0.7042927699770542);
+    }
+
+    #[test]
+    fn chunks_have_streams_of_their_own_and_threads_keep_theirs() {
+        seed(NUMPY, Some(1));
+        let first = next();
+        let chunk = |c| in_chunk(5, 1, c, || (next(), with(PYTHON, |s| s.twister.f64())));
+        let (a, b) = (chunk(0), chunk(1));
+        assert_ne!(a, b);
+        assert_ne!(a.0, a.1);
+        assert_eq!(std::thread::spawn(move || in_chunk(5, 1, 1, || (next(), with(PYTHON, |s| s.twister.f64())))).join().ok(), Some(b));
+        let second = next();
+        seed(NUMPY, Some(1));
+        assert_eq!((next(), next()), (first, second));
+    }
+
+    #[test]
+    fn threads_and_children_begin_somewhere_else() {
+        let elsewhere = std::thread::spawn(next).join().ok();
+        assert_ne!(elsewhere, Some(next()));
+        seed(NUMPY, Some(1));
+        next();
+        after_fork();
+        let after = next();
+        seed(NUMPY, Some(1));
+        next();
+        assert_ne!(after, next());
+    }
+}
