@@ -86,7 +86,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
 /// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are not for compiling.
 fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let class = obj.get_type().name()?.to_string();
-    let of_c = matches!(class.as_str(), "builtin_function_or_method" | "ufunc" | "_ArrayFunctionDispatcher" | "method_descriptor" | "wrapper_descriptor");
+    let of_c = matches!(class.as_str(), "builtin_function_or_method" | "ufunc" | "_ArrayFunctionDispatcher" | "cython_function_or_method" | "method_descriptor" | "wrapper_descriptor");
     let module: String = obj.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
     if !of_c && !(class == "function" && (module == "numpy" || module.starts_with("numpy."))) { return Ok(None); }
     let name: String = obj.getattr("__qualname__").or_else(|_| obj.getattr("__name__"))?.extract()?;

@@ -5,9 +5,15 @@ A snapshot (`freeze`) is plain data that later mutation cannot change. Floats co
 compiled function may return either; an array's dtype and shape must always agree.
 """
 
+import copy
 import struct
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
+
+
+def _is_generator(value):
+    """A `numpy.random.Generator`; asking NumPy for the class would load it."""
+    return type(value).__module__ == "numpy.random._generator"
 
 
 def clone(value, memo=None):
@@ -28,6 +34,8 @@ def clone(value, memo=None):
         out = {k: clone(v, memo) for k, v in value.items()}
     elif isinstance(value, set):
         out = set(value)
+    elif _is_generator(value):
+        out = copy.deepcopy(value)
     else:
         out = value
     memo[id(value)] = (out, value)  # the original is kept so that its id stays taken
@@ -103,6 +111,8 @@ def freeze(value):
             if len(items) >= 1000:
                 break
         return ("generator", tuple(items))
+    if _is_generator(value):
+        return ("random", repr(value.bit_generator.state))
     if isinstance(value, (range, slice, np.dtype, type)):
         return ("constant", repr(value))
     if isinstance(value, BaseException):

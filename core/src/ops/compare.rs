@@ -349,6 +349,11 @@ fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
         }
         (_, Kind::Optional(_)) => identical(cx, b, bt, a, at),
         (Kind::Str | Kind::List(_) | Kind::Exception | Kind::Generator(..), _) => Ok(cx.b.bin(Op::IcmpEq, a[0], b[0])),
+        // One generator that was passed twice has two sources.
+        (Kind::Random, _) => {
+            let [x, y] = [a, b].map(|v| cx.b.load(Ty::Ptr, v[0], crate::offset!(BitSource.py), Alias::Object));
+            Ok(cx.b.bin(Op::IcmpEq, x, y))
+        }
         (Kind::Array(_), Kind::Array(_)) => Ok(same_array(cx, a, b)),
         _ => equal(cx, a, at, b, bt),
     }

@@ -97,7 +97,7 @@ pub fn exponential_f32(bits: &Bits) -> f32 {
 
 /// `method="inv"`.
 pub fn exponential_inverse(bits: &Bits) -> f64 { minus_log1p(bits) }
-pub fn exponential_inverse_f32(bits: &Bits) -> f32 { minus_log1p_f32(bits) }
+pub fn exponential_inverse_f32(bits: &Bits) -> f32 { -libm_log1p(-bits.f32() as f64) as f32 }
 
 pub fn gamma(bits: &Bits, shape: f64) -> f64 { gamma_of(shape, || bits.f64(), || exponential(bits), || normal(bits)) }
 

@@ -129,7 +129,7 @@ mod tests {
         seed(PYTHON, Some(1));
         assert_eq!(with(PYTHON, |s| s.twister.f64()), 0.13436424411240122);
         seed(PYTHON, Some(-(1 << 40) - 7));
-        assert_eq!(with(PYTHON, |s| s.twister.f64()), 0.7042927699770542);
+        assert_eq!(with(PYTHON, |s| s.twister.f64()), 0.6137037779936511);
     }
 
     #[test]
