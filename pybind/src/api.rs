@@ -194,6 +194,15 @@ fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> { core_of(d)
 #[pyfunction]
 fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.can_compile.load(Ordering::Acquire)) }
 
+/// Every indexing of a parameter in a Python function: the parameter's number, whether it is written to, and the index where it is constant.
+#[pyfunction]
+fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
+    let py = func.py();
+    let id = crate::functions::func_id(func).map_err(|e| e.into_python(py))?;
+    let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
+    Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
+}
+
 /// The type that compiled code gives an object.
 #[pyfunction]
 fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> { typeof_::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py())) }
@@ -201,6 +210,7 @@ fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> { typeof_::type_of(obj)
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
+    m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;

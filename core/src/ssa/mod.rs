@@ -1,12 +1,13 @@
 //! SSA at Python's level: one data structure for untyped and typed code, told apart by [`Func::types`].
 //!
 //! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it, [`verify`] checks it,
-//! [`registry`] keeps every function that a type may name.
+//! [`reads`] says what a function reads by index, [`registry`] keeps every function that a type may name.
 
 pub mod analysis;
 pub mod build;
 pub mod func;
 pub mod opt;
+pub mod reads;
 pub mod registry;
 pub mod text;
 pub mod verify;

@@ -28,11 +28,11 @@ _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "T
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _NOT_YET = {
-    "stencil", "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
+    "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
     "generated_jit", "overload", "get_thread_id", "threading_layer", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "vectorize", "guvectorize", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
+__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
 
 
 def typeof(obj):
@@ -55,6 +55,9 @@ def __getattr__(name):
     elif name in _UFUNCS:
         from . import _ufunc
         return getattr(_ufunc, name)
+    elif name == "stencil":
+        from ._stencil import stencil
+        return stencil
     elif name in _EXTENDING:
         from . import extending
         return getattr(extending, name)

@@ -18,8 +18,8 @@ def made(source, name, space):
     names = list(space)
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
-    from .lib import elementwise, ufunc
-    module = {"np": numpy, "elementwise": elementwise, "ufunc": ufunc, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    from .lib import elementwise, stencils, ufunc
+    module = {"np": numpy, "elementwise": elementwise, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     exec(compile(text, _PATH, "exec"), module)
     return module["make"](*space.values())
 

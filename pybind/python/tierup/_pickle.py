@@ -65,6 +65,23 @@ def _ufunc_by_code(d, what, recipe, declared, can_compile):
     return made[key]
 
 
+def reduce_stencil(f):
+    function, module = f.py_func, sys.modules.get(f.py_func.__module__)
+    found = module
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is f and function.__module__ != "__main__":
+        return _by_name, (function.__module__, function.__qualname__)
+    if "_pickled" not in f.__dict__:
+        f._pickled = jit(nopython=True)(function)
+    return _stencil_by_code, (f._pickled, f.mode, f.options)
+
+
+def _stencil_by_code(d, mode, options):
+    from ._stencil import StencilFunc
+    return StencilFunc(d.py_func, mode, options)
+
+
 def _names(code):
     """Every global name that code or code nested in it may read."""
     names = set(code.co_names)

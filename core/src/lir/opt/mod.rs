@@ -12,6 +12,7 @@ mod inline;
 mod licm;
 mod memory;
 mod range;
+mod refs;
 pub(crate) mod region;
 mod simplify;
 mod strip;
@@ -46,11 +47,12 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
     Pass { name: "unfold", doc: "Some calls of a small function to itself replaced by its body.", run: Run::Func(unfold::unfold_recursion) },
     Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
+    Pass { name: "refs", doc: "References that are added and dropped at once, not counted.", run: Run::Func(refs::drop_counts) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "refs", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
 pub const TIER1: &[&str] = &["unfold", "fold", "blocks", "thread", "cse", "strip", "fold", "blocks", "dce"];

@@ -7,7 +7,7 @@ import importlib
 
 _TYPES = {"*": "tierup.types:*"}
 _ERRORS = {"*": "tierup.errors:*"}
-_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize")}
+_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil")}
 
 MODULES = {
     "numba": {
@@ -31,6 +31,8 @@ MODULES = {
     "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc"},
+    "numba.stencils": {"stencil": "numba.stencils.stencil"},
+    "numba.stencils.stencil": {"stencil": "tierup:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},
     "numba.np.ufunc.gufunc": {"GUFunc": "tierup._ufunc:GUFunc"},
     "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},

@@ -1,0 +1,40 @@
+//! What a function reads of its parameters by index: the reach of a stencil kernel.
+
+use super::{Func, Op, Value};
+use crate::types::Const;
+
+/// One `parameter[index]` or `parameter[index] = …`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// Number of the parameter.
+    pub param: usize,
+    pub writes: bool,
+    /// The index, where it is a constant int or a tuple of them: one entry for each dimension.
+    pub index: Option<Vec<i64>>,
+}
+
+/// Every indexing of a parameter in untyped code.
+pub fn accesses(func: &Func) -> Vec<Access> {
+    let mut definitions = vec![None; func.values as usize];
+    for node in &func.insts { if let Some(r) = node.result { definitions[r.0 as usize] = Some(node); } }
+    let origin = |mut v: Value| {
+        while let Some(node) = definitions[v.0 as usize] && let Op::Narrow(_) = node.op { v = node.args[0]; }
+        v
+    };
+    let int = |v: Value| if let Op::Const(Const::Int(n)) = &definitions[v.0 as usize]?.op { Some(*n) } else { None };
+    let constant = |v: Value| {
+        let node = definitions[v.0 as usize]?;
+        if let Op::Table("tuple.build") = &node.op { return node.args.iter().map(|a| int(*a)).collect(); }
+        if let Op::Const(Const::Tuple(m)) = &node.op { return m.iter().map(|c| if let Const::Int(n) = c { Some(*n) } else { None }).collect(); }
+        int(v).map(|n| vec![n])
+    };
+    let mut out = vec![];
+    for i in func.blocks.iter().flat_map(|b| &b.insts) {
+        let node = func.inst(*i);
+        let Op::Table(path @ ("operator.getitem" | "operator.setitem")) = node.op else { continue };
+        let writes = path == "operator.setitem";
+        let Some(param) = func.blocks[0].params.iter().position(|p| *p == origin(node.args[0])) else { continue };
+        out.push(Access { param, writes, index: constant(node.args[1]) });
+    }
+    out
+}

@@ -1,0 +1,236 @@
+"""`stencil`: a slow stencil in plain Python is the oracle."""
+
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+from harness import mdtest
+from tierup import njit, stencil
+
+pytestmark = pytest.mark.isolated
+
+
+@pytest.fixture(autouse=True)
+def on_tier(request):
+    """Tests that name `tier` run on each."""
+    before = tierup.config.tier, tierup.config.osr
+    if "tier" in request.fixturenames:
+        mdtest.set_tier(request.getfixturevalue("tier"))
+    yield
+    tierup.config.tier, tierup.config.osr = before
+
+
+class Near:
+    def __init__(self, a, at):
+        self.a, self.at = a, at
+
+    def __getitem__(self, k):
+        k = k if isinstance(k, tuple) else (k,)
+        moved = tuple(slice(j.start + i, j.stop + i) if isinstance(j, slice) else j + i for i, j in zip(self.at, k))
+        return self.a[moved if len(moved) > 1 else moved[0]]
+
+
+def slow(s, *args, out=None):
+    """What a stencil is, from its parts."""
+    kernel, reach = s.py_func, s.neighborhood
+    standard = s.options.get("standard_indexing", ())
+    names = kernel.__code__.co_varnames
+    near = lambda at: [Near(x, at) if isinstance(x, np.ndarray) and n not in standard else x for x, n in zip(args, names)]
+    places = list(itertools.product(*(range(max(0, -lo), n - max(0, hi)) for (lo, hi), n in zip(reach, args[0].shape))))
+    values = [kernel(*near(at)) for at in places]
+    if out is None:
+        out = np.full(args[0].shape, s.options.get("cval", 0), np.result_type(*values) if values else float)
+    elif "cval" in s.options:
+        out[...] = s.options["cval"]
+    for at, v in zip(places, values):
+        out[at] = v
+    return out
+
+
+@stencil
+def five(a):
+    return 0.25 * (a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0])
+
+
+@stencil(cval=-1.5)
+def three(a):
+    return a[-1] + 2 * a[0] - a[1]
+
+
+@stencil(neighborhood=((-3, 1),), cval=7)
+def window(a, w):
+    s = 0.0
+    for i in range(-3, 2):
+        s += a[i] * w
+    return s
+
+
+@stencil(standard_indexing=("w",))
+def weighted(a, w):
+    return a[-1] * w[0] + a[0] * w[1] + a[2] * w[2]
+
+
+@stencil
+def two_arrays(a, b, k):
+    if b[0, 0] > k:
+        return a[0, 1] - a[0, 0]
+    return a[-1, 0] + 0.5
+
+
+@stencil
+def cube(a):
+    return a[0, 0, 0] + a[-1, 0, 1] * a[0, 1, 0]
+
+
+@stencil
+def four(a):
+    return a[0, 0, 0, -1] - a[0, 0, 0, 1] + a[-1, 0, 0, 0] + a[0, 1, 0, 0]
+
+
+@stencil
+def ahead(a):
+    return a[1] + a[2]
+
+
+@stencil(neighborhood=((-1, 1), (0, 1)))
+def sliced(a):
+    return a[-1:2, 0:2].sum()
+
+
+def arrays(*shape):
+    a = np.random.default_rng(3).integers(0, 50, shape)
+    for x in (a, a.astype(np.float64), a.astype(np.float32), np.asfortranarray(a.astype(float)), a.astype(float)[::-1], np.repeat(a, 2, axis=-1)[..., ::2].astype(float)):
+        yield x
+
+
+CASES = [(five, (6, 7), ()), (three, (9,), ()), (window, (9,), (2.0,)), (weighted, (8,), (np.array([1.0, 2.0, 3.0]),)), (cube, (4, 3, 5), ()), (four, (3, 3, 2, 5), ()), (ahead, (6,), ()), (sliced, (5, 6), ())]
+
+
+@pytest.mark.parametrize("s, shape, rest", CASES, ids=lambda c: getattr(c, "__name__", ""))
+def test_it_is_the_slow_one(tier, s, shape, rest):
+    @njit
+    def compiled(a, rest):
+        return s(a, *rest)
+
+    @njit
+    def compiled_into(a, rest, out):
+        return s(a, *rest, out=out)
+    for a in arrays(*shape):
+        want = slow(s, a, *rest)
+        got = s(a, *rest)
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+        assert got.shape == want.shape
+        np.testing.assert_array_equal(compiled(a, rest), got, strict=True)
+        for out in (np.full(shape, 99.0), np.full(shape, 99.0).T.copy().T):
+            want = slow(s, a, *rest, out=out.copy())
+            mine = out.copy()
+            assert s(a, *rest, out=mine) is mine
+            np.testing.assert_allclose(mine, want, rtol=1e-6)
+            np.testing.assert_array_equal(compiled_into(a, rest, out), mine)
+
+
+def test_several_arrays_of_different_types(tier):
+    for a in arrays(5, 6):
+        for b in (np.arange(30).reshape(5, 6), np.arange(42.0).reshape(6, 7) / 2, np.arange(30).reshape(5, 6) > 14):
+            for k in (3, 0.5):
+                np.testing.assert_allclose(two_arrays(a, b, k), slow(two_arrays, a, b, k))
+
+
+def test_small_arrays_are_all_border(tier):
+    for shape in ((0, 0), (1, 1), (2, 5), (5, 2), (3, 3)):
+        a = np.ones(shape)
+        want = np.zeros(shape)
+        want[1:-1, 1:-1] = 1
+        np.testing.assert_array_equal(five(a), want)
+    assert three(np.ones(1)).tolist() == [-1.5] and window(np.ones(2), 1.0).tolist() == [7, 7]
+
+
+def test_types_of_results_follow_the_kernel(tier):
+    assert stencil(lambda a: a[0] > a[-1])(np.arange(4)).dtype == np.bool_
+    assert stencil(lambda a: a[0] + a[-1])(np.arange(4)).dtype == np.int64
+    assert stencil(lambda a: a[0] + a[-1])(np.arange(4, dtype=np.float32)).dtype == np.float32
+    assert stencil(cval=2j)(lambda a: a[-1] * 1j)(np.arange(4)).tolist() == [2j, 0j, 1j, 2j]
+
+
+def test_numbers_around_the_border(tier):
+    for cval in (np.nan, np.inf, -np.inf, 3, np.float32(2.5), True):
+        s = stencil(cval=cval)(lambda a: a[-1] + a[1] * 0.5)
+        np.testing.assert_array_equal(s(np.arange(5.0)), slow(s, np.arange(5.0)))
+
+
+def test_exceptions_come_out(tier):
+    @stencil
+    def picky(a):
+        if a[0] > 3:
+            raise ValueError("four")
+        return a[-1]
+    with pytest.raises(ValueError, match="four"):
+        picky(np.arange(9))
+    with pytest.raises(IndexError):
+        stencil(neighborhood=((0, 0),))(lambda a: a[1])(np.arange(4))
+
+
+def test_what_is_no_stencil_is_refused():
+    def refused(text, kernel, *args, **options):
+        with pytest.raises(ValueError, match=text):
+            stencil(**options)(kernel)
+    refused("'neighborhood' option required", lambda a, i: a[i])
+    refused("no accesses to relatively indexed", lambda a: 1)
+    refused("does not match array dimensionality", lambda a: a[0] + a[0, 1])
+    refused("reserved word 'out'", lambda a, out: a[0])
+    refused("Standard indexing requested for an array name not present", lambda a: a[0], standard_indexing=("b",))
+    refused("must use relative indexing", lambda a, b: a[0], standard_indexing=("a",))
+    refused("one to 4 dimensions", lambda a: a[0, 0, 0, 0, 1])
+    refused("pair of the lowest", lambda a: a[0], neighborhood=(1, 2))
+    refused("Unknown stencil option", lambda a: a[0], size=3)
+    refused("cval is a number", lambda a: a[0], cval="zero")
+
+    def writes(a):
+        a[0] = 1
+        return a[-1]
+    refused("Assignments to arrays", writes)
+    with pytest.raises(ValueError, match="Unsupported mode style"):
+        stencil("wrap")
+    with pytest.raises(ValueError, match="2 dimensional neighborhood specified for 1 dimensional"):
+        five(np.arange(5.0))
+    with pytest.raises(TypeError, match="must be an array"):
+        three(5)
+    with pytest.raises(ValueError, match="same number  of dimensions"):
+        two_arrays(np.ones((3, 3)), np.ones(3), 1)
+    with pytest.raises(ValueError, match="some dimension smaller"):
+        two_arrays(np.ones((3, 3)), np.ones((3, 2)), 1)
+    with pytest.raises(ValueError, match="output of a stencil"):
+        five(np.ones((3, 3)), out=np.ones((2, 3)))
+    with pytest.raises(ValueError, match="output of a stencil"):
+        five(np.ones((3, 3)), out=np.ones(3))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mode'"):
+        five(np.ones((3, 3)), mode=1)
+
+
+def test_objects():
+    assert five.neighborhood == ((-1, 1), (-1, 1)) and ahead.neighborhood == ((0, 2),) and five.__name__ == "five" and "five" in repr(five)
+    assert pickle.loads(pickle.dumps(five)) is five
+    offset = 2
+    local = stencil(cval=9)(lambda a: a[-1] + offset)
+    assert pickle.loads(pickle.dumps(local))(np.arange(3)).tolist() == [9, 2, 3]
+    assert njit(lambda: five.neighborhood)() == five.neighborhood
+
+
+def test_named_tuples_with_an_index_of_their_own(tier):
+    from typing import NamedTuple
+
+    class Shifted(NamedTuple):
+        values: tuple
+        by: int
+
+        def __getitem__(self, k):
+            return self.values[k + self.by] * 10
+
+    @njit
+    def f(t, k):
+        s = Shifted(t, 1)
+        return s[k], s.values
+    assert f((1, 2, 3), 1) == f.py_func((1, 2, 3), 1) == (30, (1, 2, 3))
