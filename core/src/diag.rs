@@ -49,6 +49,10 @@ codes! {
     RunawayRecursion = "runaway-recursion", TypingError;
     /// A signature or type that cannot be understood.
     BadSignature = "bad-signature", TypingError;
+    /// An iteration of a parallel loop needs or overwrites what another one writes at the same time.
+    ParallelRace = "parallel-race", TypingError;
+    /// Control leaves a parallel loop from inside.
+    ParallelExit = "parallel-exit", UnsupportedError;
     /// Something that a GPU kernel cannot do.
     GpuUnsupported = "gpu-unsupported", UnsupportedError;
     /// Text of an IR that does not parse.

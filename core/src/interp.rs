@@ -108,6 +108,9 @@ impl<'a> Interp<'a> {
     /// The address that an indirect call of the function takes.
     pub fn address(&self, name: &str) -> Option<u64> { self.by_name.get(name).map(|i| &raw const *self.funcs[*i].address as u64) }
 
+    /// Whether that is the address of one of its functions.
+    pub fn has_address(&self, address: u64) -> bool { self.by_address.contains_key(&address) }
+
     pub fn signature(&self, name: &str) -> Option<&Signature> { self.by_name.get(name).map(|i| &self.funcs[*i].func.sig) }
 
     /// Calls a function by name; gives all its results.

@@ -1,13 +1,14 @@
 //! Functions of the extension module that the Python package builds its interface on. Types travel as text (`core::types::text`).
 
 use tierup_runtime::engine::{perf, trace};
+use tierup_runtime::parallel::settings;
 use tierup_runtime::engine::promote::{self, Osr, Policy};
 use crate::dispatcher::{self, Core};
 use crate::engine::Options;
 use crate::errors::{Failure, to_python};
 use crate::overload::Run;
 use crate::typeof_;
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::Ordering;
@@ -30,7 +31,7 @@ fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Boun
         boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
-    let options = Options { code, nogil: flag(options, "nogil")?, force_python: flag(options, "force_python")? };
+    let options = Options { code, nogil: flag(options, "nogil")?, parallel: flag(options, "parallel")?, force_python: flag(options, "force_python")? };
     dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
 }
 
@@ -150,6 +151,25 @@ fn before_fork(py: Python<'_>) { py.detach(promote::pause) }
 #[pyfunction]
 fn after_fork_in_parent() { promote::resume() }
 
+/// Threads that parallel loops may use, in all.
+#[pyfunction]
+fn set_most_threads(n: usize) { settings::set_most(n) }
+/// Threads that parallel loops of this thread use.
+#[pyfunction]
+fn get_num_threads() -> usize { settings::threads() }
+/// Sets that, up to `config.num_threads`; ValueError beyond it.
+#[pyfunction]
+fn set_num_threads(n: i64) -> PyResult<()> { settings::set_threads(n).map_err(|e| PyValueError::new_err(e.message())) }
+/// Which of the threads in a parallel loop this is: 0 outside of one.
+#[pyfunction]
+fn get_thread_id() -> i64 { tierup_runtime::parallel::region::thread_id() }
+/// Iterations in a piece of a parallel loop; 0 for what is usual.
+#[pyfunction]
+fn get_parallel_chunksize() -> u64 { settings::chunk() }
+/// Sets that for this thread; gives what it was.
+#[pyfunction]
+fn set_parallel_chunksize(n: i64) -> PyResult<i64> { settings::set_chunk(n).map_err(|e| PyValueError::new_err(e.message())) }
+
 /// How often something was compiled by tier 1.
 #[pyfunction]
 fn promotions() -> usize { promote::finished() }
@@ -182,6 +202,7 @@ fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f
 fn after_fork() {
     promote::after_fork();
     tierup_runtime::random::after_fork();
+    tierup_runtime::parallel::after_fork();
     crate::ctx::after_fork()
 }
 
@@ -198,7 +219,7 @@ fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.ca
 #[pyfunction]
 fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
     let py = func.py();
-    let id = crate::functions::func_id(func).map_err(|e| e.into_python(py))?;
+    let id = crate::functions::func_id(func, false).map_err(|e| e.into_python(py))?;
     let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }
@@ -211,6 +232,12 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;
+    m.add_function(wrap_pyfunction!(set_most_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(get_num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(set_num_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(get_thread_id, m)?)?;
+    m.add_function(wrap_pyfunction!(get_parallel_chunksize, m)?)?;
+    m.add_function(wrap_pyfunction!(set_parallel_chunksize, m)?)?;
     m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;

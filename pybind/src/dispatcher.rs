@@ -284,7 +284,7 @@ impl Core {
         let host = PyHost::new(py);
         note(&host);
         let compiled = guard(&format!("compiling {}", self.params.name), || {
-            let id = functions::func_id(func).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
+            let id = functions::func_id(func, self.options.parallel).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
             if engine::dumps("bytecode") { eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func.getattr("__code__")?.as_any())?); }
             let code = engine::compile(id, types, &self.options, &host, false)?;
             if let Some(why) = cannot_box(code.ret()) {
@@ -324,7 +324,7 @@ impl Core {
     pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("typing {}", self.params.name), || {
-                let id = functions::func_id(self.function(py)).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
+                let id = functions::func_id(self.function(py), self.options.parallel).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
                 let host = PyHost::new(py);
                 let answer = engine::result_type(id, types, &host);
                 host.settle(answer)
@@ -339,7 +339,7 @@ impl Core {
 
     fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
         guard(&format!("printing {}", self.params.name), || {
-            let id = functions::func_id(self.function(py))?;
+            let id = functions::func_id(self.function(py), self.options.parallel)?;
             if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
             if level == "cfg" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow())); }
             if level == "bytecode" { return Ok(Some(crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string())); }
@@ -356,7 +356,7 @@ impl Core {
     pub fn explain(&self, py: Python<'_>, types: &[Type]) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.params.name), || {
-                let id = functions::func_id(self.function(py))?;
+                let id = functions::func_id(self.function(py), self.options.parallel)?;
                 let host = PyHost::new(py);
                 let answer = engine::explain(id, types, &self.options, &host);
                 host.settle(answer)
@@ -368,7 +368,7 @@ impl Core {
     pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("printing {}", self.params.name), || {
-                let id = functions::func_id(self.function(py))?;
+                let id = functions::func_id(self.function(py), self.options.parallel)?;
                 let host = PyHost::new(py);
                 let answer = engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
                 host.settle(answer)

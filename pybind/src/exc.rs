@@ -200,6 +200,14 @@ fn show_object(p: *mut u8, repr: bool) -> String {
     with_python(String::new(), |py| shown(&unsafe { Bound::from_borrowed_ptr(py, p.cast()) }, repr))
 }
 
+/// Runs something that waits, without the GIL if this thread has it.
+fn without_lock(wait: &mut dyn FnMut()) {
+    // SAFETY: asks about this thread; an interpreter that is gone has no thread attached.
+    if unsafe { pyo3::ffi::Py_IsInitialized() == 0 || pyo3::ffi::PyGILState_Check() == 0 } { return wait(); }
+    // SAFETY: the thread is attached, as was just asked.
+    unsafe { crate::overload::without_gil(wait) }
+}
+
 fn poll() -> Res<()> {
     with_python(Ok(()), |py| {
         // Other Python threads have waited for as long as the loop has run.
@@ -277,6 +285,7 @@ pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
         exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, release,
+        without_lock, context: crate::ctx::current_without_gil,
     });
 }
 

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::session;
+use tierup_core::ssa::opt::parallel::{Names, Root};
 use tierup_core::ssa::{FuncId, build, registry};
 use tierup_core::types::{Kind, Type};
 
@@ -23,10 +24,11 @@ struct Entry {
     address: usize,
     func: Option<FuncId>,
     library: bool,
+    parallel: bool,
 }
 
 #[derive(Default)]
-struct Table { by_address: HashMap<usize, u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
+struct Table { by_address: HashMap<(usize, bool), u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table { next: 1, sweep_at: 256, ..Table::default() }));
 
 fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
@@ -53,13 +55,13 @@ fn code_address(f: &Bound<'_, PyFunction>) -> usize {
     unsafe { ffi::PyFunction_GetCode(f.as_ptr()) as usize }
 }
 
-/// The handle of a function, by which the compiler asks for its globals.
-fn handle_of(f: &Bound<'_, PyFunction>, library: bool) -> PyResult<u64> {
+/// The handle of a function, by which the compiler asks for its globals. With parallel loops it is another function.
+fn handle_of(f: &Bound<'_, PyFunction>, library: bool, parallel: bool) -> PyResult<u64> {
     let (address, code) = (f.as_ptr() as usize, code_address(f));
     // An entry is this function's if its code is the same object and it is alive: a new function may have taken a dead one's address.
     let known = {
         let t = table();
-        t.by_address.get(&address).and_then(|h| t.entries.get(h).map(|e| (*h, e.code, e.weak.clone_ref(f.py()))))
+        t.by_address.get(&(address, parallel)).and_then(|h| t.entries.get(h).map(|e| (*h, e.code, e.weak.clone_ref(f.py()))))
     };
     if let Some((h, old_code, weak)) = known && old_code == code && weak.bind(f.py()).call0()?.is(f) { return Ok(h); }
     sweep(f.py())?;
@@ -67,8 +69,8 @@ fn handle_of(f: &Bound<'_, PyFunction>, library: bool) -> PyResult<u64> {
     let mut t = table();
     let handle = t.next;
     t.next += 1;
-    t.by_address.insert(address, handle);
-    t.entries.insert(handle, Entry { weak, code, address, func: None, library });
+    t.by_address.insert((address, parallel), handle);
+    t.entries.insert(handle, Entry { weak, code, address, func: None, library, parallel });
     Ok(handle)
 }
 
@@ -85,7 +87,7 @@ fn sweep(py: Python<'_>) -> PyResult<()> {
     let mut t = table();
     for h in dead {
         if let Some(e) = t.entries.remove(&h) {
-            if t.by_address.get(&e.address) == Some(&h) { t.by_address.remove(&e.address); }
+            if t.by_address.get(&(e.address, e.parallel)) == Some(&h) { t.by_address.remove(&(e.address, e.parallel)); }
             removed.push((h, e));
         }
     }
@@ -95,18 +97,38 @@ fn sweep(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The number of a Python function in the compiler, decoded at the first request.
-pub fn func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, false) }
+/// The number of a Python function in the compiler, decoded at the first request; with `parallel` its loops over `prange` are parallel.
+pub fn func_id(f: &Bound<'_, PyFunction>, parallel: bool) -> Result<FuncId, Failure> { func_id_as(f, false, parallel) }
+/// The number of the function behind a plain function or a dispatcher, made as that says.
+pub fn func_id_of(obj: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(f, dispatcher::core(obj).is_some_and(|c| c.options.parallel)) }
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true) }
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true, false) }
 
-fn func_id_as(f: &Bound<'_, PyFunction>, library: bool) -> Result<FuncId, Failure> {
-    let handle = handle_of(f, library)?;
+fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: bool) -> Result<FuncId, Failure> {
+    let handle = handle_of(f, library, parallel)?;
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
-    let id = registry::add(build::build(&code, handle)?);
+    let names = PrangeNames { f };
+    let id = registry::add(build::build_with(&code, handle, parallel.then_some(&names as &dyn Names))?);
     if let Some(e) = table().entries.get_mut(&handle) { e.func = Some(id); }
     Ok(id)
+}
+
+/// What names mean in a function while it is read.
+struct PrangeNames<'a, 'py> { f: &'a Bound<'py, PyFunction> }
+
+impl Names for PrangeNames<'_, '_> {
+    fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool {
+        let find = || -> PyResult<bool> {
+            let mut at = match root {
+                Root::Global(name) => self.f.getattr("__globals__")?.get_item(name)?,
+                Root::Free(n) => self.f.getattr("__closure__")?.get_item(n as usize)?.getattr("cell_contents")?,
+            };
+            for a in attributes { at = at.getattr(*a)?; }
+            is_prange(&at)
+        };
+        find().unwrap_or(false)
+    }
 }
 
 /// The function of a handle, and whether it belongs to the library.

@@ -61,7 +61,7 @@ pub struct Overload {
 ///
 /// # Safety
 /// The thread is attached.
-unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
+pub unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
     struct Here<T>(T);
     // SAFETY: body and answer stay on this thread.
     unsafe impl<T> Send for Here<T> {}

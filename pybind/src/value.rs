@@ -77,7 +77,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
     }
     if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
-    if let Some(f) = functions::python_function(obj) { return functions::func_id(&f).map(GlobalValue::Function); }
+    if let Some(f) = functions::python_function(obj) { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
     if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }
     if let Some(t) = functions::scalar_type_object(obj)? { return Ok(GlobalValue::DType(t)); }
     Ok(GlobalValue::Unsupported(describe(obj)))

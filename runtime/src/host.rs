@@ -33,6 +33,10 @@ pub struct Callbacks {
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// Drops a reference to a Python object.
     pub release: fn(*mut u8),
+    /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds it.
+    pub without_lock: fn(&mut dyn FnMut()),
+    /// The context of a thread that is none of the host's.
+    pub context: fn() -> tierup_core::rt::Ctx,
 }
 
 fn native_write(text: &str) -> Res<()> {
@@ -57,6 +61,9 @@ const NATIVE: Callbacks = Callbacks {
     class_name: |handle| format!("class {handle}"),
     copy_array: |_| std::ptr::null_mut(),
     release: |_| {},
+    without_lock: |body| body(),
+    // Once for each thread, which lives for ever.
+    context: || Box::into_raw(Box::default()),
 };
 
 static CURRENT: AtomicPtr<Callbacks> = AtomicPtr::new(std::ptr::null_mut());

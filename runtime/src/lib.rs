@@ -11,6 +11,7 @@ mod frame;
 pub mod host;
 mod linalg;
 pub mod panics;
+pub mod parallel;
 pub mod poll;
 pub mod list;
 pub mod mathfn;

@@ -3,7 +3,6 @@
 //! In debug builds every allocation is counted per thread ([`live`]), so tests can show that nothing leaks.
 
 use crate::exc::{Arg, Error, Exc, ExcClass, Res, Site, or_raise, set_context};
-use crate::host::callbacks;
 use crate::Native;
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use tierup_core::exc::Class;
@@ -282,7 +281,7 @@ impl Helpers for Native {
     }
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
-        unsafe { if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 { or_raise(ctx, (callbacks().poll)()) } }
+        unsafe { if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 { or_raise(ctx, crate::parallel::poll()) } }
     }
     unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
         // SAFETY: `ctx` is live, and compiled code passes one of its own sites.

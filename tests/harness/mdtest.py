@@ -214,10 +214,10 @@ def prelude(run):
     if run.tier is None:
         def decorate(*args, **kwargs):
             return args[0] if len(args) == 1 and callable(args[0]) and not kwargs else (lambda f: f)
-        names = {"njit": decorate, "jit": decorate, "reveal_type": lambda x: x}
+        names = {"njit": decorate, "jit": decorate, "prange": range, "reveal_type": lambda x: x}
     else:
         import tierup
-        names = {"njit": tierup.njit, "jit": tierup.jit, "reveal_type": tierup.reveal_type}
+        names = {"njit": tierup.njit, "jit": tierup.jit, "prange": tierup.prange, "reveal_type": tierup.reveal_type}
 
     def raises(kind, f, /, *args, **kwargs):
         try:

@@ -21,6 +21,9 @@ mod tests {
         ("core/src/lir/opt/simplify.rs", "identities are optional: an operation without one is right"),
         ("core/src/lir/opt/version.rs", "shapes of indices are optional: one that is not understood keeps its check"),
         ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
+        ("core/src/ssa/opt/parallel/find.rs", "what calls are those of `prange` is asked by pattern: any other is none"),
+        ("core/src/ssa/opt/parallel/reduce.rs", "reductions are known by pattern: what is not understood is refused as a race"),
+        ("core/src/ssa/opt/parallel/outline.rs", "only globals and their attributes are made again; any other value is at hand"),
         ("core/src/lir/opt/range.rs", "facts are optional: an operation about which nothing is known is right"),
     ];
 

@@ -37,6 +37,8 @@ pub enum Resolved {
     /// A row of the table; operands are promoted to `coerce`.
     Apply { op: &'static OpDef, sources: Vec<Source>, coerce: Vec<Type> },
     Instance { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
+    /// The body of a parallel loop; the range is the last operand.
+    Region { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
     /// A tuple-like value made of the sources.
     Build { sources: Vec<Source> },
     /// The same machine values under another type.
@@ -409,6 +411,36 @@ impl Solver<'_, '_> {
         })?;
         let ret = self.session.at(id).ret;
         self.out.resolved.insert(i, Resolved::Instance { id, sources, coerce: types });
+        Ok((ret, None, true))
+    }
+
+    /// A parallel loop: its body as a function value, its range, and what the body's variables start with. Gives a list of what the pieces give, None where
+    /// they give nothing.
+    pub fn region(&mut self, i: Inst) -> Typed {
+        let args = self.func.inst(i).args.clone();
+        let Kind::Function(f) = self.ty(args[0]).kind() else { return Err(Diagnostic::internal("a region without a body")) };
+        let (id, captures, range) = (f.func, f.captures.clone(), self.ty(args[1]));
+        let Kind::Range(_) = *range else { return Err(Diagnostic::internal(format!("a region over {range}"))) };
+        let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
+        sources.extend(args[2..].iter().map(|v| Source::Value(*v)));
+        let function = Source::Value(args[0]);
+        sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
+        for s in &sources {
+            let t = self.source_arg(s)?.ty;
+            if crate::types::promote::runs_generator(t) {
+                return Err(Diagnostic::new(Code::ParallelRace, "the iterations of this prange loop advance a generator that they share").help("make a list of what it gives before the loop"));
+            }
+        }
+        let (ret, _, _) = self.call_function(i, id, sources, false)?;
+        let body = self.out.resolved.remove(&i);
+        let Some(Resolved::Instance { id, mut sources, mut coerce }) = body else {
+            self.out.resolved.insert(i, Resolved::Nothing);
+            return Ok((Type::never(), None, true));
+        };
+        sources.push(Source::Value(args[1]));
+        coerce.push(range);
+        self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
+        let ret = match *ret { Kind::None | Kind::Never => ret, _ => Type::list(ret) };
         Ok((ret, None, true))
     }
 

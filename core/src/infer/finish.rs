@@ -34,7 +34,7 @@ pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Sol
     let ret = session.resolve(solved.ret);
     let new = Func {
         id: old.id, name: old.name.clone(), qualname: old.qualname.clone(), file: old.file.clone(), first_line: old.first_line, params: old.params.clone(),
-        free: old.free.clone(), is_generator: old.is_generator, inlined: old.inlined.clone(), hash: old.hash, host: old.host, ..Func::default()
+        free: old.free.clone(), is_generator: old.is_generator, parallel: old.parallel, inlined: old.inlined.clone(), hash: old.hash, host: old.host, ..Func::default()
     };
     let mut f = Finisher {
         session, old, solved, ret, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
@@ -356,6 +356,10 @@ impl Finisher<'_, '_> {
                 let args = all(self, &sources, &coerce)?;
                 self.push(Op::CallInstance(id), args, ty)
             }
+            Resolved::Region { id, sources, coerce } => {
+                let args = all(self, &sources, &coerce)?;
+                self.push(Op::Region(id), args, ty)
+            }
             Resolved::Build { sources } => {
                 let args = all(self, &sources, &[])?;
                 self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
@@ -465,7 +469,7 @@ impl Finisher<'_, '_> {
                 self.push(Op::Yield, vec![v], ty)
             }
             Op::PushHandled | Op::PopHandled => self.push(node.op.clone(), args, ty),
-            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Cast
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Cast
             | Op::Retain | Op::Release => return Err(Diagnostic::internal(format!("{:?} was not resolved", node.op))),
         })
     }

@@ -285,6 +285,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 let value = host.free(self.func.host, *n).ok_or_else(|| Diagnostic::new(Code::UndefinedName, format!("captured variable '{name}' is not bound")))?;
                 self.global(node.result, value, &name)
             }
+            Op::Table("parallel.region") => self.region(i),
             Op::Table(path) => {
                 let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
                 let path = if *path == "list.build" && self.serves_as_tuple(i) { "tuple.build" } else { path };
@@ -339,7 +340,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 Ok((Type::none(), None, node.unwind.is_some()))
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
-            Op::Apply(_) | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
+            Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
         }
     }
 

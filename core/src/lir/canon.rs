@@ -34,10 +34,10 @@ impl Symbols {
     }
 }
 
-/// Names every symbol by its number. Symbols of one name are one symbol.
+/// Names every symbol by its number, but for the words of functions, which are found by name. Symbols of one name are one symbol.
 pub fn number_symbols(module: &mut Module) {
     let symbols = Symbols::of(module);
-    for s in module.funcs.iter_mut().flat_map(|f| &mut f.symbols) { s.name = symbols.order.get(&s.name).copied().unwrap_or(0).to_string(); }
+    for s in module.funcs.iter_mut().flat_map(|f| &mut f.symbols).filter(|s| !cells::is_word(&s.name)) { s.name = symbols.order.get(&s.name).copied().unwrap_or(0).to_string(); }
 }
 
 /// The bytes of a module whose symbols are named by number.

@@ -28,11 +28,30 @@ pub fn names(module: &Module) -> Vec<String> {
     module.funcs.iter().filter(|f| called.contains(f.name.as_str()) && (osr::polls(f) || recursive(f))).map(|f| f.name.clone()).collect()
 }
 
+/// The name of the symbol for the word that holds a function's address.
+pub fn word(function: &str) -> String { format!("{WORD}{function}") }
+const WORD: &str = "cell ";
+pub fn is_word(symbol: &str) -> bool { symbol.starts_with(WORD) }
+
+/// Names of the functions that the run-time enters through words, bodies of parallel loops: those of them that the module has. (A module of a running loop
+/// has only the words.)
+pub fn entered(module: &Module) -> Vec<String> {
+    let wanted: std::collections::BTreeSet<&str> = module.funcs.iter().flat_map(|f| &f.symbols).filter_map(|s| s.name.strip_prefix(WORD)).collect();
+    module.funcs.iter().filter(|f| wanted.contains(f.name.as_str())).map(|f| f.name.clone()).collect()
+}
+
+/// Says where the words are.
+pub fn place(module: &mut Module, cell: impl Fn(&str) -> Option<usize>) {
+    for s in module.funcs.iter_mut().flat_map(|f| &mut f.symbols) {
+        if let Some(at) = s.name.strip_prefix(WORD).and_then(&cell) { s.addr = at; }
+    }
+}
+
 /// Makes calls go through cells. `cell` gives the address of a function's cell, if it has one.
 pub fn call_through(func: &mut Func, cell: impl Fn(&str) -> Option<usize>) {
     let cells: Vec<Option<Symbol>> = (0..func.funcs.len()).map(|k| {
         let name = func.funcs[k].name.clone();
-        cell(&name).map(|at| func.symbol(&format!("cell {name}"), at))
+        cell(&name).map(|at| func.symbol(&word(&name), at))
     }).collect();
     if cells.iter().all(Option::is_none) { return; }
     for b in func.layout.clone() {

@@ -259,6 +259,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             }
             Op::Apply(op) => self.apply(op, node, ty)?,
             Op::CallInstance(id) => self.call_instance(*id, node)?,
+            Op::Region(id) => self.region(*id, node)?,
             Op::PushHandled => {
                 let val = self.val(node.args[0])?;
                 self.cx.b.helper(&crate::ops::exception::exc_push_handled, &[self.cx.ctx, val[0]]);
@@ -324,6 +325,17 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let mut args = vec![self.cx.ctx];
         for a in &node.args { args.extend(self.val(*a)?); }
         Ok(self.cx.call(&t.name, &t.sig, &args))
+    }
+
+    /// Nothing is added to the trail of an exception: the body's own sites name the lines.
+    fn region(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
+        self.cx.on_error.frames.clear();
+        let t = target(self.session, id);
+        let (range, args) = node.args.split_last().ok_or_else(|| Diagnostic::internal("a region without a range"))?;
+        let mut all = vec![];
+        for a in args { all.extend(self.val(*a)?); }
+        let (range, ty) = (self.val(*range)?, self.ty(*range));
+        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), &all, &range, ty, t.ret)
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

@@ -34,7 +34,7 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
 pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
-    let mut seen = HashSet::from([root]);
+    let (mut seen, mut regions) = (HashSet::from([root]), HashSet::new());
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
         let inst = session.at(id);
@@ -42,6 +42,7 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         let mut func = Func::clone(&typed.func);
         func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
         ownership::insert_references(&mut func);
+        for id in bodies(&func) { if regions.insert(id) { let t = target(session, id); module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params)); } }
         for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }
         if inst.func.is_generator {
             module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
@@ -52,7 +53,12 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
     Ok((module, target(session, root)))
 }
 
+/// Instances that are bodies of a typed function's parallel loops: the run-time enters them through their wrappers.
+fn bodies(func: &Func) -> Vec<InstanceId> {
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::Region(id) = func.inst(*i).op { Some(id) } else { None }).collect()
+}
+
 /// Instances that a typed function calls.
 pub fn callees(func: &Func) -> Vec<InstanceId> {
-    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CallInstance(id) = func.inst(*i).op { Some(id) } else { None }).collect()
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CallInstance(id) | Op::Region(id) = func.inst(*i).op { Some(id) } else { None }).collect()
 }

@@ -353,7 +353,7 @@ fn copy_rule(args: &[Arg], order: &Arg) -> Result1 {
 
 fn result_array(t: Type) -> Result<ArrayType> { t.as_array().ok_or_else(|| Diagnostic::internal(format!("{t} is no array"))) }
 
-fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
     if c.types[0].as_array().is_none() { return Ok(super::create::zero_d(cx, &c.args[0], c.types[0], r.dtype)?.pack()); }
     Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())

@@ -183,6 +183,22 @@ fn like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, zeroed: bool) -> Result<ArrayVal> 
     ArrayVal::alloc(cx, t.dtype, &shape, t.layout, zeroed)
 }
 
+/// An array like one of type `t`, for a sum of such arrays.
+pub fn like_type(t: Type) -> Type {
+    t.as_array().map_or(t, |a| Type::array(a.dtype, a.ndim(), if a.layout == Layout::F { Layout::F } else { Layout::C }))
+}
+
+/// Zeros or ones like the first operand.
+pub fn zeroed_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, ones: bool) -> Result<Val> {
+    let (t, like) = (array_type(c.ret)?, ArrayVal::new(cx, &c.args[0], c.types[0])?);
+    let a = ArrayVal::alloc(cx, t.dtype, &like.shape, t.layout, !ones)?;
+    if ones {
+        let one = one(cx, a.ty.dtype)?;
+        cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
+    }
+    Ok(a.pack())
+}
+
 /// A 0-d array that holds a number.
 pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
     let x = cast::element(cx, v, t, dtype)?;

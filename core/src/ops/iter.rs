@@ -26,14 +26,14 @@ pub static OPS: &[OpDef] = &[
 
 fn range_attr(args: &[Arg]) -> Result<Answer> { if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) } }
 
-fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args.iter().any(|a| !a.is_none() && !a.ty.is_index()) || args[0].is_none() { return Err(no_match("range()", args)); }
     let step = if args[2].is_none() { Some(1) } else { args[2].int() };
     if step == Some(0) { return Err(Diagnostic::new(Code::BadCall, "range() arg 3 must not be zero")); }
     Ok(Answer::of(Type::new(Kind::Range(step))))
 }
 
-fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let int = |cx: &mut LowerCx<'_>, k: usize| cast::to_i64(cx, c.args[k][0], c.types[k]);
     let mut out = if *c.types[1] == Kind::None { vec![cx.b.i64(0), int(cx, 0)] } else { vec![int(cx, 0), int(cx, 1)] };
     if let Kind::Range(None) = *c.ret {

@@ -201,6 +201,7 @@ families!(
     reduce,
     sorting,
     random,
+    parallel,
     ;
     helpers:
     object,
@@ -218,6 +219,7 @@ families!(
     kernel,
     reveal,
     random,
+    parallel,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

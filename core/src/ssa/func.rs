@@ -63,6 +63,9 @@ pub enum Op {
     Apply(&'static crate::ops::OpDef),
     /// Direct call of an instance.
     CallInstance(InstanceId),
+    /// Runs an instance for pieces of a range, in several threads: its operands are those of the instance, the first two of which (the bounds) are
+    /// replaced, then the range. Gives the list of what the pieces gave.
+    Region(InstanceId),
     /// Explicit promotion to the result's type.
     Cast,
     /// Adds a reference.
@@ -149,6 +152,10 @@ pub struct Func {
     /// Names of captured variables, by index of [`Op::Free`].
     pub free: Vec<Arc<str>>,
     pub is_generator: bool,
+    /// Loops over `prange` run in parallel.
+    pub parallel: bool,
+    /// What became of the loops over `prange`, where they were to be parallel.
+    pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,
     pub insts: Vec<InstNode>,
     /// Number of values; the type of each in typed code.
@@ -175,7 +182,7 @@ impl Op {
             Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Cast => false,
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Region(_) | Op::Cast => false,
         }
     }
     /// Whether the instruction can go when nobody uses its result.
@@ -185,7 +192,7 @@ impl Op {
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
             Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::PushHandled | Op::PopHandled
-            | Op::CallInstance(_) | Op::Cast | Op::Retain | Op::Release => false,
+            | Op::CallInstance(_) | Op::Region(_) | Op::Cast | Op::Retain | Op::Release => false,
         }
     }
 }

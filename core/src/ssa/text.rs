@@ -79,6 +79,7 @@ impl Display for Op {
                 match crate::ops::lookup(op.name()).iter().position(|o| o == op) { Some(0) | None => Ok(()), Some(k) => write!(f, "#{k}") }
             }
             Op::CallInstance(i) => write!(f, "invoke {i}"),
+            Op::Region(i) => write!(f, "region {i}"),
             Op::Cast => write!(f, "cast"),
             Op::Retain => write!(f, "retain"),
             Op::Release => write!(f, "release"),
@@ -325,6 +326,7 @@ impl<'a> Parser<'a> {
                 Op::Apply(rows.get(k).ok_or_else(|| before.error("an operation"))?)
             }
             "invoke" => Op::CallInstance(InstanceId(c.entity("inst")?)),
+            "region" => Op::Region(InstanceId(c.entity("inst")?)),
             "cast" => Op::Cast,
             "retain" => Op::Retain,
             "release" => Op::Release,

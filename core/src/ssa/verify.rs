@@ -91,6 +91,7 @@ impl Verifier<'_> {
             Op::CallSpread { keywords } => (count == keywords.len() + 2, false, true),
             Op::MakeFunction { defaults, kwdefaults, .. } => (count >= *defaults as usize + kwdefaults.len(), true, true),
             Op::Apply(_) | Op::CallInstance(_) => (true, true, false),
+            Op::Region(_) => (count >= 3, true, false),
             Op::Cast | Op::Retain | Op::Release => (count == 1, true, false),
         };
         ensure(fits, || format!("`{}` with {count} operands", n.op))?;

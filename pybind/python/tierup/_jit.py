@@ -65,7 +65,23 @@ def _engine_options(options):
         if value not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
     return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow_checks": overflow == "raise",
-            "nogil": bool(options.get("nogil")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+            "nogil": bool(options.get("nogil")), "parallel": _is_parallel(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+
+
+# What Numba lets be switched by `parallel={...}`; only `prange` changes something here.
+_PARALLEL = {"comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion", "prange", "hoisting", "init_prange"}
+
+
+def _is_parallel(value):
+    """Whether loops over `prange` are parallel: a bool, or a dict that says it of each kind of code."""
+    if isinstance(value, dict):
+        unknown = value.keys() - _PARALLEL
+        if unknown:
+            raise ValueError(f"parallel has no option {sorted(map(str, unknown))[0]!r}; there are {', '.join(sorted(_PARALLEL))}")
+        return bool(value.get("prange", True))
+    if value is None or isinstance(value, bool):
+        return bool(value)
+    raise ValueError(f"parallel must be a bool or a dict, not {value!r}")
 
 
 # In the order of LLVM's bits.

@@ -146,6 +146,7 @@ def _tell():
     """Passes on what compilation follows."""
     v = _values
     _tierup.configure(v["tier"], list(v["dump"]), v["trace"] is True, v["calls"], v["time_ms"], v["osr"], v["background"], v["compile_threads"], v["opt"])
+    _tierup.set_most_threads(v["num_threads"])
     _tierup.set_fuel(v["fuel"])
     _tierup.configure_cache(v["cache"], v["cache_dir"], v["cache_mb"])
     _tierup.set_trace(v["trace"] == "json")

@@ -1,6 +1,7 @@
 //! The LIR interpreter as a back end: slow, and by definition right. `TIERUP_TIER=interp` runs everything on it.
 
 use crate::exc::Error;
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use tierup_core::backend::{Backend, Code, HelperAddress};
 use tierup_core::diag::Diagnostic;
@@ -33,18 +34,32 @@ impl Backend for Interpreted {
     }
 }
 
+thread_local! {
+    /// The interpreter that this thread is in: where a parallel loop finds the functions that its words name.
+    static RUNNING: Cell<*const Interp<'static>> = const { Cell::new(std::ptr::null()) };
+}
+
+/// The interpreter whose function `address` stands for, if this thread runs in it.
+pub fn running(address: *const u8) -> Option<*const Interp<'static>> {
+    let interp = RUNNING.get();
+    // SAFETY: null, or the interpreter of a call that has not ended.
+    unsafe { interp.as_ref() }.filter(|i| i.has_address(address as u64)).map(std::ptr::from_ref)
+}
+
 /// Calls the function at `address`: its status, with the interpreter's own troubles as exceptions.
 ///
 /// # Safety
 /// `ctx` is the live context of this thread; `args` and `results` are as the function expects.
-pub(super) unsafe fn call(interp: Option<&Interp<'static>>, address: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+pub unsafe fn call(interp: Option<&Interp<'static>>, address: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
     let Some(interp) = interp else { return Error::new(Class::SystemError, "no interpreter").into_raw() as u64 };
+    let outer = RUNNING.replace(std::ptr::from_ref(interp));
     // SAFETY: `ctx` is this thread's. Frames are on the heap, so compiled checks of the stack must not compare their addresses with its end.
     let floor = unsafe {
         (*ctx).stack_limit.store(0, Ordering::Relaxed);
         std::mem::replace(&mut (*ctx).stack_floor, 0)
     };
     let answer = interp.call_address(address as u64, &[ctx as u64, args as u64, results as u64]);
+    RUNNING.set(outer);
     // SAFETY: as above.
     unsafe {
         (*ctx).stack_floor = floor;

@@ -4,7 +4,7 @@
 
 pub mod cache;
 pub mod inspect;
-mod interpreted;
+pub mod interpreted;
 pub mod loader;
 pub mod perf;
 pub mod promote;
@@ -171,7 +171,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt };
     // Under stress loops leave tier 0, so there must be some.
     let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.roots(), codegen) } else { None };
-    if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &module)) {
+    if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module)) {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
         return Ok(Compiled { code: Box::new(Elsewhere), params, ret, unit, yields, phases, typed, lir: String::new() });
@@ -234,11 +234,12 @@ fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::
 
 /// The unit with its snapshot, and in the module the exits of its loops and the cells of its functions.
 fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
-    if !request.promote { return Unit::new(unit_name(&names), names, None, codegen, None); }
+    let cells = promote::make_cells(module, request.promote);
+    if !request.promote { return Unit::new(unit_name(&names), names, cells, None, codegen, None); }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
     for (func, points) in module.funcs.iter_mut().zip(&points) { osr::set_levels(func, points); }
-    let unit = Unit::new(unit_name(&names), names, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
+    let unit = Unit::new(unit_name(&names), names, cells, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
     if promote::policy().osr != promote::Osr::Off {
         for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
     }

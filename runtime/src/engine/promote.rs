@@ -102,8 +102,23 @@ const FAILED: u8 = 3;
 /// It waits for its turn, but not with those that somebody waits for.
 const POSTPONED: u8 = 4;
 
-/// Where tier 0 enters a function of the unit that others call: the code of the moment.
-pub struct Cell { name: String, pub entry: AtomicPtr<u8> }
+/// Where tier 0 enters a function of the unit that others call, and the run-time the bodies of parallel loops: the code of the moment.
+#[repr(C)]
+pub struct Cell {
+    /// First, since words are known by this address.
+    pub entry: AtomicPtr<u8>,
+    /// What an iteration of a parallel loop took the last time (see [`crate::parallel::region`]); 0 is unknown.
+    pub cost: AtomicU64,
+    name: String,
+}
+
+/// The cells of a module, which learns where they lie. Only what may be promoted calls through cells; bodies of parallel loops have one always.
+pub fn make_cells(module: &mut Module, promotes: bool) -> Box<[Cell]> {
+    let called = if promotes { cells::names(module) } else { vec![] };
+    let cells: Box<[Cell]> = called.into_iter().chain(cells::entered(module)).map(|name| Cell { name, entry: AtomicPtr::default(), cost: AtomicU64::new(0) }).collect();
+    if !cells.is_empty() { cells::place(module, |name| cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize)); }
+    cells
+}
 
 /// One overload on its way through the tiers.
 pub struct Unit {
@@ -161,8 +176,8 @@ pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
 pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
 
 impl Unit {
-    /// A unit of a module; the cells are set by whoever compiles tier 0.
-    pub fn new(name: String, names: Names, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
+    /// A unit of a module; the cells are filled by whoever compiles it.
+    pub fn new(name: String, names: Names, cells: Box<[Cell]>, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
         let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate())
             .flat_map(|(func, (points, f))| (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point)));
         let places: Vec<(usize, usize)> = sites.collect();
@@ -175,7 +190,6 @@ impl Unit {
         let sites: Box<[Site]> = places.iter().map(|&(func, point)| Site {
             entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0), level: level(func, point), around: around(func, point),
         }).collect();
-        let cells = snapshot.iter().flat_map(|s| cells::names(&s.module)).map(|name| Cell { name, entry: AtomicPtr::default() }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
             name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
@@ -186,10 +200,10 @@ impl Unit {
     }
 
     /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says; it is then forgotten.
-    pub fn cached(name: String, names: Names, key: Key, codegen: Codegen, module: &Module) -> Option<Arc<Unit>> {
+    pub fn cached(name: String, names: Names, key: Key, codegen: Codegen, module: &mut Module) -> Option<Arc<Unit>> {
         let begin = Instant::now();
         let object = Object { bytes: cache::get(key)?, ..Object::default() };
-        let unit = Unit::new(name, names, None, codegen, Some(key));
+        let unit = Unit::new(name, names, make_cells(module, false), None, codegen, Some(key));
         let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| { perf::note(&native, module, 1); publish(&unit, native) });
         if loaded.is_err() { cache::forget(key); return None; }
         unit.state.store(DONE, Ordering::Release);

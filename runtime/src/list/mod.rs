@@ -48,6 +48,17 @@ pub fn new(elem_bytes: i64, ref_mask: i64, cap: i64) -> Res<L> {
     Ok(l)
 }
 
+/// A list of `len` elements, all zero.
+pub fn zeroed(elem_bytes: i64, ref_mask: i64, len: i64) -> Res<L> {
+    let l = new(elem_bytes, ref_mask, len)?;
+    // SAFETY: the list has the room.
+    unsafe {
+        if elem_bytes > 0 { std::ptr::write_bytes((*l).data, 0, (len * elem_bytes) as usize); }
+        (*l).len = len;
+    }
+    Ok(l)
+}
+
 /// A list of owned strings; frees what was made when one of them fails.
 pub fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res<L> {
     let l = new(8, 1, n as i64)?;

@@ -3,6 +3,7 @@
 pub mod cleanup;
 pub mod inline_closures;
 pub mod narrow;
+pub mod parallel;
 pub mod promote_cells;
 
 use super::Func;

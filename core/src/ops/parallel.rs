@@ -1,0 +1,103 @@
+//! Parallel loops: `prange`, what the pieces of a loop start with, and the call of the run-time that runs them.
+//!
+//! The loop itself becomes a region before it is typed ([`crate::ssa::opt::parallel`]). The run-time calls the body's wrapper for each piece: it
+//! finds its address in a word of the unit, which promotion changes, and hands it the same slots that a call from Python would.
+
+use super::create::zeroed_like;
+use super::{Body, OpDef};
+use crate::diag::Result;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::layout::List;
+use crate::lir::{Ty, Value};
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::rt::{Ctx, P};
+use crate::types::{Const, Kind, Type};
+
+crate::runtime_fns! {
+    /// Helpers of parallel loops.
+    trait Helpers;
+    /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
+    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative.
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    /// How many threads a parallel loop of this thread may use.
+    fn parallel_threads() -> i64 [Reads, Never];
+    /// Sets that, and gives it back; ValueError where there are not so many.
+    fn parallel_set_threads(ctx: Ctx, n: i64) -> i64 [Writes, Pending];
+    /// Which of the threads that share in a parallel loop this is, from 0.
+    fn parallel_thread_id() -> i64 [Reads, Never];
+    /// Iterations in one piece of a loop, 0 for what is usual.
+    fn parallel_chunk() -> i64 [Reads, Never];
+    /// Sets that, and gives what it was.
+    fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 [Writes, Pending];
+}
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["tierup.prange"], "start, stop=None, step=None", Body::Lir(super::iter::range_rule, super::iter::emit_range)).raises().doc("`range`, whose iterations run in parallel in functions with `parallel=True`."),
+    OpDef::new(&["parallel.zero"], "x", Body::Lir(zero_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What a sum of such values starts with."),
+    OpDef::new(&["parallel.one"], "x", Body::Lir(one_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What a product of such values starts with."),
+    OpDef::new(&["parallel.own"], "x", Body::Lir(own_rule, emit_own)).raises().reads().doc("The value, an array as a copy."),
+];
+
+fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
+    Ok(Answer::of(match t.kind() {
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) => t,
+        Kind::Array(_) => super::create::like_type(t),
+        Kind::Tuple(m) if m.is_empty() => t,
+        _ => return Err(no_match("a sum in a prange loop", args)),
+    }))
+}
+
+fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
+    Ok(Answer::of(match t.kind() {
+        Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => t,
+        Kind::Array(_) => super::create::like_type(t),
+        _ => return Err(no_match("a product in a prange loop", args)),
+    }))
+}
+
+fn own_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[0].ty;
+    Ok(Answer::of(if t.as_array().is_some() { super::create::like_type(t) } else { t }))
+}
+
+/// The neutral value of a sum or a product, of the type of the first operand. Minus zero is the neutral one of sums: `-0.0 + -0.0` is `-0.0`.
+fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
+    let number = |cx: &mut LowerCx<'_>, ty: Ty, of: i64| match (ty, of) {
+        (Ty::F64, 0) => cx.b.f64(-0.0),
+        (Ty::F32, 0) => cx.b.constant(Ty::F32, u64::from((-0.0f32).to_bits())),
+        (Ty::F64, _) => cx.b.f64(1.0),
+        (Ty::F32, _) => cx.b.constant(Ty::F32, u64::from(1.0f32.to_bits())),
+        (ty, of) => cx.b.constant(ty, of as u64),
+    };
+    Ok(match c.ret.kind() {
+        Kind::Str => crate::lower::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret).unwrap_or_default(),
+        Kind::List(e) => { let cap = cx.b.i64(0); vec![super::list::make(cx, *e, cap)] }
+        Kind::Array(_) => zeroed_like(cx, c, of == 1)?,
+        Kind::Complex(_) => {
+            let leaves = c.ret.leaves();
+            let re = number(cx, leaves[0].ty, of);
+            vec![re, number(cx, leaves[1].ty, 0)]
+        }
+        _ => c.ret.leaves().iter().map(|l| number(cx, l.ty, of)).collect(),
+    })
+}
+
+fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].as_array().is_some() { return super::array::emit_copy(cx, c); }
+    cx.retain(&c.args[0], c.types[0]);
+    Ok(c.args[0].clone())
+}
+
+/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives.
+pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: &[Value], range: &[Value], range_ty: Type, ret: Type) -> Result<Val> {
+    let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
+    let step = match *range_ty { Kind::Range(Some(s)) => cx.b.i64(s), _ => range[2] };
+    let slots = cx.spill(args);
+    let count = cx.b.i64(args.len() as i64);
+    let (bytes, mask) = if *ret == Kind::None { (-1, 0) } else { ret.element_layout() };
+    let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
+    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, bytes, mask]);
+    Ok(if *ret == Kind::None { vec![] } else { vec![list] })
+}

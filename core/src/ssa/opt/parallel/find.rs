@@ -1,0 +1,126 @@
+//! Finds loops over `prange` and checks their shape: one way in, one way out, through the header.
+
+use super::{Names, Root};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loops, uses_of, uses_of_term};
+use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
+use crate::types::Const;
+
+/// A loop over `prange`.
+pub struct Found {
+    /// The block that asks for the next value; its other parameters are what the loop carries.
+    pub header: Block,
+    /// The only block that leads into the loop.
+    pub pre: Block,
+    /// `builtins.iter` in it, and what it is called with: the range.
+    pub iter: Inst,
+    pub range: Value,
+    /// The third argument of `prange`.
+    pub step: Option<Value>,
+    /// `iter.next`, and which parameter of the header is the iterator.
+    pub next: Inst,
+    pub state: usize,
+    pub exit: BlockCall,
+    /// Blocks of an iteration, handlers inside of it included.
+    pub blocks: std::collections::BTreeSet<Block>,
+    pub loc: Loc,
+}
+
+pub enum Look { Nothing, Refused(Loc, &'static str), Found(Box<Found>) }
+
+/// The first loop over `prange` that has not been refused, outer ones first.
+pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let defs = Definitions::new(func);
+    for l in &Loops::new(func, &cfg, &doms).all {
+        let Some((next, state)) = asks_for_next(func, &defs, l.header) else { continue };
+        let loc = func.inst(next).loc;
+        if refused.contains(&loc) { continue; }
+        let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
+        let [pre] = outside[..] else { continue };
+        let Term::Jump(enter) = &func.block(pre).term else { continue };
+        let Some(iter) = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter")) else { continue };
+        let range = func.inst(iter).args[0];
+        let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
+        let Op::Call { keywords } = &call.op else { continue };
+        if !keywords.is_empty() || !is_prange(func, &defs, names, call.args[0]) { continue; }
+        let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { continue };
+        let entry = then_to.block;
+        let blocks: std::collections::BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
+        let found = Found {
+            header: l.header, pre, iter, range, step: call.args.get(3).copied(), next, state, exit: else_to.clone(), blocks, loc,
+        };
+        if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) { return Ok(Look::Refused(loc, "its control flow is unusual")); }
+        leaves_early(func, &found)?;
+        return Ok(Look::Found(Box::new(found)));
+    }
+    Ok(Look::Nothing)
+}
+
+/// The header's `iter.next` and the place of the iterator among its parameters.
+fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst, usize)> {
+    let block = func.block(header);
+    let [next, more] = block.insts[..] else { return None };
+    let node = func.inst(next);
+    let Term::Branch { cond, .. } = &block.term else { return None };
+    if node.op != Op::Table("iter.next") || func.inst(more).op != Op::Member(1) || defs.inst(*cond) != Some(more) { return None; }
+    block.params.iter().position(|p| *p == node.args[0]).map(|k| (next, k))
+}
+
+fn is_prange(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value) -> bool {
+    let (mut at, mut attributes) = (callee, vec![]);
+    loop {
+        let Some(node) = defs.inst(at).map(|i| func.inst(i)) else { return false };
+        match &node.op {
+            Op::Attr(name) => { attributes.insert(0, &**name); at = node.args[0]; }
+            Op::Global(name) => return names.is_prange(Root::Global(name), &attributes),
+            Op::Free(n) => return names.is_prange(Root::Free(*n), &attributes),
+            // `from numba import prange` inside the function.
+            Op::Table("import.module") => {
+                let module = defs.inst(node.args[0]).map(|i| &func.inst(i).op);
+                return attributes == ["prange"] && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// The iterator and what `iter.next` gives are used by the loop alone, as the builder writes it, and every edge back steps on.
+fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
+    let (Some(next), iterator) = (func.inst(f.next).result, func.block(f.header).params[f.state]) else { return false };
+    let Some(first) = func.inst(f.iter).result else { return false };
+    let steps = |v: Value| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Member(0) && func.inst(i).args == [next]);
+    let mut plain = true;
+    for b in (0..func.blocks.len()).map(Block::new) {
+        let inside = f.blocks.contains(&b);
+        for i in &func.block(b).insts {
+            let node = func.inst(*i);
+            let own = *i == f.next || matches!(node.op, Op::Member(0 | 2)) && inside || matches!(node.op, Op::Member(1)) && b == f.header;
+            uses_of(node, &mut |v| plain &= v != first && v != iterator && v != next || own);
+            if own && let Some(u) = &node.unwind { plain &= !u.args.iter().any(|v| [first, iterator, next].contains(v)); }
+        }
+        if b == f.pre { continue; }
+        uses_of_term(&func.block(b).term, &mut |v| plain &= ![first, iterator, next].contains(&v));
+        if inside { func.each_edge(b, &mut |edge, to| if edge == Edge::Jumps && to.block == f.header { plain &= steps(to.args[f.state]) }); }
+    }
+    plain
+}
+
+/// An iteration ends by going on to the next one, or by an exception.
+fn leaves_early(func: &Func, f: &Found) -> Result<()> {
+    let refuse = |loc: Loc, what: &str, help: &str| {
+        Err(Diagnostic::new(Code::ParallelExit, format!("{what} a prange loop, whose iterations run in no order")).at(func.span(loc)).help(help))
+    };
+    let mut blocks: Vec<Block> = f.blocks.iter().copied().collect();
+    blocks.sort();
+    for b in blocks {
+        let block = func.block(b);
+        if let Some(i) = block.insts.iter().find(|i| func.inst(**i).op == Op::Yield) { return refuse(func.inst(*i).loc, "`yield` in", "use range"); }
+        if let Term::Return(_) = block.term { return refuse(block.term_loc, "`return` leaves", "keep what was found in a variable and return it behind the loop, or use range"); }
+        let mut leaves = false;
+        func.each_edge(b, &mut |edge, to| leaves |= edge == Edge::Jumps && to.block != f.header && !f.blocks.contains(&to.block) && !matches!(block.term, Term::Raise { .. }));
+        if leaves { return refuse(block.term_loc, "`break` leaves", "let the iterations that are not needed do nothing, or use range"); }
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Loops over `prange` in functions made with `parallel=True` become parallel regions: what an iteration does is a function of its own, which the
+//! run-time calls for pieces of the range ([`outline`]).
+//!
+//! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]). Any other
+//! variable through which one iteration needs another is a race, and an error at its line. Outer loops come first; the loops inside them are looked for
+//! in the function that the outer body has become.
+//!
+//! ```python
+//! for i in prange(n):          # body(lo, hi, s): for i in range(lo, hi): ...; return (s,)
+//!     s += a[i]                # parts = region(body, prange(n), zero of s); for p in parts: s += p[0]
+//! ```
+
+mod find;
+mod outline;
+mod reduce;
+
+use super::cleanup;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::ssa::{Func, Loc, Op};
+
+/// Where a chain of attributes begins.
+pub enum Root<'a> { Global(&'a str), /** A captured variable of the function. */ Free(u32) }
+
+/// What the host knows of names while a function is read.
+pub trait Names {
+    /// Whether `root.attribute.attribute` is `prange`.
+    fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool;
+}
+
+/// What became of a loop over `prange`, for reports.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopNote {
+    pub loc: Loc,
+    /// Why it runs as an ordinary loop; none for a parallel one.
+    pub serial: Option<&'static str>,
+    /// What its iterations share, a phrase for each: `sum`, `greatest value, with 1 that goes with it`.
+    pub shares: Vec<String>,
+    /// The body, when it is parallel.
+    pub body: Option<crate::ssa::FuncId>,
+}
+
+/// Makes regions of all loops over `prange` that can be; whether there were any.
+pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
+    if func.is_generator || !may_have_one(func) { return Ok(false); }
+    let mut changed = false;
+    let mut refused: Vec<Loc> = vec![];
+    loop {
+        match find::find(func, names, &refused)? {
+            find::Look::Nothing => return Ok(changed),
+            find::Look::Refused(loc, why) => {
+                refused.push(loc);
+                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], body: None });
+            }
+            find::Look::Found(found) => {
+                let shared = reduce::classify(func, &found)?;
+                let note = outline::outline(func, &found, &shared, names)?;
+                func.loops.push(note);
+                cleanup::run(func);
+                changed = true;
+            }
+        }
+    }
+}
+
+/// A quick look: most functions have no loop over a name that the host would have to be asked about.
+fn may_have_one(func: &Func) -> bool { func.insts.iter().any(|n| n.op == Op::Table("iter.next")) }
+
+fn race(func: &Func, loc: Loc, message: &str) -> Diagnostic {
+    Diagnostic::new(Code::ParallelRace, message).at(func.span(loc))
+}

@@ -1,0 +1,393 @@
+//! Writes a parallel region: the body as a function of its own, and in the place of the loop the region and a loop over what its pieces gave.
+//!
+//! The body takes the bounds of its piece, the values that its variables start with, and everything else that it uses from outside as captured values;
+//! constants and globals it makes itself, so that they stay known. It gives a tuple: what each variable has become, whether it changed where somebody must
+//! know that, and the lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are what they were before it.
+
+use super::find::Found;
+use super::reduce::{Carried, Kind, Shared};
+use super::{LoopNote, Names};
+use crate::diag::{Diagnostic, Result};
+use crate::ssa::analysis::{Cfg, Definitions, Edge};
+use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Term, Value, registry};
+use crate::types::Const;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Names) -> Result<LoopNote> {
+    hoist_captured(func, found);
+    let mut body = Body::new(func, found, shared);
+    body.write()?;
+    let Body { func: mut outlined, captured, .. } = body;
+    super::super::cleanup::run(&mut outlined);
+    super::run(&mut outlined, names)?;
+    let inner = std::mem::take(&mut outlined.loops);
+    let id = registry::add(outlined);
+    replace(func, found, shared, id, captured)?;
+    func.loops.extend(inner);
+    let mut shares: Vec<String> = shared.carried.iter().map(Carried::describe).collect();
+    if !shared.lists.is_empty() { shares.push("a list that is appended to".into()); }
+    Ok(LoopNote { loc: found.loc, serial: None, shares, body: Some(id) })
+}
+
+/// Captured variables of the outer function are read before the loop: in the body their numbers would mean something else.
+fn hoist_captured(func: &mut Func, found: &Found) {
+    for b in &found.blocks {
+        let (captured, rest): (Vec<Inst>, Vec<Inst>) = std::mem::take(&mut func.blocks[b.index()].insts).into_iter().partition(|i| matches!(func.insts[i.index()].op, Op::Free(_)));
+        func.blocks[b.index()].insts = rest;
+        func.blocks[found.pre.index()].insts.extend(captured);
+    }
+}
+
+/// The function of an iteration on its way: values and blocks of the outer function, and what they are in it.
+struct Body<'a> {
+    outer: &'a Func,
+    found: &'a Found,
+    shared: &'a Shared,
+    defs: Definitions,
+    func: Func,
+    values: HashMap<Value, Value>,
+    blocks: HashMap<Block, Block>,
+    captured: Vec<Value>,
+    /// For each variable with a flag: the flag that goes with each version, by version.
+    flags: Vec<(usize, HashMap<Value, Value>)>,
+    /// The constant True, for flags.
+    yes: Value,
+}
+
+const ENTRY: Block = Block(0);
+
+impl<'a> Body<'a> {
+    fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
+        let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
+        names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
+        let mut func = Func {
+            name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
+            params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host, parallel: true, ..Func::default()
+        };
+        func.make_block();
+        Body {
+            outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![],
+            flags: shared.carried.iter().enumerate().filter(|c| c.1.flag()).map(|c| (c.0, HashMap::new())).collect(), yes: Value(0),
+        }
+    }
+
+    fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value { self.func.push(b, op, args, self.found.loc, None) }
+
+    fn write(&mut self) -> Result<()> {
+        let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
+        let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
+        self.capture_all();
+        let lists: Vec<Value> = self.shared.lists.clone().into_iter().map(|l| {
+            let own = self.push(ENTRY, Op::Table("list.build"), vec![]);
+            self.values.insert(l, own);
+            own
+        }).collect();
+        self.yes = self.push(ENTRY, Op::Const(Const::Bool(true)), vec![]);
+        let no = self.push(ENTRY, Op::Const(Const::Bool(false)), vec![]);
+        let step = match self.found.step { Some(s) => self.value(s)?, None => self.push(ENTRY, Op::Const(Const::Int(1)), vec![]) };
+        let range = self.push(ENTRY, Op::Table("builtins.range"), vec![first, end, step]);
+        let iterator = self.push(ENTRY, Op::Table("builtins.iter"), vec![range]);
+
+        self.make_blocks();
+        let header = self.blocks[&self.found.header];
+        let mut args: Vec<Value> = vec![iterator; self.outer.block(self.found.header).params.len()];
+        // Made here, since every piece needs an array or a list of its own.
+        for (c, s) in self.shared.carried.iter().zip(&starts) {
+            args[c.at] = if let Kind::Binary { neutral, .. } = c.kind { self.push(ENTRY, Op::Table(neutral), vec![*s]) } else { *s };
+        }
+        args.extend(self.flags.iter().map(|_| no));
+        self.func.blocks[ENTRY.index()].term = Term::Jump(BlockCall { block: header, args });
+        let mut blocks: Vec<Block> = self.blocks.keys().copied().collect();
+        blocks.sort();
+        for b in blocks { self.copy_block(b)?; }
+
+        // The header's way out: what has become of everything.
+        let last = self.func.make_block();
+        let mut parts: Vec<Value> = self.shared.carried.iter().map(|c| self.values[&c.param]).collect();
+        parts.extend(self.flags.iter().map(|(k, of)| of[&self.shared.carried[*k].param]));
+        parts.extend(lists);
+        let result = if parts.is_empty() { self.push(last, Op::Const(Const::None), vec![]) } else { self.push(last, Op::Table("tuple.build"), parts) };
+        self.func.blocks[last.index()].term = Term::Return(result);
+        if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term { *else_to = BlockCall { block: last, args: vec![] }; }
+        for b in &mut self.func.blocks { b.term_loc = if b.term_loc == Loc::default() { self.found.loc } else { b.term_loc }; }
+        Ok(())
+    }
+
+    /// Values from outside: constants and globals made anew, others captured.
+    fn capture_all(&mut self) {
+        let mut used = vec![];
+        let mut blocks: Vec<Block> = self.found.blocks.iter().copied().collect();
+        blocks.sort();
+        for b in blocks {
+            for i in &self.outer.block(b).insts { used.extend(&self.outer.inst(*i).args); }
+            used.extend(self.outer.block(b).term.operand());
+            self.outer.each_edge(b, &mut |_, to| if self.is_inside(to.block) { used.extend(&to.args) });
+        }
+        used.extend(self.found.step);
+        for v in used {
+            let outside = self.defs.block(v).is_none_or(|b| !self.is_inside(b));
+            if !outside || self.values.contains_key(&v) || self.shared.lists.contains(&v) { continue; }
+            let made = self.defs.inst(v).map(|i| self.outer.inst(i)).filter(|n| matches!(n.op, Op::Const(_) | Op::Global(_) | Op::Undef));
+            let new = match made {
+                Some(n) => self.func.push(ENTRY, n.op.clone(), vec![], n.loc, None),
+                None => {
+                    self.captured.push(v);
+                    self.func.free.push("captured".into());
+                    self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
+                }
+            };
+            self.values.insert(v, new);
+        }
+    }
+
+    fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
+
+    /// Blocks with their parameters, those of flags last, and names for all results.
+    fn make_blocks(&mut self) {
+        let mut inside: Vec<Block> = self.found.blocks.iter().copied().chain([self.found.header]).collect();
+        inside.sort();
+        for b in inside {
+            let new = self.func.make_block();
+            self.blocks.insert(b, new);
+            let data = self.outer.block(b);
+            for p in &data.params { let v = self.func.add_param(new); self.values.insert(*p, v); }
+            for (k, of) in &mut self.flags {
+                for p in data.params.iter().filter(|p| self.shared.carried[*k].versions.contains(p)) { let f = self.func.add_param(new); of.insert(*p, f); }
+            }
+            for i in &data.insts { if let Some(r) = self.outer.inst(*i).result { let v = self.func.make_value(); self.values.insert(r, v); } }
+        }
+        // Versions under other names have the flags of what they name.
+        let (outer, defs) = (self.outer, &self.defs);
+        for (k, of) in &mut self.flags {
+            for v in &self.shared.carried[*k].versions {
+                let mut at = *v;
+                while !of.contains_key(&at) { match defs.inst(at) { Some(i) => at = outer.inst(i).args[0], None => break } }
+                if let Some(f) = of.get(&at).copied() { of.insert(*v, f); }
+            }
+        }
+    }
+
+    fn value(&self, v: Value) -> Result<Value> { self.values.get(&v).copied().ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop"))) }
+    fn all(&self, vs: &[Value]) -> Result<Vec<Value>> { vs.iter().map(|v| self.value(*v)).collect() }
+
+    fn edge(&self, to: &BlockCall, edge: Edge) -> Result<BlockCall> {
+        let mut args = self.all(&to.args)?;
+        let params = &self.outer.block(to.block).params;
+        for (k, of) in &self.flags {
+            for (p, a) in params.iter().skip(edge.skip()).zip(&to.args) {
+                if self.shared.carried[*k].versions.contains(p) { args.push(of.get(a).copied().unwrap_or(self.yes)); }
+            }
+        }
+        Ok(BlockCall { block: self.blocks[&to.block], args })
+    }
+
+    fn handler(&self, to: &Option<BlockCall>) -> Result<Option<BlockCall>> {
+        match to { Some(u) if self.is_inside(u.block) => self.edge(u, Edge::Raises).map(Some), Some(_) | None => Ok(None) }
+    }
+
+    fn copy_block(&mut self, b: Block) -> Result<()> {
+        let new = self.blocks[&b];
+        let data = self.outer.block(b);
+        for i in &data.insts {
+            let node = self.outer.inst(*i);
+            let copy = InstNode { op: node.op.clone(), args: self.all(&node.args)?, result: node.result.map(|r| self.values[&r]), loc: node.loc, unwind: self.handler(&node.unwind)? };
+            self.func.insts.push(copy);
+            let inst = Inst::new(self.func.insts.len() - 1);
+            self.func.blocks[new.index()].insts.push(inst);
+        }
+        // The header's exit is written when the rest is there.
+        let target = |s: &Self, to: &BlockCall| if s.is_inside(to.block) { s.edge(to, Edge::Jumps) } else { Ok(BlockCall { block: new, args: vec![] }) };
+        let term = match &data.term {
+            Term::Jump(to) => Term::Jump(target(self, to)?),
+            Term::Branch { cond, then_to, else_to } => Term::Branch { cond: self.value(*cond)?, then_to: target(self, then_to)?, else_to: target(self, else_to)? },
+            Term::Raise { exc, unwind } => Term::Raise { exc: self.value(*exc)?, unwind: self.handler(unwind)? },
+            Term::Return(_) => return Err(Diagnostic::internal("a return in a parallel loop")),
+            Term::Unreachable => Term::Unreachable,
+            Term::None => Term::None,
+        };
+        let block = &mut self.func.blocks[new.index()];
+        (block.term, block.term_loc) = (term, data.term_loc);
+        Ok(())
+    }
+}
+
+/// Writes into the outer function, in the place of the loop.
+struct Writer<'a> { func: &'a mut Func, found: &'a Found, at: Block, unwind: Option<BlockCall>, defs: Definitions }
+
+impl Writer<'_> {
+    fn push(&mut self, op: Op, args: Vec<Value>) -> Value {
+        let unwind = if op.never_raises() { None } else { self.unwind.clone() };
+        self.func.push(self.at, op, args, self.found.loc, unwind)
+    }
+    fn end(&mut self, term: Term) {
+        let block = &mut self.func.blocks[self.at.index()];
+        (block.term, block.term_loc) = (term, self.found.loc);
+    }
+    /// `truth(cond) ? a : b`, pair by pair.
+    fn select(&mut self, cond: Value, pairs: &[(Value, Value)]) -> Vec<Value> {
+        let join = self.func.make_block();
+        let out: Vec<Value> = pairs.iter().map(|_| self.func.add_param(join)).collect();
+        let to = |args: Vec<Value>| BlockCall { block: join, args };
+        self.end(Term::Branch { cond, then_to: to(pairs.iter().map(|p| p.0).collect()), else_to: to(pairs.iter().map(|p| p.1).collect()) });
+        self.at = join;
+        out
+    }
+    /// What a value inside the loop is made of, made again here: a global, or an attribute of one.
+    fn again(&mut self, v: Value) -> Value {
+        let Some(node) = self.defs.inst(v).map(|i| self.func.inst(i).clone()) else { return v };
+        match node.op {
+            Op::Global(_) => self.push(node.op, vec![]),
+            Op::Attr(_) => { let of = self.again(node.args[0]); self.push(node.op, vec![of]) }
+            _ => v,
+        }
+    }
+}
+
+fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captured: Vec<Value>) -> Result<()> {
+    let before: HashMap<Value, Value> = shared.carried.iter().map(|c| (c.param, c.init)).collect();
+    let renamed = |to: &BlockCall, now: &HashMap<Value, Value>| BlockCall { block: to.block, args: to.args.iter().map(|a| now.get(a).copied().unwrap_or(*a)).collect() };
+    let handler = func.inst(found.next).unwind.clone();
+    func.blocks[found.pre.index()].insts.retain(|i| *i != found.iter);
+    let defs = Definitions::new(func);
+    let mut w = Writer { at: found.pre, unwind: handler.as_ref().map(|u| renamed(u, &before)), func, found, defs };
+
+    let function = w.push(Op::MakeFunction { func: body, defaults: 0, kwdefaults: [].into() }, captured);
+    let mut args = vec![function, found.range];
+    args.extend(shared.carried.iter().map(|c| c.init));
+    let parts = w.push(Op::Table("parallel.region"), args);
+    if shared.carried.is_empty() && shared.lists.is_empty() {
+        w.end(Term::Jump(found.exit.clone()));
+        return Ok(());
+    }
+
+    // for part in parts: ...
+    let iterator = w.push(Op::Table("builtins.iter"), vec![parts]);
+    let head = w.func.make_block();
+    let mut now: HashMap<Value, Value> = HashMap::new();
+    let state = w.func.add_param(head);
+    for c in &shared.carried { let p = w.func.add_param(head); now.insert(c.param, p); }
+    let start = [iterator].into_iter().chain(shared.carried.iter().map(|c| c.init)).collect();
+    w.end(Term::Jump(BlockCall { block: head, args: start }));
+    w.at = head;
+    w.unwind = handler.as_ref().map(|u| renamed(u, &now));
+    let next = w.push(Op::Table("iter.next"), vec![state]);
+    let more = w.push(Op::Member(1), vec![next]);
+    let inside = w.func.make_block();
+    w.end(Term::Branch { cond: more, then_to: BlockCall { block: inside, args: vec![] }, else_to: renamed(&found.exit, &now) });
+    w.at = inside;
+    let (state, part) = (w.push(Op::Member(0), vec![next]), w.push(Op::Member(2), vec![next]));
+    let merged = merge(&mut w, shared, part, &now);
+    let first_list = shared.carried.len() + shared.carried.iter().filter(|c| c.flag()).count();
+    for (k, list) in shared.lists.iter().enumerate() {
+        let of = w.push(Op::Member((first_list + k) as u32), vec![part]);
+        w.push(Op::Table("list.extend"), vec![*list, of]);
+    }
+    w.end(Term::Jump(BlockCall { block: head, args: [state].into_iter().chain(merged).collect() }));
+    Repair { func, head, pre: found.pre, found, shared, now, cfg: None, known: HashMap::new() }.run();
+    Ok(())
+}
+
+/// Takes one part into the variables.
+fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, Value>) -> Vec<Value> {
+    let all = &shared.carried;
+    let of: Vec<Value> = (0..all.len()).map(|k| w.push(Op::Member(k as u32), vec![part])).collect();
+    let flags: HashMap<usize, Value> = all.iter().enumerate().filter(|c| c.1.flag()).map(|c| c.0).enumerate()
+        .map(|(n, k)| (k, w.push(Op::Member((all.len() + n) as u32), vec![part]))).collect();
+    let mut out: Vec<Value> = all.iter().map(|c| now[&c.param]).collect();
+    for (k, c) in all.iter().enumerate() {
+        let (acc, new) = (now[&c.param], of[k]);
+        match &c.kind {
+            Kind::Binary { path, swapped, .. } => out[k] = w.push(Op::Table(path), if *swapped { vec![new, acc] } else { vec![acc, new] }),
+            Kind::Choose { callee, swapped } => {
+                let callee = w.again(*callee);
+                out[k] = w.push(Op::Call { keywords: [].into() }, if *swapped { vec![callee, new, acc] } else { vec![callee, acc, new] });
+            }
+            Kind::Truth { and } => {
+                let t = w.push(Op::Table("operator.truth"), vec![acc]);
+                out[k] = w.select(t, &[if *and { (new, acc) } else { (acc, new) }])[0];
+            }
+            Kind::Select { path, swapped, taken, flag } => {
+                let group: Vec<usize> = (0..all.len()).filter(|j| *j == k || all[*j].kind == Kind::Follow { leader: k }).collect();
+                let compared = w.push(Op::Table(path), if *swapped { vec![acc, new] } else { vec![new, acc] });
+                let t = w.push(Op::Table("operator.truth"), vec![compared]);
+                let pairs: Vec<(Value, Value)> = group.iter().map(|j| if *taken { (of[*j], now[&all[*j].param]) } else { (now[&all[*j].param], of[*j]) }).collect();
+                let mut best = w.select(t, &pairs);
+                if *flag {
+                    let kept: Vec<(Value, Value)> = best.iter().zip(&group).map(|(b, j)| (*b, now[&all[*j].param])).collect();
+                    best = w.select(flags[&k], &kept);
+                }
+                for (j, b) in group.iter().zip(best) { out[*j] = b; }
+            }
+            Kind::Follow { .. } => {}
+            Kind::Last { flag: true } => out[k] = w.select(flags[&k], &[(new, acc)])[0],
+            Kind::Last { flag: false } => out[k] = new,
+        }
+    }
+    out
+}
+
+/// Outside the loop its variables now have two definitions: before the region, and behind the parts. Reads find theirs; where both meet, a block
+/// parameter is made, which the clean-ups remove where it was not needed.
+struct Repair<'a> {
+    func: &'a mut Func,
+    head: Block,
+    pre: Block,
+    found: &'a Found,
+    shared: &'a Shared,
+    /// Behind the parts, by the header's parameter.
+    now: HashMap<Value, Value>,
+    cfg: Option<Cfg>,
+    known: HashMap<(usize, Block), Value>,
+}
+
+impl Repair<'_> {
+    fn run(mut self) {
+        let cfg = Cfg::new(self.func);
+        let order: Vec<Block> = cfg.rpo().to_vec();
+        self.cfg = Some(cfg);
+        let params: HashMap<Value, usize> = self.shared.carried.iter().enumerate().map(|(k, c)| (c.param, k)).collect();
+        for b in order {
+            let mut used: Vec<Value> = vec![];
+            for i in &self.func.block(b).insts { crate::ssa::analysis::uses_of(self.func.inst(*i), &mut |v| used.push(v)); }
+            crate::ssa::analysis::uses_of_term(&self.func.block(b).term, &mut |v| used.push(v));
+            used.retain(|v| params.contains_key(v));
+            used.sort();
+            used.dedup();
+            for v in used {
+                let new = self.at_start(params[&v], b);
+                for i in self.func.block(b).insts.clone() {
+                    let node = &mut self.func.insts[i.index()];
+                    for a in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) { if *a == v { *a = new; } }
+                }
+                let term = &mut self.func.blocks[b.index()].term;
+                if let Some(a) = term.operand_mut() && *a == v { *a = new; }
+                for a in term.targets_mut().into_iter().flat_map(|t| &mut t.args) { if *a == v { *a = new; } }
+            }
+        }
+    }
+
+    /// The value of a variable where a block begins, which is what it has where it ends: nothing changes inside of one.
+    fn at_start(&mut self, k: usize, b: Block) -> Value {
+        let c = &self.shared.carried[k];
+        if b == self.head { return self.now[&c.param]; }
+        if b == self.pre || b == Block(0) { return c.init; }
+        if let Some(v) = self.known.get(&(k, b)) { return *v; }
+        let mut preds: Vec<Block> = self.cfg.as_ref().map(|cfg| cfg.preds(b).to_vec()).unwrap_or_default();
+        preds.sort();
+        preds.dedup();
+        debug_assert!(!self.found.blocks.contains(&b));
+        if let [one] = preds[..] {
+            let v = self.at_start(k, one);
+            self.known.insert((k, b), v);
+            return v;
+        }
+        let param = self.func.add_param(b);
+        self.known.insert((k, b), param);
+        for p in preds {
+            let v = self.at_start(k, p);
+            self.func.each_edge_mut(p, &mut |_, to| if to.block == b { to.args.push(v) });
+        }
+        param
+    }
+}

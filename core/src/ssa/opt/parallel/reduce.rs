@@ -1,0 +1,376 @@
+//! What the variables are that a loop carries from one iteration to the next: reductions of a known kind, or a value that the last iteration leaves.
+//!
+//! The values that a variable has had so far, its versions, are followed through the body: parameters of blocks where ways meet, results of the
+//! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race. So is a store to one and the same element
+//! in every iteration.
+
+use super::find::Found;
+use super::race;
+use crate::diag::{Diagnostic, Result};
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge};
+use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
+use std::collections::{HashMap, HashSet};
+
+/// How the results of two pieces of the range become one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `acc = path(acc, part)`; pieces begin with what `neutral` makes of the first value. `swapped`: the part comes first.
+    Binary { path: &'static str, neutral: &'static str, swapped: bool },
+    /// `acc = callee(acc, part)`: `min`, `max`.
+    Choose { callee: Value, swapped: bool },
+    /// `acc = acc and part`, or `or`.
+    Truth { and: bool },
+    /// `if part > acc: acc = part`: `path` compares, the new value first unless `swapped`; it is taken where the answer is `taken`.
+    Select { path: &'static str, swapped: bool, taken: bool, flag: bool },
+    /// Changes together with another variable, a `Select`.
+    Follow { leader: usize },
+    /// What the last iteration left, or the last one that left something.
+    Last { flag: bool },
+}
+
+/// A variable that the loop carries.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Its place among the header's parameters.
+    pub at: usize,
+    pub param: Value,
+    /// Before the loop.
+    pub init: Value,
+    pub kind: Kind,
+    pub versions: HashSet<Value>,
+}
+
+/// What iterations share.
+#[derive(Default)]
+pub struct Shared {
+    pub carried: Vec<Carried>,
+    /// Lists from outside that iterations append to and do nothing else with.
+    pub lists: Vec<Value>,
+}
+
+impl Carried {
+    /// Whether the pieces say whether they changed it.
+    pub fn flag(&self) -> bool { matches!(self.kind, Kind::Select { flag: true, .. } | Kind::Last { flag: true }) }
+    pub fn describe(&self) -> String {
+        match &self.kind {
+            Kind::Binary { path, .. } => match *path {
+                "operator.add" | "operator.iadd" => "a sum",
+                "operator.mul" | "operator.imul" => "a product",
+                "operator.and_" | "operator.iand" => "a bitwise and",
+                "operator.or_" | "operator.ior" => "a bitwise or",
+                _ => "an exclusive or",
+            },
+            Kind::Choose { .. } => "a minimum or maximum",
+            Kind::Truth { and: true } => "`and` of all",
+            Kind::Truth { and: false } => "`or` of all",
+            Kind::Select { .. } => "the best of all",
+            Kind::Follow { .. } => "what belongs to the best of all",
+            Kind::Last { .. } => "what the last iteration left",
+        }.into()
+    }
+}
+
+/// Who reads a value inside of the loop.
+#[derive(Clone, Copy)]
+enum Use {
+    Operand(Inst, usize),
+    /// Passed to a parameter of a block.
+    Passed { to: Block, at: usize },
+    /// A branch, or an exception that is raised.
+    Term(Block),
+}
+
+/// One edge into a block, with what it passes to one of its parameters; `side` is which target of the terminator it is.
+#[derive(Clone, Copy)]
+struct Incoming { from: Block, side: usize, raises: bool, value: Value }
+
+struct Classifier<'a> {
+    func: &'a Func,
+    found: &'a Found,
+    cfg: Cfg,
+    doms: Dominators,
+    defs: Definitions,
+    uses: HashMap<Value, Vec<Use>>,
+    incoming: HashMap<Value, Vec<Incoming>>,
+}
+
+/// How versions of one variable are read.
+#[derive(Default)]
+struct Reads {
+    versions: HashSet<Value>,
+    operations: Vec<(Inst, usize)>,
+    choices: Vec<(Inst, usize)>,
+    comparisons: Vec<(Inst, usize)>,
+    truths: Vec<Inst>,
+    /// New values from elsewhere, where ways meet.
+    fresh: Vec<Incoming>,
+}
+
+const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
+
+pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let mut c = Classifier { func, found, cfg, doms, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
+    c.collect();
+    let mut shared = Shared { carried: vec![], lists: c.appended()? };
+    c.stores()?;
+    let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
+    let mut reads = vec![];
+    for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
+        let r = c.reads(*param)?;
+        let kind = c.kind(&r)?;
+        shared.carried.push(Carried { at, param: *param, init: enter.args[at], kind, versions: r.versions.clone() });
+        reads.push(r);
+    }
+    c.pair_up(&mut shared.carried, &reads)?;
+    Ok(shared)
+}
+
+impl Classifier<'_> {
+    fn collect(&mut self) {
+        let (func, found) = (self.func, self.found);
+        for b in found.blocks.iter().copied() {
+            for i in &func.block(b).insts {
+                for (k, v) in func.inst(*i).args.iter().enumerate() { self.uses.entry(*v).or_default().push(Use::Operand(*i, k)); }
+            }
+            if let Some(v) = func.block(b).term.operand() { self.uses.entry(v).or_default().push(Use::Term(b)); }
+            let mut side = 0;
+            func.each_edge(b, &mut |edge, to| {
+                let raises = edge == Edge::Raises;
+                let this = side;
+                if !raises { side += 1; }
+                if to.block != found.header && !found.blocks.contains(&to.block) { return; }
+                for (k, v) in to.args.iter().enumerate() {
+                    let at = k + edge.skip();
+                    self.uses.entry(*v).or_default().push(Use::Passed { to: to.block, at });
+                    self.incoming.entry(func.block(to.block).params[at]).or_default().push(Incoming { from: b, side: this, raises, value: *v });
+                }
+            });
+        }
+    }
+
+    fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> { self.defs.inst(v).map(|i| self.func.inst(i)) }
+    fn loc_of(&self, v: Value) -> Loc { self.inst_of(v).map_or(self.found.loc, |n| n.loc) }
+    fn is_outside(&self, v: Value) -> bool { self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b)) }
+
+    /// The race that a read of a version is.
+    fn needs_earlier(&self, loc: Loc) -> Diagnostic {
+        race(self.func, loc, "an iteration of this prange loop needs what another one leaves in a variable, and iterations run at the same time").help(HELP)
+    }
+
+    /// Follows the versions of a variable.
+    fn reads(&self, param: Value) -> Result<Reads> {
+        let (func, header) = (self.func, self.found.header);
+        let mut r = Reads { versions: HashSet::from([param]), ..Reads::default() };
+        let mut work = vec![param];
+        while let Some(v) = work.pop() {
+            for u in self.uses.get(&v).into_iter().flatten() {
+                let next = match *u {
+                    Use::Passed { to, at } if to == header && func.block(header).params[at] == param => None,
+                    Use::Passed { to, .. } if to == header => return Err(self.needs_earlier(self.loc_of(v))),
+                    Use::Passed { to, at } => Some(func.block(to).params[at]),
+                    Use::Term(b) => return Err(self.needs_earlier(func.block(b).term_loc)),
+                    Use::Operand(i, k) => {
+                        let node = func.inst(i);
+                        match &node.op {
+                            Op::Narrow(_) | Op::CheckBound { .. } if k == 0 => node.result,
+                            Op::Table(path) if family(path).is_some_and(|f| k == 0 || f.either) && node.args[0] != node.args[1] => { r.operations.push((i, k)); node.result }
+                            Op::Table(path) if compares(path) => { r.comparisons.push((i, k)); None }
+                            Op::Table("operator.truth") => { r.truths.push(i); None }
+                            Op::Call { keywords } if keywords.is_empty() && node.args.len() == 3 && k > 0 && self.is_choice(node.args[0]) => { r.choices.push((i, k)); node.result }
+                            _ => return Err(self.needs_earlier(node.loc)),
+                        }
+                    }
+                };
+                if let Some(n) = next && r.versions.insert(n) { work.push(n); }
+            }
+        }
+        for v in &r.versions {
+            r.fresh.extend(self.incoming.get(v).into_iter().flatten().filter(|i| !r.versions.contains(&i.value)));
+        }
+        r.fresh.sort_by_key(|i| (i.from, i.side, i.value));
+        Ok(r)
+    }
+
+    fn is_choice(&self, callee: Value) -> bool {
+        match self.inst_of(callee).map(|n| &n.op) {
+            Some(Op::Global(name)) => matches!(&**name, "min" | "max"),
+            Some(Op::Attr(name)) => matches!(&**name, "minimum" | "maximum" | "fmin" | "fmax"),
+            _ => false,
+        }
+    }
+
+    fn kind(&self, r: &Reads) -> Result<Kind> {
+        let func = self.func;
+        let kinds = [!r.operations.is_empty(), !r.choices.is_empty(), !r.comparisons.is_empty(), !r.truths.is_empty()];
+        let first = r.operations.iter().chain(&r.choices).chain(&r.comparisons).map(|p| p.0).chain(r.truths.iter().copied());
+        let clash = first.map(|i| func.inst(i).loc).max_by_key(|l| (l.line, l.col));
+        let refuse = || Err(self.needs_earlier(clash.unwrap_or(self.found.loc)));
+        if kinds.iter().filter(|k| **k).count() > 1 { return refuse(); }
+        if let Some((i, _)) = r.operations.first() {
+            let Op::Table(path) = func.inst(*i).op else { return refuse() };
+            let Some(f) = family(path) else { return refuse() };
+            let same = |i: Inst| matches!(func.inst(i).op, Op::Table(p) if family(p).is_some_and(|g| g.name == f.name));
+            if !r.fresh.is_empty() || !r.operations.iter().all(|o| same(o.0)) || !self.once(r, &r.operations) { return refuse(); }
+            // In place as soon as one of them is: arrays and lists keep their identity.
+            let in_place = r.operations.iter().any(|o| matches!(func.inst(o.0).op, Op::Table(p) if p.starts_with("operator.i")));
+            return Ok(Kind::Binary { path: if in_place { f.in_place } else { f.plain }, neutral: f.neutral, swapped: r.operations.iter().all(|o| o.1 == 1) });
+        }
+        if let Some((i, k)) = r.choices.first() {
+            let callee = func.inst(*i).args[0];
+            let name = |v: Value| self.inst_of(v).map(|n| n.op.clone());
+            if !r.fresh.is_empty() || !r.choices.iter().all(|c| name(func.inst(c.0).args[0]) == name(callee)) || !self.once(r, &r.choices) { return refuse(); }
+            return Ok(Kind::Choose { callee, swapped: *k == 2 });
+        }
+        if let Some((i, k)) = r.comparisons.first() {
+            let (Op::Table(path), [c]) = (&func.inst(*i).op, &r.comparisons[..]) else { return refuse() };
+            let new = func.inst(c.0).args[1 - k];
+            let Some(branch) = self.branch_on(func.inst(*i).result) else { return refuse() };
+            let sides: Option<Vec<bool>> = r.fresh.iter().map(|f| self.side_of(branch, f)).collect();
+            let taken = sides.and_then(|s| s.first().copied().filter(|t| s.iter().all(|x| x == t)));
+            let (Some(taken), true) = (taken, r.fresh.iter().all(|f| self.is_equal(f.value, new, 0))) else { return refuse() };
+            return Ok(Kind::Select { path, swapped: *k == 0, taken, flag: false });
+        }
+        if !r.truths.is_empty() {
+            let mut all = vec![];
+            for f in &r.fresh {
+                let sides: Vec<bool> = r.truths.iter().filter_map(|t| self.branch_of(func.inst(*t).result)).filter_map(|b| self.side_of(b, f)).collect();
+                all.push(sides.first().copied());
+            }
+            let (Some(Some(and)), true) = (all.first().copied(), all.iter().all(|a| *a == all[0])) else { return refuse() };
+            return Ok(Kind::Truth { and });
+        }
+        // Some ways through an iteration leave it as it was.
+        let keeps = r.versions.len() > 1 || self.incoming.iter().any(|(p, i)| r.versions.contains(p) && i.iter().any(|i| r.versions.contains(&i.value)));
+        Ok(Kind::Last { flag: keeps })
+    }
+
+    /// Whether two values are written the same way: `if a[i] > m: m = a[i]`.
+    fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
+        if a == b { return true; }
+        let (Some(x), Some(y)) = (self.inst_of(a), self.inst_of(b)) else { return false };
+        let repeats = matches!(x.op, Op::Const(_) | Op::Global(_) | Op::Free(_) | Op::Attr(_) | Op::Member(_) | Op::Call { .. } | Op::Table(_));
+        repeats && depth < 16 && x.op == y.op && x.args.len() == y.args.len() && x.args.iter().zip(&y.args).all(|(a, b)| self.is_equal(*a, *b, depth + 1))
+    }
+
+    /// Each operation takes one version: `s + s` doubles instead of adding something.
+    fn once(&self, r: &Reads, by: &[(Inst, usize)]) -> bool {
+        by.iter().all(|(i, _)| self.func.inst(*i).args.iter().filter(|a| r.versions.contains(a)).count() == 1)
+    }
+
+    /// The block that branches on the truth of a comparison and on nothing else.
+    fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
+        let [Use::Operand(truth, 0)] = self.uses.get(&compared?)?[..] else { return None };
+        if self.func.inst(truth).op != Op::Table("operator.truth") { return None; }
+        self.branch_of(self.func.inst(truth).result)
+    }
+    fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses.get(&truth?)?[..] { Some(b) } else { None } }
+
+    /// On which side of a branch an edge lies; none where it lies on both or neither.
+    fn side_of(&self, branch: Block, edge: &Incoming) -> Option<bool> {
+        let Term::Branch { then_to, else_to, .. } = &self.func.block(branch).term else { return None };
+        if edge.from == branch && !edge.raises { return Some(edge.side == 0); }
+        let under = |to: Block| self.cfg.preds(to).len() == 1 && self.doms.dominates(to, edge.from);
+        match (under(then_to.block), under(else_to.block)) { (true, false) => Some(true), (false, true) => Some(false), _ => None }
+    }
+
+    /// Variables that change together with the best one belong to it; and nothing else may depend on what the best one was.
+    fn pair_up(&self, carried: &mut [Carried], reads: &[Reads]) -> Result<()> {
+        for k in 0..carried.len() {
+            let (branches, taken) = match carried[k].kind {
+                Kind::Select { taken, .. } => (self.branch_on(self.func.inst(reads[k].comparisons[0].0).result).into_iter().collect::<Vec<_>>(), taken),
+                Kind::Truth { and } => (reads[k].truths.iter().filter_map(|t| self.branch_of(self.func.inst(*t).result)).collect(), and),
+                Kind::Binary { .. } | Kind::Choose { .. } | Kind::Follow { .. } | Kind::Last { .. } => continue,
+            };
+            for b in branches {
+                let Term::Branch { then_to, else_to, .. } = &self.func.block(b).term else { continue };
+                let side = if taken { then_to.block } else { else_to.block };
+                let depends = |at: Block| self.cfg.preds(side).len() == 1 && self.doms.dominates(side, at);
+                for j in (0..carried.len()).filter(|j| *j != k) {
+                    let operates = reads[j].operations.iter().chain(&reads[j].choices).find(|o| self.func.inst(o.0).result.and_then(|v| self.defs.block(v)).is_some_and(depends));
+                    if let Some((i, _)) = operates { return Err(self.needs_earlier(self.func.inst(*i).loc)); }
+                    let with = reads[j].fresh.iter().filter(|f| self.side_of(b, f) == Some(taken)).count();
+                    if with == 0 { continue; }
+                    let follows = matches!(carried[j].kind, Kind::Last { .. }) && with == reads[j].fresh.len() && matches!(carried[k].kind, Kind::Select { .. });
+                    if !follows { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
+                    carried[j].kind = Kind::Follow { leader: k };
+                    // Of several equal ones the last counts: then a piece that found none must say so.
+                    if let Kind::Select { path, flag, taken, .. } = &mut carried[k].kind { *flag = matches!(*path, "operator.ge" | "operator.le") == *taken; }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists from outside that iterations change. Appending keeps its order, since every piece has a list of its own; all else is a race.
+    fn appended(&self) -> Result<Vec<Value>> {
+        let func = self.func;
+        let mut lists: Vec<Value> = vec![];
+        let mut insts: Vec<Inst> = self.found.blocks.iter().flat_map(|b| func.block(*b).insts.iter().copied()).collect();
+        insts.sort();
+        for i in insts {
+            let node = func.inst(i);
+            let Op::Attr(name) = &node.op else { continue };
+            if !self.is_outside(node.args[0]) || !matches!(&**name, "append" | "extend" | "insert" | "pop" | "remove" | "clear" | "reverse" | "sort") { continue; }
+            let called = |v: Value| self.uses.get(&v).is_some_and(|u| u.iter().all(|u| matches!(u, Use::Operand(i, 0) if matches!(func.inst(*i).op, Op::Call { .. }))));
+            if !node.result.is_some_and(called) { continue; }
+            let grows = |u: &Use| matches!(u, Use::Operand(i, 0) if matches!(&func.inst(*i).op, Op::Attr(n) if matches!(&**n, "append" | "extend")));
+            let uses = self.uses.get(&node.args[0]).map_or(&[][..], Vec::as_slice);
+            if !uses.iter().all(grows) {
+                return Err(race(func, node.loc, "the iterations of this prange loop change an object that others of them use at the same time")
+                    .help("a list may be appended to if nothing else is done with it in the loop; fill an array by index, or use range"));
+            }
+            if !lists.contains(&node.args[0]) { lists.push(node.args[0]); }
+        }
+        Ok(lists)
+    }
+
+    /// A store that every iteration makes to the same place.
+    fn stores(&self) -> Result<()> {
+        let func = self.func;
+        let back: Vec<Block> = self.cfg.preds(self.found.header).iter().copied().filter(|b| self.found.blocks.contains(b)).collect();
+        let mut blocks: Vec<Block> = self.found.blocks.iter().copied().collect();
+        blocks.sort();
+        for b in blocks {
+            if !back.iter().all(|l| self.doms.dominates(b, *l)) { continue; }
+            for i in &func.block(b).insts {
+                let node = func.inst(*i);
+                if node.op == Op::Table("operator.setitem") && self.is_outside(node.args[0]) && self.is_the_same(node.args[1], 0) {
+                    return Err(race(func, node.loc, "every iteration of this prange loop writes to the same element, at the same time")
+                        .help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a value is the same in every iteration: it comes from outside, or is a constant, or a tuple or slice of such.
+    fn is_the_same(&self, v: Value, depth: u32) -> bool {
+        if self.is_outside(v) { return true; }
+        let Some(node) = self.inst_of(v).filter(|_| depth < 8) else { return false };
+        match &node.op {
+            Op::Const(_) | Op::Global(_) => true,
+            Op::Table("tuple.build" | "builtins.slice") => node.args.iter().all(|a| self.is_the_same(*a, depth + 1)),
+            _ => false,
+        }
+    }
+}
+
+struct Family { name: &'static str, plain: &'static str, in_place: &'static str, neutral: &'static str, /** The variable may stand on either side. */ either: bool }
+
+/// The reduction that an operation belongs to.
+fn family(path: &str) -> Option<Family> {
+    let either = !matches!(path, "operator.sub" | "operator.isub" | "operator.truediv" | "operator.itruediv") && !path.starts_with("operator.i");
+    let of = |name, plain, in_place, neutral| Some(Family { name, plain, in_place, neutral, either });
+    match path {
+        "operator.add" | "operator.iadd" | "operator.sub" | "operator.isub" => of("sum", "operator.add", "operator.iadd", "parallel.zero"),
+        "operator.mul" | "operator.imul" | "operator.truediv" | "operator.itruediv" => of("product", "operator.mul", "operator.imul", "parallel.one"),
+        "operator.and_" | "operator.iand" => of("and", "operator.and_", "operator.iand", "parallel.own"),
+        "operator.or_" | "operator.ior" => of("or", "operator.or_", "operator.ior", "parallel.own"),
+        "operator.xor" | "operator.ixor" => of("xor", "operator.xor", "operator.ixor", "parallel.zero"),
+        _ => None,
+    }
+}
+
+fn compares(path: &str) -> bool { matches!(path, "operator.lt" | "operator.le" | "operator.gt" | "operator.ge") }

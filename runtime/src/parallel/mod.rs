@@ -1,0 +1,61 @@
+//! Parallel loops at run time: the body of a loop is called for pieces of its range, by the calling thread and by whoever in the [`pool`] has time.
+//!
+//! * The grid of pieces depends on the number of iterations alone, so what the pieces give is the same at any number of threads; who runs a piece is
+//!   decided when it begins ([`region`]).
+//! * A loop begins on the calling thread alone, and calls others to help once it shows that there is enough to do, or did so the last time.
+//! * The exception of the first failing piece counts; pieces behind it are not begun, and running ones are asked to stop when they next poll.
+//! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what they call may take it.
+
+pub mod pool;
+pub mod region;
+pub mod settings;
+#[cfg(test)]
+mod tests;
+
+use crate::Native;
+use crate::engine::interpreted;
+use crate::engine::promote::Cell;
+use crate::exc::{Error, Res, or_raise};
+use region::{Grid, Job, Out};
+use std::sync::atomic::Ordering;
+use tierup_core::layout::List;
+use tierup_core::ops::parallel::Helpers;
+use tierup_core::rt::{Ctx, P};
+
+pub use pool::after_fork;
+pub use region::poll;
+
+impl Helpers for Native {
+    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
+        let grid = Grid::new(first, end, step, settings::chunk());
+        let run = || -> Res<*mut List> {
+            let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
+            // SAFETY: the word is the first field of a cell, which lives as long as the code that names it; the list has an element for each piece.
+            let job = unsafe {
+                let cell = &*word.cast::<Cell>();
+                let out = if list.is_null() { None } else { Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 }) };
+                let args = std::slice::from_raw_parts(args.cast::<u64>(), count as usize);
+                Job { cell, grid, args, out, interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
+            };
+            // SAFETY: the context is this thread's; compiled code passes what its body takes.
+            match unsafe { region::run(&job, ctx) } {
+                Ok(()) => Ok(list),
+                Err(e) => {
+                    // SAFETY: the only reference.
+                    unsafe { crate::object::release(list.cast()) };
+                    Err(e)
+                }
+            }
+        };
+        // SAFETY: as above.
+        unsafe { or_raise(ctx, run()) }
+    }
+    unsafe fn parallel_threads() -> i64 { settings::threads() as i64 }
+    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_threads(n).map(|()| n)) } }
+    unsafe fn parallel_thread_id() -> i64 { region::thread_id() }
+    unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
+    unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }
+}
+
+/// What a piece raises that is to stop because an earlier one failed; nobody sees it.
+fn stop() -> Error { Error::bare(tierup_core::exc::Class::KeyboardInterrupt) }

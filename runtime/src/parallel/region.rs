@@ -1,0 +1,369 @@
+//! One parallel loop in progress: the grid of its pieces, who runs which, and what goes wrong.
+
+use super::pool;
+use super::settings::{self, Settings};
+use crate::engine::promote::Cell as Word;
+use crate::engine::{Wrapper, interpreted};
+use crate::exc::{Error, Exc, Res};
+use crate::host::callbacks;
+use crate::panics::settle;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+use tierup_core::exc::Class;
+use tierup_core::interp::Interp;
+use tierup_core::layout::{POLL_SIGNALS, ThreadCtx};
+use tierup_core::rt::Ctx;
+
+/// Pieces of a loop: enough to balance uneven iterations over many threads, few enough for what each costs (some ten nanoseconds).
+const PIECES: u64 = 128;
+
+/// The pieces of a range: a function of its length alone, and of the chunk size where one is set.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid { first: i64, end: i64, step: i64, pub count: u64, pub pieces: u64, chunk: u64 }
+
+impl Grid {
+    pub fn new(first: i64, end: i64, step: i64, chunk: u64) -> Grid {
+        let (a, b, s) = (first as i128, end as i128, step as i128);
+        let span = if step > 0 { b - a } else { a - b };
+        let count = if step == 0 || span <= 0 { 0 } else { ((span - 1) / s.abs() + 1) as u64 };
+        let pieces = if chunk == 0 { count.min(PIECES) } else { count.div_ceil(chunk) };
+        Grid { first, end, step, count, pieces, chunk }
+    }
+
+    /// The iteration with which piece `k` begins.
+    fn start(&self, k: u64) -> u64 {
+        if k >= self.pieces { self.count } else if self.chunk != 0 { k * self.chunk } else { (k as u128 * self.count as u128 / self.pieces as u128) as u64 }
+    }
+    /// The value of the loop's variable in an iteration; behind the last one, the end.
+    fn value(&self, iteration: u64) -> i64 {
+        if iteration >= self.count { self.end } else { (self.first as i128 + iteration as i128 * self.step as i128) as i64 }
+    }
+    /// The bounds of the pieces `from..to`.
+    pub fn bounds(&self, from: u64, to: u64) -> (i64, i64) { (self.value(self.start(from)), self.value(self.start(to))) }
+}
+
+/// Where results go: an element for each piece.
+#[derive(Clone, Copy)]
+pub struct Out { pub data: *mut u8, pub bytes: usize, /** Elements hold references. */ pub owned: bool }
+
+/// What is to be done.
+pub struct Job<'a> {
+    pub cell: &'a Word,
+    pub grid: Grid,
+    /// Slots of the body's arguments; the first two are the bounds.
+    pub args: &'a [u64],
+    pub out: Option<Out>,
+    /// Where the body is interpreted.
+    pub interp: Option<*const Interp<'static>>,
+}
+
+impl Job<'_> {
+    /// Runs the pieces `from..to` with `slots`, a copy of the arguments: an exception, and the piece that raised it.
+    ///
+    /// # Safety
+    /// `ctx` is the live context of this thread; the arguments are what the body takes.
+    unsafe fn run(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, begins: impl Fn(u64)) -> Result<(), (u64, Error)> {
+        let Some(out) = self.out else {
+            begins(from);
+            // SAFETY: as required of the caller.
+            return unsafe { self.call(from, to, slots, ctx, std::ptr::null_mut()) }.map_err(|e| (from, e));
+        };
+        for k in from..to {
+            begins(k);
+            // SAFETY: as required of the caller; the list has an element for each piece, which nobody else touches now.
+            unsafe {
+                let place = out.data.add(k as usize * out.bytes);
+                if let Err(e) = self.call(k, k + 1, slots, ctx, place) {
+                    // What a failed call left there means nothing.
+                    std::ptr::write_bytes(place, 0, out.bytes);
+                    return Err((k, e));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn call(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, place: *mut u8) -> Result<(), Error> {
+        let (lo, hi) = self.grid.bounds(from, to);
+        (slots[0], slots[1]) = (lo as u64, hi as u64);
+        let entry = self.cell.entry.load(Ordering::Acquire);
+        // SAFETY: the word holds the address of the body's wrapper, of the tier of the moment.
+        let status = unsafe {
+            match self.interp {
+                Some(i) => interpreted::call(Some(&*i), entry, ctx, slots.as_ptr(), place.cast()),
+                None => std::mem::transmute::<*mut u8, Wrapper>(entry)(ctx, slots.as_ptr(), place.cast()),
+            }
+        };
+        let status = settle(status);
+        // SAFETY: a status other than 0 is an owned exception.
+        if status == 0 { Ok(()) } else { Err(unsafe { Error::from_raw(status as usize as *mut Exc) }) }
+    }
+}
+
+/// Work from which on it pays to call others: they look for it already, or must be woken.
+const WORTH_HOT: Duration = Duration::from_micros(6);
+const WORTH_COLD: Duration = Duration::from_micros(60);
+/// So few pieces may each take long: nobody waits to see how long the first one takes.
+const FEW: u64 = 32;
+/// Fractions of a nanosecond that an iteration is measured in.
+const COST_UNIT: u128 = 64;
+
+/// Runs a loop to its end, or to its first exception.
+///
+/// # Safety
+/// `ctx` is the live context of this thread; the job's arguments are what its body takes.
+pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
+    let pieces = job.grid.pieces;
+    if pieces == 0 { return Ok(()); }
+    let threads = settings::threads();
+    let mut slots = job.args.to_vec();
+    let mut at = 0;
+    let cost = job.cell.cost.load(Ordering::Relaxed);
+    let worth = || if pool::is_hot() { WORTH_HOT } else { WORTH_COLD };
+    let estimate = |iterations: u64, cost: u64| Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64);
+    let at_once = threads > 1 && pieces > 1 && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth() };
+    let begin = Instant::now();
+    if !at_once {
+        // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on.
+        while at < pieces {
+            let to = if threads == 1 && job.out.is_none() { pieces } else { (2 * at).clamp(1, pieces) };
+            // SAFETY: as required of the caller.
+            unsafe { job.run(at, to, &mut slots, ctx, |_| {}) }.map_err(|(_, e)| e)?;
+            at = to;
+            if at == pieces || threads == 1 { continue; }
+            let each = begin.elapsed().as_nanos() * COST_UNIT / u128::from(job.grid.start(at)).max(1);
+            if estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64) > worth() { break; }
+        }
+    }
+    let alone = job.grid.start(at);
+    let note = |iterations: u64, took: Duration| {
+        let each = took.as_nanos() * COST_UNIT / u128::from(iterations.max(1));
+        job.cell.cost.store(each.clamp(1, u64::MAX as u128) as u64, Ordering::Relaxed);
+    };
+    if at == pieces {
+        if threads > 1 { note(alone, begin.elapsed()); }
+        return Ok(());
+    }
+    // SAFETY: as required of the caller; the region is over when this returns.
+    let (mine, result) = unsafe { together(job, at, threads, slots, ctx, begin.elapsed()) };
+    if result.is_ok() && alone + mine.0 > 0 { note(alone + mine.0, mine.1); }
+    result
+}
+
+/// Runs the pieces from `at` on with the help of others; how many iterations this thread ran, and how long it took with `so_far`.
+unsafe fn together(job: &Job<'_>, at: u64, threads: usize, mut slots: Vec<u64>, ctx: Ctx, so_far: Duration) -> ((u64, Duration), Res<()>) {
+    // SAFETY: nobody uses the region's job once the caller has left `close`, which waits for everybody.
+    let lasting = unsafe { std::mem::transmute::<*const Job<'_>, *const Job<'static>>(std::ptr::from_ref(job)) };
+    let helpers = (threads - 1).min(usize::try_from(job.grid.pieces - at).unwrap_or(usize::MAX) - 1);
+    let region = Arc::new(Region {
+        job: lasting, next: AtomicU64::new(at), limit: AtomicI64::new(i64::MAX), inside: AtomicU32::new(0), joined: AtomicU32::new(1), helpers: helpers as u32, threads: threads as u64,
+        failure: Mutex::new(None), places: (0..=helpers).map(|_| Place::default()).collect(), owner: std::thread::current(), settings: Settings::here(), mode: float_mode(),
+    });
+    pool::announce(&region, helpers);
+    let begin = Instant::now();
+    // SAFETY: as required of the caller.
+    let done = unsafe { region.work(0, &mut slots, ctx) };
+    let took = so_far + begin.elapsed();
+    region.close();
+    pool::forget(&region);
+    let failure = region.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+    ((done, took), failure.map_or(Ok(()), |f| Err(f.1)))
+}
+
+/// Where a thread is in a region.
+#[derive(Default)]
+struct Place { piece: AtomicU64, ctx: AtomicPtr<ThreadCtx> }
+
+pub struct Region {
+    job: *const Job<'static>,
+    /// The first piece that nobody has begun.
+    next: AtomicU64,
+    /// The first piece that failed; -1 where all is to stop. Those behind it are not wanted.
+    limit: AtomicI64,
+    /// Helpers inside, and [`CLOSED`].
+    inside: AtomicU32,
+    /// Threads that came, the owner included; each takes the next number.
+    joined: AtomicU32,
+    helpers: u32,
+    threads: u64,
+    /// The exception that counts so far, and its piece.
+    failure: Mutex<Option<(i64, Error)>>,
+    places: Box<[Place]>,
+    owner: Thread,
+    settings: Settings,
+    mode: u32,
+}
+
+// SAFETY: the job is read by threads inside the region only, for which its owner waits; a native exception belongs to one thread at a time.
+unsafe impl Send for Region {}
+// SAFETY: as above.
+unsafe impl Sync for Region {}
+
+const CLOSED: u32 = 1 << 31;
+
+/// A region that this thread is in, and the one around it.
+struct Here { region: *const Region, id: usize, outer: *const Here }
+thread_local! {
+    static HERE: Cell<*const Here> = const { Cell::new(std::ptr::null()) };
+    /// A thread of the pool: it has nothing to do with Python.
+    static WORKER: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Says that this thread belongs to the pool.
+pub fn be_worker() { WORKER.set(true) }
+
+/// Which of the threads in the innermost region this is.
+pub fn thread_id() -> i64 {
+    // SAFETY: null, or a frame of this thread that is still there.
+    unsafe { HERE.get().as_ref() }.map_or(0, |h| h.id as i64)
+}
+
+/// Whether a piece that this thread is in is not wanted any more.
+fn is_unwanted() -> bool {
+    let mut at = HERE.get();
+    // SAFETY: null, or a frame of this thread that is still there, with its region.
+    while let Some(h) = unsafe { at.as_ref() } {
+        let region = unsafe { &*h.region };
+        if region.places[h.id].piece.load(Ordering::Relaxed) as i64 > region.limit.load(Ordering::Acquire) { return true; }
+        at = h.outer;
+    }
+    false
+}
+
+/// What a poll does: a piece that is not wanted ends, and who may runs pending signal handlers.
+pub fn poll() -> Res<()> {
+    if is_unwanted() { return Err(super::stop()); }
+    if WORKER.get() { Ok(()) } else { (callbacks().poll)() }
+}
+
+impl Region {
+    /// SAFETY of use: only by threads inside the region.
+    fn job(&self) -> &Job<'static> { unsafe { &*self.job } }
+
+    /// Whether there is something left to begin, and room for one more thread.
+    pub fn wants_help(&self) -> bool { self.inside.load(Ordering::Relaxed) & CLOSED == 0 && self.joined.load(Ordering::Relaxed) <= self.helpers }
+
+    /// Lets a thread in; it must [`Region::leave`].
+    fn join(&self) -> Option<usize> {
+        let mut now = self.inside.load(Ordering::Acquire);
+        loop {
+            if now & CLOSED != 0 { return None; }
+            match self.inside.compare_exchange_weak(now, now + 1, Ordering::AcqRel, Ordering::Acquire) { Ok(_) => break, Err(n) => now = n }
+        }
+        let id = self.joined.fetch_add(1, Ordering::AcqRel) as usize;
+        if id < self.places.len() && self.next.load(Ordering::Acquire) < self.job().grid.pieces { return Some(id); }
+        self.leave();
+        None
+    }
+
+    fn leave(&self) { if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 { self.owner.unpark(); } }
+
+    /// Helps until nothing is left to begin; whether there was anything to do.
+    pub fn help(&self, ctx: Ctx) -> bool {
+        let Some(id) = self.join() else { return false };
+        let mut slots = self.job().args.to_vec();
+        let (outer, mode) = (self.settings.enter(), float_mode());
+        set_float_mode(self.mode);
+        // SAFETY: the context is this thread's; the region's owner vouches for the rest.
+        unsafe { self.work(id, &mut slots, ctx) };
+        set_float_mode(mode);
+        outer.enter();
+        self.leave();
+        true
+    }
+
+    /// Runs pieces until there are no more; how many iterations.
+    unsafe fn work(&self, id: usize, slots: &mut [u64], ctx: Ctx) -> u64 {
+        let here = Here { region: self, id, outer: HERE.get() };
+        HERE.set(&raw const here);
+        let (job, place) = (self.job(), &self.places[id]);
+        place.ctx.store(ctx, Ordering::Release);
+        let mut done = 0;
+        loop {
+            let left = job.grid.pieces.saturating_sub(self.next.load(Ordering::Relaxed));
+            let take = (left / (4 * self.threads)).max(1);
+            let from = self.next.fetch_add(take, Ordering::AcqRel);
+            if from >= job.grid.pieces || from as i64 > self.limit.load(Ordering::Acquire) { break; }
+            let to = (from + take).min(job.grid.pieces);
+            // SAFETY: as required of the caller.
+            if let Err((piece, e)) = unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) } {
+                self.fail(piece as i64, e);
+                break;
+            }
+            done += job.grid.start(to) - job.grid.start(from);
+        }
+        place.ctx.store(std::ptr::null_mut(), Ordering::Release);
+        HERE.set(here.outer);
+        done
+    }
+
+    /// Notes an exception. That of the first piece counts, but Ctrl-C before all; pieces behind it stop.
+    fn fail(&self, piece: i64, e: Error) {
+        // A piece that was told to stop raises something that nobody sees.
+        let told = piece > self.limit.load(Ordering::Acquire);
+        let piece = if e.is_a(Class::KeyboardInterrupt) && !told { -1 } else { piece };
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told && failure.as_ref().is_none_or(|f| piece < f.0) { *failure = Some((piece, e)); }
+        drop(failure);
+        if self.limit.fetch_min(piece, Ordering::AcqRel) > piece { self.ask_to_stop(); }
+    }
+
+    /// Threads in pieces that are not wanted look up at their next poll.
+    fn ask_to_stop(&self) {
+        let limit = self.limit.load(Ordering::Acquire);
+        for p in &self.places {
+            // SAFETY: contexts of threads in the region are live: workers live for ever, and the owner waits.
+            if p.piece.load(Ordering::Relaxed) as i64 > limit && let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() } { ctx.ask_for_poll(POLL_SIGNALS); }
+        }
+    }
+
+    /// Lets nobody in any more, and waits for those inside: shortly by looking, then without the GIL, which they may need.
+    fn close(&self) {
+        let inside = self.inside.fetch_or(CLOSED, Ordering::AcqRel);
+        if inside == 0 { return; }
+        let empty = || self.inside.load(Ordering::Acquire) == CLOSED;
+        for _ in 0..SPINS {
+            if empty() { return; }
+            std::hint::spin_loop();
+        }
+        while !empty() {
+            (callbacks().without_lock)(&mut || {
+                let until = Instant::now() + LOOK;
+                while !empty() {
+                    let left = until.saturating_duration_since(Instant::now());
+                    if left.is_zero() { break; }
+                    std::thread::park_timeout(left);
+                }
+            });
+            if empty() { break; }
+            if let Err(e) = poll() { self.fail(-1, e); }
+        }
+    }
+}
+
+/// About ten microseconds.
+const SPINS: u32 = 400;
+/// How often a thread that waits for others looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Rounding and the like, which helpers take over from who calls them.
+#[cfg(target_arch = "x86_64")]
+fn float_mode() -> u32 {
+    let mut mode = 0u32;
+    // SAFETY: stores the control register of SSE into a local.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mode, options(nostack, preserves_flags)) };
+    // Without the flags of exceptions that have happened.
+    mode & !0x3f
+}
+#[cfg(target_arch = "x86_64")]
+fn set_float_mode(mode: u32) {
+    // SAFETY: loads a value that `float_mode` gave.
+    unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags)) };
+}
+#[cfg(not(target_arch = "x86_64"))]
+fn float_mode() -> u32 { 0 }
+#[cfg(not(target_arch = "x86_64"))]
+fn set_float_mode(_: u32) {}

@@ -1,0 +1,29 @@
+//! Tests of the grid.
+
+use super::region::Grid;
+
+fn iterations(first: i64, end: i64, step: i64, chunk: u64) -> Vec<i64> {
+    let g = Grid::new(first, end, step, chunk);
+    let mut out = vec![];
+    for k in 0..g.pieces {
+        let (lo, hi) = g.bounds(k, k + 1);
+        let mut at = lo as i128;
+        while if step > 0 { at < hi as i128 } else { at > hi as i128 } { out.push(at as i64); at += step as i128; }
+    }
+    out
+}
+
+#[test]
+fn pieces_make_up_the_range() {
+    for (first, end, step) in [(0, 10, 1), (0, 1000, 1), (5, 5, 1), (7, 3, 1), (10, 0, -1), (0, 1000, 7), (3, -1000, -9), (i64::MAX - 300, i64::MAX, 2), (i64::MIN, i64::MIN + 500, 3)] {
+        let expected: Vec<i64> = (0..).map(|i| first as i128 + i * step as i128).take_while(|x| if step > 0 { *x < end as i128 } else { *x > end as i128 }).map(|x| x as i64).collect();
+        for chunk in [0, 1, 3, 1000] { assert_eq!(iterations(first, end, step, chunk), expected, "{first}..{end} by {step}, chunks of {chunk}"); }
+    }
+}
+
+#[test]
+fn the_grid_depends_on_the_length_alone() {
+    assert_eq!(Grid::new(0, 1_000_000, 1, 0).pieces, Grid::new(-5, 999_995, 1, 0).pieces);
+    assert_eq!(Grid::new(0, 5, 1, 0).pieces, 5);
+    assert_eq!(Grid::new(i64::MIN, i64::MAX, 1, 0).count, u64::MAX);
+}
