@@ -21,6 +21,7 @@ pub mod host;
 pub mod infer;
 pub mod intern;
 pub mod lower;
+pub mod math;
 pub mod ops;
 pub mod pass;
 pub mod rt;

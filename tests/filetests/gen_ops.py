@@ -117,6 +117,22 @@ def arithmetic(op, a, b, ty):
     return nearest(exact, ty) if exact else plain()
 
 
+def fused(a, b, c, ty):
+    if math.isnan(a) or math.isnan(b) or math.isnan(c):
+        return math.nan
+    if math.isinf(a) or math.isinf(b):
+        product = a * b
+        return product + c if not (math.isinf(c) and math.isinf(product) and c != product) else math.nan
+    if math.isinf(c):
+        return c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact:
+        return nearest(exact, ty)
+    product = math.copysign(0.0, math.copysign(1.0, a) * math.copysign(1.0, b))
+    # A product that is not zero and is cancelled leaves a positive zero.
+    return product + c if a == 0 or b == 0 else 0.0
+
+
 def sqrt(a, ty):
     if math.isnan(a) or a < 0:
         return math.nan
@@ -248,6 +264,15 @@ def float_files():
             always = [(0.0, -0.0), (-0.0, -0.0), (1.0, 0.0), (-1.0, 0.0), (1.0, -0.0), (0.0, 0.0), (math.inf, -math.inf), (math.inf, 0.0), (math.inf, math.inf), (math.nan, 1.0), (1.0, math.nan)]
             out.function(ty, [ty, ty], ty, [(p, arithmetic(op, *p, ty)) for p in pairs(float_edges(ty), always, 48)])
         out.write()
+    out = File("fma")
+    for ty in FLOATS:
+        edges = float_edges(ty)
+        rng = random.Random(5)
+        third = nearest(Fraction(1, 3), ty)
+        triples = [(third, 3.0, -1.0), (-0.0, 1.0, 0.0), (-0.0, 1.0, -0.0), (0.0, math.inf, 1.0), (math.inf, 1.0, -math.inf), (2.5, -0.5, 1.25), (1e30, 1e30, -math.inf)]
+        triples += [tuple(rng.choice(edges) for _ in range(3)) for _ in range(50)]
+        out.function(ty, [ty, ty, ty], ty, [(t, fused(*t, ty)) for t in ((nearest(Fraction(x), ty) if math.isfinite(x) and x else x for x in t) for t in triples) for t in [tuple(t)]])
+    out.write()
     for op, f in FLOAT_UNARY.items():
         out = File(op)
         for ty in FLOATS:

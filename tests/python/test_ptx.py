@@ -92,11 +92,16 @@ def pair(x):
     return x, x + 1
 
 
+def elementary(x, y):
+    for i in range(x.shape[0]):
+        y[i] = np.exp(x[i]) + np.log(x[i]) + np.sin(x[i]) * np.cos(x[i]) + np.tan(x[i]) + np.expm1(x[i]) + np.log1p(x[i])
+
+
 FUNCTIONS = [
     (scalar, "(float64, float64)"), (scalar, "(float32, float32)"), (integers, "(int64, int64)"), (integers, "(int32, int32)"), (loop, "(int64,)"),
     (saxpy, "(float64, float64[::1], float64[::1])"), (saxpy, "(float32, float32[:], float32[:])"), (total, "(float64[:],)"), (total, "(int8[::1],)"),
     (matmul, "(float64[:, ::1], float64[:, ::1], float64[:, ::1])"), (matmul, "(float32[:, :], float32[:, :], float32[:, :])"),
-    (mandelbrot, "(complex128, int64[::1])"), (narrow, "(uint8[::1], boolean)"), (pair, "(int64,)"),
+    (mandelbrot, "(complex128, int64[::1])"), (narrow, "(uint8[::1], boolean)"), (pair, "(int64,)"), (elementary, "(float64[::1], float64[::1])"), (elementary, "(float32[::1], float32[::1])"),
 ]
 
 
@@ -168,9 +173,9 @@ def handles(x):
         return 0
 
 
-def sine(x):
+def logarithm(x):
     y = x + 1.0
-    return np.sin(y)
+    return np.logaddexp(y, y)
 
 
 def prints(x):
@@ -205,7 +210,7 @@ def own_exception(x):
 
 
 @pytest.mark.parametrize("f, types, line, text", [
-    (alloc, "(int64,)", 2, "new object"), (handles, "(int64,)", None, "handled"), (sine, "(float64,)", 2, "f64_sin"), (prints, "(int64,)", 2, ""),
+    (alloc, "(int64,)", 2, "new object"), (handles, "(int64,)", None, "handled"), (logarithm, "(float64,)", 2, "f64_logaddexp"), (prints, "(int64,)", 2, ""),
     (returns_array, "(float64[::1],)", 0, "cannot return"), (recursive, "(int64,)", 0, "calls itself"), (uses_global, "(int64,)", 2, "memory of the host"),
     (own_exception, "(int64,)", 2, "exception class of your own"), (len, None, 0, ""),
 ])

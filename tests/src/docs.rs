@@ -14,6 +14,7 @@ fn title(shape: Shape) -> &'static str {
         Shape::IntUnary => "Integers, one operand",
         Shape::IntCompare => "Comparisons of integers and pointers",
         Shape::FloatBinary => "Floats, two operands",
+        Shape::FloatTernary => "Floats, three operands",
         Shape::FloatUnary => "Floats, one operand",
         Shape::FloatCompare => "Comparisons of floats",
         Shape::IntToWiderInt => "Wider integers",

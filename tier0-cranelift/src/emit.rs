@@ -459,6 +459,7 @@ impl<'a> Emitter<'a, '_> {
             Op::Fsub => self.b.ins().fsub(x, y),
             Op::Fmul => self.b.ins().fmul(x, y),
             Op::Fdiv => self.b.ins().fdiv(x, y),
+            Op::Fma => self.b.ins().fma(x, y, list[2]),
             Op::Fcopysign => self.b.ins().fcopysign(x, y),
             Op::Fneg => self.b.ins().fneg(x),
             Op::Fabs => self.b.ins().fabs(x),

@@ -17,6 +17,7 @@ fn rows() -> Vec<(Op, Ty, Vec<Ty>)> {
         for &ty in Ty::ALL {
             let candidates: Vec<Vec<Ty>> = match op.shape() {
                 Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => vec![vec![ty, ty]],
+                Shape::FloatTernary => vec![vec![ty; 3]],
                 Shape::IntUnary | Shape::FloatUnary => vec![vec![ty]],
                 Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => {
                     Ty::ALL.iter().map(|from| vec![*from]).collect()

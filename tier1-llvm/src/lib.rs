@@ -90,6 +90,9 @@ mod compile {
         passes.set_loop_unrolling(true);
         passes.set_loop_interleaving(true);
         out.run_passes(&format!("default<O{}>", options.opt.min(3)), &machine, passes).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+        if let Some(rest) = emit::finish(&out) {
+            out.run_passes(rest, &machine, PassBuilderOptions::create()).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+        }
         let llvm = if options.keep_text { out.print_to_string().to_string_lossy().into_owned() } else { String::new() };
         let write = |kind: FileType| machine.write_to_memory_buffer(&out, kind).map_err(|e| error(format!("LLVM makes no code: {}", e.to_string_lossy())));
         let text = |b: inkwell::memory_buffer::MemoryBuffer| b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec();

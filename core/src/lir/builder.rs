@@ -74,6 +74,7 @@ impl<'a> Builder<'a> {
     pub fn conv(&mut self, op: Op, to: Ty, a: Value) -> Value { self.value(InstData::Op { op, ty: to, args: vec![a] }) }
     pub fn bin_imm(&mut self, op: Op, a: Value, b: i64) -> Value { let ty = self.ty(a); let b = self.iconst(ty, b); self.bin(op, a, b) }
     pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op: Op::Select, ty, args: vec![cond, a, b] }) }
+    pub fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op, ty, args: vec![a, b, c] }) }
     pub fn ptr_add(&mut self, p: Value, bytes: Value) -> Value { self.value(InstData::Op { op: Op::PtrAdd, ty: Ty::Ptr, args: vec![p, bytes] }) }
 
     pub fn load(&mut self, ty: Ty, addr: Value, offset: i32, alias: Alias) -> Value { self.value(InstData::Load { ty, addr, offset, alias }) }

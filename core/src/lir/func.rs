@@ -288,7 +288,7 @@ impl Func {
             InstData::Op { op, ty, .. } => vec![match op.shape() {
                 Shape::IntCompare | Shape::FloatCompare => Ty::I8,
                 Shape::PtrOffset => Ty::Ptr,
-                Shape::IntBinary | Shape::IntUnary | Shape::FloatBinary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt
+                Shape::IntBinary | Shape::IntUnary | Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt
                 | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast | Shape::AnySelect => *ty,
             }],
             InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => vec![Ty::Ptr],

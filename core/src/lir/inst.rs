@@ -97,6 +97,10 @@ macro_rules! for_each_lir_op {
                 /// Magnitude of the first, sign of the second.
                 Fcopysign = "fcopysign" |a, b| a.copysign(b);
             }
+            float_ternary {
+                /// First times second plus third, rounded once.
+                Fma = "fma" |a, b, c| a.mul_add(b, c);
+            }
             float_unary {
                 /// Sign flip, NaN included.
                 Fneg = "fneg" |a| -a;
@@ -184,6 +188,8 @@ pub enum Shape {
     IntCompare,
     /// `(T, T) -> T`, T a float.
     FloatBinary,
+    /// `(T, T, T) -> T`, T a float.
+    FloatTernary,
     /// `T -> T`, T a float.
     FloatUnary,
     /// `(T, T) -> i8`, T a float.
@@ -205,6 +211,7 @@ macro_rules! shape_of {
     (int_unary) => { Shape::IntUnary };
     (int_compare) => { Shape::IntCompare };
     (float_binary) => { Shape::FloatBinary };
+    (float_ternary) => { Shape::FloatTernary };
     (float_unary) => { Shape::FloatUnary };
     (float_compare) => { Shape::FloatCompare };
     (int_to_wider_int) => { Shape::IntToWiderInt };
@@ -293,6 +300,8 @@ macro_rules! meaning {
         let ($a, $b) = (S::from_bits64($args[0]), S::from_bits64($args[1])); let r: bool = $e; r as u64 }) };
     (float_binary, $from:ident, $to:ident, $args:ident, |$a:ident, $b:ident| $e:expr) => { with_float!($from, S, {
         let ($a, $b) = (S::from_bits64($args[0]), S::from_bits64($args[1])); let r: S = $e; r.to_bits64() }) };
+    (float_ternary, $from:ident, $to:ident, $args:ident, |$a:ident, $b:ident, $c:ident| $e:expr) => { with_float!($from, S, {
+        let ($a, $b, $c) = (S::from_bits64($args[0]), S::from_bits64($args[1]), S::from_bits64($args[2])); let r: S = $e; r.to_bits64() }) };
     (float_unary, $from:ident, $to:ident, $args:ident, |$a:ident| $e:expr) => { with_float!($from, S, {
         let $a = S::from_bits64($args[0]); let r: S = $e; r.to_bits64() }) };
     (float_compare, $from:ident, $to:ident, $args:ident, |$a:ident, $b:ident| $e:expr) => { with_float!($from, S, {
@@ -324,7 +333,7 @@ impl Shape {
             Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare | Shape::PtrOffset => 2,
             Shape::IntUnary | Shape::FloatUnary | Shape::Bitcast => 1,
             Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat => 1,
-            Shape::AnySelect => 3,
+            Shape::AnySelect | Shape::FloatTernary => 3,
         }
     }
 
@@ -332,7 +341,7 @@ impl Shape {
     pub fn suffix_is_result(self) -> bool {
         match self {
             Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => true,
-            Shape::IntBinary | Shape::IntUnary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatUnary | Shape::FloatCompare
+            Shape::IntBinary | Shape::IntUnary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary | Shape::FloatCompare
             | Shape::PtrOffset | Shape::AnySelect => false,
         }
     }
@@ -351,7 +360,7 @@ impl Shape {
         match self {
             Shape::IntBinary | Shape::IntUnary => same(ty.is_int(), ty),
             Shape::IntCompare => same(ty.is_int() || ty == Ty::Ptr, Ty::I8),
-            Shape::FloatBinary | Shape::FloatUnary => same(ty.is_float(), ty),
+            Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary => same(ty.is_float(), ty),
             Shape::FloatCompare => same(ty.is_float(), Ty::I8),
             Shape::IntToWiderInt => conv(args[0].is_int() && ty.is_int() && ty.bytes() > args[0].bytes()),
             Shape::IntToNarrowerInt => conv(args[0].is_int() && ty.is_int() && ty.bytes() < args[0].bytes()),
@@ -376,6 +385,7 @@ impl Op {
         let operands = |ty: Ty| -> Vec<Vec<Ty>> {
             match shape {
                 Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => vec![vec![ty, ty]],
+                Shape::FloatTernary => vec![vec![ty; 3]],
                 Shape::IntUnary | Shape::FloatUnary => vec![vec![ty]],
                 Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => {
                     Ty::ALL.iter().map(|from| vec![*from]).collect()

@@ -655,6 +655,7 @@ pub fn spelling(op: Op) -> String {
         Shape::IntUnary => format!("{m}.T a → T"),
         Shape::IntCompare => format!("{m}.T a, b → i8"),
         Shape::FloatBinary => format!("{m}.F a, b → F"),
+        Shape::FloatTernary => format!("{m}.F a, b, c → F"),
         Shape::FloatUnary => format!("{m}.F a → F"),
         Shape::FloatCompare => format!("{m}.F a, b → i8"),
         Shape::IntToWiderInt | Shape::IntToNarrowerInt => format!("{m}.T a → T"),

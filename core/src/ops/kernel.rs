@@ -46,7 +46,7 @@ impl Reduce {
 pub enum Map {
     Add, Sub, Mul, Div, Max, Min, Fmax, Fmin, And, Or, Xor, Eq, Ne, Lt, Le, Gt, Ge,
     /// Of one operand from here on.
-    Neg, Abs, Not, Square, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsFinite, IsInf, Exp, Log,
+    Neg, Abs, Not, Square, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsFinite, IsInf, Exp, Log, Sin, Cos,
     /// Of two again.
     Pow,
 }
@@ -54,7 +54,7 @@ impl Map {
     pub const ALL: &'static [Map] = &[
         Map::Add, Map::Sub, Map::Mul, Map::Div, Map::Max, Map::Min, Map::Fmax, Map::Fmin, Map::And, Map::Or, Map::Xor, Map::Eq, Map::Ne, Map::Lt, Map::Le, Map::Gt,
         Map::Ge, Map::Neg, Map::Abs, Map::Not, Map::Square, Map::Sqrt, Map::Floor, Map::Ceil, Map::Trunc, Map::Rint, Map::IsNan, Map::IsFinite, Map::IsInf,
-        Map::Exp, Map::Log, Map::Pow,
+        Map::Exp, Map::Log, Map::Sin, Map::Cos, Map::Pow,
     ];
     pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
 
@@ -68,7 +68,7 @@ impl Map {
             Map::Div | Map::Fmax | Map::Fmin | Map::Abs | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint => t == ret && t.is_float(),
             Map::And | Map::Or | Map::Xor | Map::Not => t == ret && t.is_index(),
             Map::Eq | Map::Ne | Map::Lt | Map::Le | Map::Gt | Map::Ge => *ret == Kind::Bool && (t.is_int() || t.is_float()),
-            Map::Exp | Map::Log | Map::Pow => t == ret && t == Type::f64(),
+            Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow => t == ret && t == Type::f64(),
             Map::IsNan | Map::IsFinite | Map::IsInf => *ret == Kind::Bool && t.is_float(),
         }
     }

@@ -79,6 +79,12 @@ crate::runtime_fns! {
     fn f64_frexp_mantissa(x: f64) -> f64 [Pure, Never];
     /// Exponent of `frexp`; 0 where `x` is zero or not finite.
     fn f64_frexp_exponent(x: f64) -> i64 [Pure, Never];
+    /// sin(x) where the quick way ends: of large angles, infinities and NaN.
+    fn f64_sin_large(x: f64) -> f64 [Pure, Never];
+    /// cos(x) where the quick way ends.
+    fn f64_cos_large(x: f64) -> f64 [Pure, Never];
+    /// tan(x) where the quick way ends.
+    fn f64_tan_large(x: f64) -> f64 [Pure, Never];
     /// sin(x).
     fn f32_sin(x: f32) -> f32 [Pure, Never];
     /// cos(x).

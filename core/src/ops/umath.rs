@@ -46,8 +46,8 @@ macro_rules! analytic {
 }
 
 pub static OPS: &[OpDef] = &[
-    analytic!("numpy.sin", f64_sin, f32_sin, np_complex_sin, "Sine."),
-    analytic!("numpy.cos", f64_cos, f32_cos, np_complex_cos, "Cosine."),
+    analytic!("numpy.sin", f64_sin, f32_sin, np_complex_sin, "Sine.").kernel(Map::Sin),
+    analytic!("numpy.cos", f64_cos, f32_cos, np_complex_cos, "Cosine.").kernel(Map::Cos),
     analytic!("numpy.tan", f64_tan, f32_tan, np_complex_tan, "Tangent."),
     analytic!("numpy.arcsin" | "numpy.asin", f64_asin, f32_asin, np_complex_asin, "Angle whose sine is `x`."),
     analytic!("numpy.arccos" | "numpy.acos", f64_acos, f32_acos, np_complex_acos, "Angle whose cosine is `x`."),

@@ -5,11 +5,11 @@
 
 use super::item::Bool;
 use super::simd;
-use crate::mathfn::power;
+use crate::mathfn::{elementary, power};
 use tierup_core::elem::Elem;
 use tierup_core::ops::kernel::Map;
 
-/// Elements of a block of `exp`, and of comparisons, whose results are bytes.
+/// Elements of a block of comparisons, whose results are bytes.
 const BLOCK: usize = 32;
 /// Elements of a block whose results are as large as the operands: one vector register full, or blocks go through the stack.
 const fn register<T>() -> usize { 32 / size_of::<T>() }
@@ -48,24 +48,13 @@ simd! {
     }
 }
 
-simd! {
-    /// `exp` of float64.
-    unsafe fn exp(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) {
-        let (out, a) = (out.cast::<f64>(), a.cast::<f64>());
-        let whole = n - n % BLOCK;
-        for i in (0..whole).step_by(BLOCK) {
-            let x = a.add(i).cast::<[f64; BLOCK]>().read_unaligned();
-            out.add(i).cast::<[f64; BLOCK]>().write_unaligned(power::exp_of_each(x));
-        }
-        for i in whole..n { out.add(i).write_unaligned(power::exp(a.add(i).read_unaligned())); }
-    }
-}
+/// Elementary functions of float64.
+macro_rules! elementary { ($($name:ident $all:ident),*) => { $(
+    unsafe fn $name(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) { unsafe { elementary::$all(n, out.cast(), a.cast()) } }
+)* }; }
+elementary!(exp exp_all, log log_all, sin sin_all, cos cos_all);
 
-/// `log` and `pow` of float64, one by one.
-unsafe fn log(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) {
-    let (out, a) = (out.cast::<f64>(), a.cast::<f64>());
-    for i in 0..n { unsafe { out.add(i).write_unaligned(power::log(a.add(i).read_unaligned())) } }
-}
+/// `pow` of float64, one by one.
 unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
     let (out, a, b) = (out.cast::<f64>(), a.cast::<f64>(), b.cast::<f64>());
     for i in 0..n { unsafe { out.add(i).write_unaligned(power::pow(a.add(i * a_step).read_unaligned(), b.add(i * b_step).read_unaligned())) } }
@@ -141,7 +130,7 @@ macro_rules! runs {
             #[allow(unreachable_patterns)]
             Map::Add | Map::Sub | Map::Mul | Map::Div | Map::Max | Map::Min | Map::Fmax | Map::Fmin | Map::And | Map::Or | Map::Xor | Map::Eq | Map::Ne | Map::Lt
             | Map::Le | Map::Gt | Map::Ge | Map::Neg | Map::Abs | Map::Not | Map::Square | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint | Map::IsNan
-            | Map::IsFinite | Map::IsInf | Map::Exp | Map::Log | Map::Pow => None,
+            | Map::IsFinite | Map::IsInf | Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow => None,
         }
     };
 }
@@ -154,6 +143,8 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
     match (op, elem) {
         (Map::Exp, Elem::F64) => return Some(exp),
         (Map::Log, Elem::F64) => return Some(log),
+        (Map::Sin, Elem::F64) => return Some(sin),
+        (Map::Cos, Elem::F64) => return Some(cos),
         (Map::Pow, Elem::F64) => return Some(pow),
         (_, _) => {}
     }

@@ -29,6 +29,8 @@ fn library(name: &str) -> Option<usize> {
         fn truncf(x: f32) -> f32;
     }
     extern "C" fn roundeven(x: f64) -> f64 { x.round_ties_even() }
+    extern "C" fn fma(x: f64, y: f64, z: f64) -> f64 { x.mul_add(y, z) }
+    extern "C" fn fmaf(x: f32, y: f32, z: f32) -> f32 { x.mul_add(y, z) }
     extern "C" fn roundevenf(x: f32) -> f32 { x.round_ties_even() }
     Some(match name {
         "memcpy" => memcpy as *const () as usize,
@@ -36,6 +38,9 @@ fn library(name: &str) -> Option<usize> {
         "memset" => memset as *const () as usize,
         "memcmp" => memcmp as *const () as usize,
         "bcmp" => bcmp as *const () as usize,
+        // On CPUs without FMA.
+        "fma" => fma as *const () as usize,
+        "fmaf" => fmaf as *const () as usize,
         // On CPUs without SSE4.1.
         "floor" => floor as *const () as usize,
         "ceil" => ceil as *const () as usize,

@@ -8,6 +8,7 @@ use tierup_core::backend::{Backend, Code, HelperAddress};
 use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::{InstData, InstNode, Module};
+use tierup_core::math::hidden;
 use tierup_core::rt::RtFn;
 
 /// An object and, where asked for, its text.
@@ -65,7 +66,7 @@ pub fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Resu
     let called = |n: &InstNode| if let InstData::CallHelper { helper, .. } = &n.data { Some((helper.name, *helper)) } else { None };
     let used: HashMap<&'static str, &'static RtFn> = module.funcs.iter().flat_map(|f| &f.insts).filter_map(called).collect();
     let resolve = |name: &str| -> Option<usize> {
-        if let Some(helper) = name.strip_prefix(HELPER_PREFIX) { return used.get(helper).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
+        if let Some(helper) = name.strip_prefix(HELPER_PREFIX) { return used.get(helper).or_else(|| hidden().iter().find(|h| h.name == helper)).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
         symbols.get(name.strip_prefix(SYMBOL_PREFIX)?).copied()
     };
     Ok(Native { loaded: loader::load(&object.bytes, &resolve)?, llvm: object.llvm, asm: object.asm })

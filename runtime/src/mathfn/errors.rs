@@ -12,15 +12,10 @@ pub fn check(x: f64, r: f64, overflow: bool) -> Res<f64> {
 
 /// Logarithms are defined above `from`; NaN and infinity go through.
 fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> { if x <= from { Err(domain_error()) } else { Ok(f(x)) } }
-pub fn log(x: f64) -> Res<f64> { logarithm(x, 0.0, super::power::log) }
-pub fn log2(x: f64) -> Res<f64> { logarithm(x, 0.0, exact_log2) }
-pub fn log10(x: f64) -> Res<f64> { logarithm(x, 0.0, libm::log10) }
-pub fn log1p(x: f64) -> Res<f64> { logarithm(x, -1.0, libm::log1p) }
-/// Powers of two have integral logarithms, which programs rely on.
-fn exact_log2(x: f64) -> f64 {
-    let (m, e) = libm::frexp(x);
-    if m == 0.5 { e as f64 - 1.0 } else { libm::log2(x) }
-}
+pub fn log(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log) }
+pub fn log2(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log2) }
+pub fn log10(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log10) }
+pub fn log1p(x: f64) -> Res<f64> { logarithm(x, -1.0, super::elementary::log1p) }
 pub fn log_base(x: f64, base: f64) -> Res<f64> {
     let (a, b) = (log(x)?, log(base)?);
     if b == 0.0 { return Err(Error::zero_division("float division by zero")); }

@@ -1,7 +1,8 @@
-//! Elementary functions through the `libm` crate, whose results do not depend on the C library.
+//! Elementary functions: those of `tierup_core::math` ([`elementary`]), and some of the `libm` crate, whose results do not depend on the C library.
 //!
 //! [`errors`] is the error behaviour of Python's `math`; [`sums`] holds exact summation and accurate norms.
 
+pub mod elementary;
 mod errors;
 pub mod power;
 mod power_tables;
@@ -49,9 +50,9 @@ fn acosh(x: f64) -> f64 { if x < 1.0 { f64::NAN } else { libm::acosh(x) } }
 fn clamped(n: i64) -> i32 { n.clamp(-5000, 5000) as i32 }
 
 impl Helpers for Native {
-    unsafe fn f64_sin(x: f64) -> f64 { libm::sin(x) }
-    unsafe fn f64_cos(x: f64) -> f64 { libm::cos(x) }
-    unsafe fn f64_tan(x: f64) -> f64 { libm::tan(x) }
+    unsafe fn f64_sin(x: f64) -> f64 { elementary::sin(x) }
+    unsafe fn f64_cos(x: f64) -> f64 { elementary::cos(x) }
+    unsafe fn f64_tan(x: f64) -> f64 { elementary::tan(x) }
     unsafe fn f64_asin(x: f64) -> f64 { libm::asin(x) }
     unsafe fn f64_acos(x: f64) -> f64 { libm::acos(x) }
     unsafe fn f64_atan(x: f64) -> f64 { libm::atan(x) }
@@ -61,13 +62,13 @@ impl Helpers for Native {
     unsafe fn f64_asinh(x: f64) -> f64 { libm::asinh(x) }
     unsafe fn f64_acosh(x: f64) -> f64 { acosh(x) }
     unsafe fn f64_atanh(x: f64) -> f64 { libm::atanh(x) }
-    unsafe fn f64_exp(x: f64) -> f64 { power::exp(x) }
-    unsafe fn f64_exp2(x: f64) -> f64 { libm::exp2(x) }
-    unsafe fn f64_expm1(x: f64) -> f64 { libm::expm1(x) }
-    unsafe fn f64_log(x: f64) -> f64 { power::log(x) }
-    unsafe fn f64_log2(x: f64) -> f64 { libm::log2(x) }
-    unsafe fn f64_log10(x: f64) -> f64 { libm::log10(x) }
-    unsafe fn f64_log1p(x: f64) -> f64 { libm::log1p(x) }
+    unsafe fn f64_exp(x: f64) -> f64 { elementary::exp(x) }
+    unsafe fn f64_exp2(x: f64) -> f64 { elementary::exp2(x) }
+    unsafe fn f64_expm1(x: f64) -> f64 { elementary::expm1(x) }
+    unsafe fn f64_log(x: f64) -> f64 { elementary::log(x) }
+    unsafe fn f64_log2(x: f64) -> f64 { elementary::log2(x) }
+    unsafe fn f64_log10(x: f64) -> f64 { elementary::log10(x) }
+    unsafe fn f64_log1p(x: f64) -> f64 { elementary::log1p(x) }
     unsafe fn f64_cbrt(x: f64) -> f64 { libm::cbrt(x) }
     unsafe fn f64_erf(x: f64) -> f64 { libm::erf(x) }
     unsafe fn f64_erfc(x: f64) -> f64 { libm::erfc(x) }
@@ -84,9 +85,12 @@ impl Helpers for Native {
     unsafe fn f64_ldexp(x: f64, n: i64) -> f64 { libm::ldexp(x, clamped(n)) }
     unsafe fn f64_frexp_mantissa(x: f64) -> f64 { libm::frexp(x).0 }
     unsafe fn f64_frexp_exponent(x: f64) -> i64 { if x.is_finite() { libm::frexp(x).1 as i64 } else { 0 } }
-    unsafe fn f32_sin(x: f32) -> f32 { libm::sinf(x) }
-    unsafe fn f32_cos(x: f32) -> f32 { libm::cosf(x) }
-    unsafe fn f32_tan(x: f32) -> f32 { libm::tanf(x) }
+    unsafe fn f64_sin_large(x: f64) -> f64 { elementary::sin_large(x) }
+    unsafe fn f32_sin(x: f32) -> f32 { elementary::sin(x as f64) as f32 }
+    unsafe fn f64_cos_large(x: f64) -> f64 { elementary::cos_large(x) }
+    unsafe fn f32_cos(x: f32) -> f32 { elementary::cos(x as f64) as f32 }
+    unsafe fn f64_tan_large(x: f64) -> f64 { elementary::tan_large(x) }
+    unsafe fn f32_tan(x: f32) -> f32 { elementary::tan(x as f64) as f32 }
     unsafe fn f32_asin(x: f32) -> f32 { libm::asinf(x) }
     unsafe fn f32_acos(x: f32) -> f32 { libm::acosf(x) }
     unsafe fn f32_atan(x: f32) -> f32 { libm::atanf(x) }
@@ -96,13 +100,13 @@ impl Helpers for Native {
     unsafe fn f32_asinh(x: f32) -> f32 { libm::asinhf(x) }
     unsafe fn f32_acosh(x: f32) -> f32 { if x < 1.0 { f32::NAN } else { libm::acoshf(x) } }
     unsafe fn f32_atanh(x: f32) -> f32 { libm::atanhf(x) }
-    unsafe fn f32_exp(x: f32) -> f32 { libm::expf(x) }
-    unsafe fn f32_exp2(x: f32) -> f32 { libm::exp2f(x) }
-    unsafe fn f32_expm1(x: f32) -> f32 { libm::expm1f(x) }
-    unsafe fn f32_log(x: f32) -> f32 { libm::logf(x) }
-    unsafe fn f32_log2(x: f32) -> f32 { libm::log2f(x) }
-    unsafe fn f32_log10(x: f32) -> f32 { libm::log10f(x) }
-    unsafe fn f32_log1p(x: f32) -> f32 { libm::log1pf(x) }
+    unsafe fn f32_exp(x: f32) -> f32 { elementary::exp(x as f64) as f32 }
+    unsafe fn f32_exp2(x: f32) -> f32 { elementary::exp2(x as f64) as f32 }
+    unsafe fn f32_expm1(x: f32) -> f32 { elementary::expm1(x as f64) as f32 }
+    unsafe fn f32_log(x: f32) -> f32 { elementary::log(x as f64) as f32 }
+    unsafe fn f32_log2(x: f32) -> f32 { elementary::log2(x as f64) as f32 }
+    unsafe fn f32_log10(x: f32) -> f32 { elementary::log10(x as f64) as f32 }
+    unsafe fn f32_log1p(x: f32) -> f32 { elementary::log1p(x as f64) as f32 }
     unsafe fn f32_cbrt(x: f32) -> f32 { libm::cbrtf(x) }
     unsafe fn f32_erf(x: f32) -> f32 { libm::erff(x) }
     unsafe fn f32_erfc(x: f32) -> f32 { libm::erfcf(x) }
@@ -122,9 +126,9 @@ impl Helpers for Native {
     unsafe fn f64_ulp(x: f64) -> f64 { sums::ulp(x) }
 
     unsafe fn math_check(ctx: Ctx, x: f64, r: f64, overflow: i8) { unsafe { or_raise(ctx, errors::check(x, r, overflow != 0).map(|_| ())) } }
-    unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::sin(x), false)) } }
-    unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cos(x), false)) } }
-    unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::tan(x), false)) } }
+    unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::sin(x), false)) } }
+    unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::cos(x), false)) } }
+    unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::tan(x), false)) } }
     unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asin(x), false)) } }
     unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::acos(x), false)) } }
     unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atan(x), false)) } }
@@ -134,9 +138,9 @@ impl Helpers for Native {
     unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asinh(x), false)) } }
     unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, acosh(x), true)) } }
     unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atanh(x), false)) } }
-    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, power::exp(x), true)) } }
-    unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::exp2(x), true)) } }
-    unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::expm1(x), true)) } }
+    unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::exp(x), true)) } }
+    unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::exp2(x), true)) } }
+    unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::expm1(x), true)) } }
     unsafe fn math_log(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log(x)) } }
     unsafe fn math_log2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log2(x)) } }
     unsafe fn math_log10(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log10(x)) } }

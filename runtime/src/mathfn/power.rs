@@ -1,11 +1,11 @@
-//! `exp`, `log` and `pow` of float64 by table, within 0.52 units in the last place for ordinary arguments; zeros, infinities, NaN and results near the ends of the
+//! `pow` of float64 by table, within 0.52 units in the last place for ordinary arguments; zeros, infinities, NaN and results near the ends of the
 //! range go to `libm`.
 //!
 //! `x ** y` is `exp(y log x)` with the logarithm as a sum of two numbers. Multiplication and addition are fused where the text says so and nowhere else, so
 //! results are the same on all processors; one without such an instruction takes longer ([`fused`]).
 
 use super::power_tables::{EXP, LOG};
-use std::sync::atomic::{AtomicBool, Ordering};
+use super::elementary::fused;
 
 const LN2_HI: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LO: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
@@ -15,33 +15,6 @@ const STEP_HI: f64 = f64::from_bits(0x3f76_2e42_fef0_0000);
 const STEP_LO: f64 = f64::from_bits(0x3d64_73de_6af2_78ed);
 /// Adding it rounds to a whole number, which then stands in the low bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
-/// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
-static FUSES: AtomicBool = AtomicBool::new(false);
-
-/// Functions that are compiled twice: with that instruction, and for processors where it is a call.
-macro_rules! fused {
-    ($($v:vis fn $name:ident($($p:ident: $t:ty),*) -> $r:ty $body:block)*) => { $(
-        $v fn $name($($p: $t),*) -> $r {
-            #[inline(always)]
-            fn any($($p: $t),*) -> $r $body
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "fma")]
-            fn with_instruction($($p: $t),*) -> $r { any($($p),*) }
-            #[cold]
-            #[inline(never)]
-            fn first_or_without($($p: $t),*) -> $r {
-                #[cfg(target_arch = "x86_64")]
-                FUSES.store(std::arch::is_x86_feature_detected!("fma"), Ordering::Relaxed);
-                any($($p),*)
-            }
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: the processor has been asked.
-            if FUSES.load(Ordering::Relaxed) { return unsafe { with_instruction($($p),*) }; }
-            first_or_without($($p),*)
-        }
-    )* };
-}
-
 /// Where the intervals of [`LOG`] begin: a mantissa just below 0.7.
 const OFFSET: u64 = 0x3fe6_9555_0000_0000;
 
@@ -91,18 +64,6 @@ fn log_parts(bits: u64) -> (f64, f64) {
     (sum, hi - sum + lo)
 }
 
-/// `log(x)` of a normal positive number: what is left out of the larger terms is of the size of the smaller ones' errors.
-#[inline(always)]
-fn log_alone(bits: u64) -> f64 {
-    let Split { exponent, log, log_rest, r_hi, r_lo } = split(bits);
-    let whole = exponent.mul_add(LN2_HI, log);
-    let first = whole + r_hi;
-    let rest = (whole - first + r_hi) + (exponent.mul_add(LN2_LO, log_rest) + r_lo);
-    let r = r_hi + r_lo;
-    let r2 = r * r;
-    first + (rest + r2.mul_add(-0.5, series(r, r2)))
-}
-
 /// `exp(x + rest)` for `x` of a size that keeps the result normal.
 #[inline(always)]
 fn exp_parts(x: f64, rest: f64) -> f64 {
@@ -120,22 +81,7 @@ fn exp_parts(x: f64, rest: f64) -> f64 {
 /// Beyond it results may overflow or lose bits.
 const ORDINARY: f64 = 700.0;
 
-/// [`exp`] of several numbers at once.
-#[inline(always)]
-pub fn exp_of_each<const N: usize>(x: [f64; N]) -> [f64; N] {
-    let mut ordinary = true;
-    for v in x { ordinary &= v.abs() < ORDINARY; }
-    if ordinary { x.map(|v| exp_parts(v, 0.0)) } else { x.map(exp) }
-}
-
 fused! {
-    pub fn log(x: f64) -> f64 {
-        let normal = f64::MIN_POSITIVE.to_bits()..f64::INFINITY.to_bits();
-        if normal.contains(&x.to_bits()) { log_alone(x.to_bits()) } else { libm::log(x) }
-    }
-
-    pub fn exp(x: f64) -> f64 { if x.abs() < ORDINARY { exp_parts(x, 0.0) } else { libm::exp(x) } }
-
     pub fn pow(x: f64, y: f64) -> f64 {
         let size = x.abs();
         if !(f64::MIN_POSITIVE..=f64::MAX).contains(&size) || !(1e-18..9e15).contains(&y.abs()) { return libm::pow(x, y); }
@@ -171,18 +117,6 @@ mod tests {
     fn ulps(a: f64, b: f64) -> u64 { (a.to_bits() as i64).wrapping_sub(b.to_bits() as i64).unsigned_abs() }
 
     #[test]
-    fn logarithms_are_within_one_unit_of_libm() {
-        let mut v = numbers(3);
-        for _ in 0..200_000 {
-            let a = v.next().unwrap_or(0.5);
-            for x in [a, 1.0 + (a - 0.5) * 1e-2, 1.0 + (a - 0.5) * 1e-9, a * 1e300, a * 1e-300, a * 1e-310] {
-                assert!(ulps(log(x), libm::log(x)) <= 1, "log({x:e}) is {:e}, libm says {:e}", log(x), libm::log(x));
-            }
-        }
-        for x in [0.0, -0.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, 5e-324] { assert_eq!(log(x).to_bits() << 1, libm::log(x).to_bits() << 1, "{x}"); }
-    }
-
-    #[test]
     fn ordinary_powers_are_within_one_unit_of_libm() {
         let mut v = numbers(1);
         for _ in 0..200_000 {
@@ -190,18 +124,7 @@ mod tests {
             for (x, y) in [(a * 4.0, b * 20.0 - 10.0), (1.0 + (a - 0.5) * 1e-3, (b - 0.5) * 1e5), (a * 1e100, b * 3.0), (a * 1e-300, b - 0.5), (-a * 9.0, (b * 30.0).floor())] {
                 assert!(ulps(pow(x, y), libm::pow(x, y)) <= 1, "{x:?} ** {y:?}: {:?} and {:?}", pow(x, y), libm::pow(x, y));
             }
-            let x = (a - 0.5) * 1400.0;
-            assert!(ulps(exp(x), libm::exp(x)) <= 1, "exp({x:?}): {:?} and {:?}", exp(x), libm::exp(x));
         }
-    }
-
-    #[test]
-    fn several_at_once_have_the_bits_of_one() {
-        let v: Vec<f64> = numbers(7).take(64).map(|x| (x - 0.5) * 1000.0).collect();
-        let x: [f64; 64] = std::array::from_fn(|i| v[i]);
-        assert_eq!(exp_of_each(x).map(f64::to_bits), x.map(|v| exp(v).to_bits()));
-        let x: [f64; 4] = [1.0, f64::NEG_INFINITY, 710.0, -3.5];
-        assert_eq!(exp_of_each(x).map(f64::to_bits), x.map(|v| exp(v).to_bits()));
     }
 
     #[test]
@@ -223,7 +146,6 @@ mod tests {
     fn unusual_powers_are_those_of_libm() {
         let special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e308, -1e-310, 1e19, 0.1, 1e-20];
         for x in special {
-            assert!(ulps(exp(x), libm::exp(x)) <= 1 || exp(x).is_nan());
             for y in special {
                 let (got, want) = (pow(x, y), libm::pow(x, y));
                 assert!(ulps(got, want) <= 1 || got.is_nan() && want.is_nan(), "{x:?} ** {y:?}: {got:?} and {want:?}");

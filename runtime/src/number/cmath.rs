@@ -42,7 +42,7 @@ const LOG_LARGE: f64 = 708.3964185322641;
 const SQRT_MIN: f64 = 1.4916681462400413e-154;
 
 fn hypot(x: f64, y: f64) -> f64 { libm::hypot(x, y) }
-fn log(x: f64) -> f64 { crate::mathfn::power::log(x) }
+fn log(x: f64) -> f64 { crate::mathfn::elementary::log(x) }
 fn atan2(y: f64, x: f64) -> f64 { libm::atan2(y, x) }
 
 fn large(z: Complex) -> bool { z.re.abs() > LARGE || z.im.abs() > LARGE }
@@ -115,7 +115,7 @@ fn growing_special(t: &Table, z: Complex, negative: fn(Complex) -> Complex, doma
 fn times_exp(mut part: f64, mut x: f64) -> f64 {
     for _ in 0..3 {
         let step = x.min(700.0);
-        part *= crate::mathfn::power::exp(step);
+        part *= crate::mathfn::elementary::exp(step);
         x -= step;
     }
     if x > 0.0 { part * f64::MAX } else { part }
@@ -136,7 +136,7 @@ pub fn exp(z: Complex) -> Answer {
     }
     let (sin, cos) = (libm::sin(z.im), libm::cos(z.im));
     if z.re > LOG_LARGE { return checked(times_exp(cos, z.re), times_exp(sin, z.re)); }
-    let l = crate::mathfn::power::exp(z.re);
+    let l = crate::mathfn::elementary::exp(z.re);
     checked(l * cos, l * sin)
 }
 
@@ -279,7 +279,7 @@ fn pow_general(a: Complex, b: Complex) -> Answer {
     let (r, at) = (hypot(a.re, a.im), atan2(a.im, a.re));
     let (mut len, mut phase) = (crate::mathfn::power::pow(r, b.re), at * b.re);
     if b.im != 0.0 {
-        len *= crate::mathfn::power::exp(-at * b.im);
+        len *= crate::mathfn::elementary::exp(-at * b.im);
         phase += b.im * log(r);
     }
     let r = checked(len * libm::cos(phase), len * libm::sin(phase));

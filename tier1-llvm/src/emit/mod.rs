@@ -3,9 +3,12 @@
 //! Invariants: every LIR value maps to one LLVM value of the same width; meanings are those of `core/src/lir/inst.rs`, so whatever LLVM leaves
 //! undefined (division by zero, wide shifts, conversions out of range) is guarded here, and nothing is marked as impossible that LIR allows.
 
+mod bodies;
 mod inst;
 mod lines;
 mod ops;
+
+pub use bodies::finish;
 
 use crate::Options;
 use inkwell::AddressSpace;
@@ -16,7 +19,8 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicValueEnum, FunctionValue, MetadataValue, PhiValue, PointerValue};
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX, SYMBOL_PREFIX};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
@@ -34,6 +38,10 @@ struct Shared<'c, 'a> {
     module: &'a Module<'c>,
     options: &'a Options<'a>,
     funcs: HashMap<&'a str, FunctionValue<'c>>,
+    /// Definitions of elementary functions, by the names of the helpers.
+    bodies: HashMap<&'static str, FunctionValue<'c>>,
+    /// Versions of rare helpers for vectors.
+    versions: RefCell<Vec<PointerValue<'c>>>,
     /// Access tags of the alias classes, in the order of [`Alias::ALL`].
     tags: Vec<MetadataValue<'c>>,
     kinds: Kinds,
@@ -46,15 +54,24 @@ struct Kinds { tbaa: u32, prof: u32 }
 /// Writes `module` into the empty `out`.
 pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c Context, out: &Module<'c>) -> Result<()> {
     let kinds = Kinds { tbaa: context.get_kind_id("tbaa"), prof: context.get_kind_id("prof") };
-    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), tags: alias_tags(context), kinds, lines: None };
+    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), bodies: HashMap::new(), versions: RefCell::default(), tags: alias_tags(context), kinds, lines: None };
     if options.keep_remarks { shared.lines = Some(lines::Lines::new(context, out)); }
     for func in &module.funcs {
         let declared = shared.declare(&func.name, &func.sig, options.roots.contains(&func.name.as_str()));
         if shared.funcs.insert(&func.name, declared).is_some() { return Err(bug(format!("two functions are called `{}`", func.name))); }
     }
-    for func in &module.funcs {
-        emit_func(&shared, func).map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
+    let bodies = bodies::wanted(module, options);
+    for (helper, func) in &bodies {
+        let declared = shared.declare_body(helper, func);
+        shared.bodies.insert(helper.name, declared);
     }
+    // Whatever liberties the user allows: these functions give the same bits always.
+    for (helper, func) in &bodies { emit_func(&shared, func, shared.bodies[helper.name], 0)?; }
+    for func in &module.funcs {
+        let llvm = *shared.funcs.get(func.name.as_str()).ok_or_else(|| bug("the function is not declared"))?;
+        emit_func(&shared, func, llvm, options.fast_math).map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
+    }
+    shared.keep_versions();
     if let Some(l) = &shared.lines { l.finish(); }
     Ok(())
 }
@@ -108,14 +125,18 @@ impl<'c, 'a> Shared<'c, 'a> {
         if let Some(convention) = target.entry_convention().filter(|_| root) { func.set_call_conventions(convention); }
         self.extend_narrow(func, sig);
         func.add_attribute(AttributeLoc::Function, self.attribute("nounwind", 0));
-        for (key, value) in self.options.target.function_attributes() { func.add_attribute(AttributeLoc::Function, self.context.create_string_attribute(key, &value)); }
+        self.add_target_attributes(func);
         func
     }
 
+    fn add_target_attributes(&self, func: FunctionValue<'c>) {
+        for (key, value) in self.options.target.function_attributes() { func.add_attribute(AttributeLoc::Function, self.context.create_string_attribute(key, &value)); }
+    }
+
     /// A helper of the run-time, found by name when the object is loaded.
-    fn helper(&self, helper: &'static RtFn) -> FunctionValue<'c> {
+    fn helper(&self, helper: &'static RtFn) -> Result<FunctionValue<'c>> {
         let name = format!("{HELPER_PREFIX}{}", helper.name);
-        if let Some(f) = self.module.get_function(&name) { return f; }
+        if let Some(f) = self.module.get_function(&name) { return Ok(f); }
         let sig = Signature { params: helper.params.to_vec(), results: helper.ret.ty().into_iter().collect() };
         let func = self.module.add_function(&name, self.func_type(&sig), None);
         self.extend_narrow(func, &sig);
@@ -129,7 +150,7 @@ impl<'c, 'a> Shared<'c, 'a> {
             (Effect::Reads, Raises::Never) => { add("memory", memory_read()); add("willreturn", 0); }
             (Effect::Pure | Effect::Reads, Raises::Pending) | (Effect::Allocates | Effect::Writes, Raises::Never | Raises::Pending) => {}
         }
-        func
+        Ok(func)
     }
 
     /// The address of something outside, found by name when the object is loaded.
@@ -166,20 +187,25 @@ struct Emitter<'c, 's, 'a> {
     values: Vec<Option<BasicValueEnum<'c>>>,
     phis: Vec<Vec<PhiValue<'c>>>,
     slots: Vec<PointerValue<'c>>,
+    /// Fast-math flags, as LLVM's bits.
+    fast_math: u8,
+    /// Where definitions of elementary functions take the place of helpers, and where we are.
+    copies: HashSet<Block>,
+    at: Block,
 }
 
-fn emit_func<'a>(shared: &Shared<'_, 'a>, func: &'a Func) -> Result<()> {
+fn emit_func<'c>(shared: &Shared<'c, '_>, func: &Func, llvm: FunctionValue<'c>, fast_math: u8) -> Result<()> {
     if func.layout.is_empty() { return Err(bug("the function has no block")); }
-    let llvm = *shared.funcs.get(func.name.as_str()).ok_or_else(|| bug("the function is not declared"))?;
     let cfg = Cfg::new(func);
     let mut e = Emitter {
         shared, func, cfg: &cfg, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
-        phis: vec![vec![]; func.blocks.len()], slots: vec![],
+        phis: vec![vec![]; func.blocks.len()], slots: vec![], fast_math, copies: bodies::blocks(func, &cfg, shared.options), at: func.entry(),
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
     if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, lir::Loc(0)); }
     e.make_blocks(&cfg)?;
     for &block in cfg.rpo() {
+        e.at = block;
         e.b.position_at_end(e.block(block)?);
         for inst in &func.blocks[block.index()].insts {
             let node = &func.insts[inst.index()];

@@ -49,6 +49,7 @@ impl<'c> Emitter<'c, '_, '_> {
             Op::Fsub => { let v = built(self.b.build_float_sub(float(0), float(1), ""))?; self.flags(v)? }
             Op::Fmul => { let v = built(self.b.build_float_mul(float(0), float(1), ""))?; self.flags(v)? }
             Op::Fdiv => { let v = built(self.b.build_float_div(float(0), float(1), ""))?; self.flags(v)? }
+            Op::Fma => self.intrinsic("llvm.fma", &list)?,
             Op::Fcopysign => self.intrinsic("llvm.copysign", &list)?,
             Op::Fneg => { let v = built(self.b.build_float_neg(float(0), ""))?; self.flags(v)? }
             Op::Fabs => self.intrinsic("llvm.fabs", &list)?,
@@ -93,7 +94,7 @@ impl<'c> Emitter<'c, '_, '_> {
 
     /// The same for any instruction that takes or gives floats; none where LLVM has folded it away.
     fn mark(&self, inst: Option<InstructionValue<'c>>) -> Result<()> {
-        let flags = u32::from(self.shared.options.fast_math);
+        let flags = u32::from(self.fast_math);
         let Some(inst) = inst.filter(|_| flags != 0) else { return Ok(()) };
         inst.set_fast_math_flags(FastMathFlags::from_bits_truncate(flags)).map_err(|e| bug(e.to_string()))
     }

@@ -33,6 +33,8 @@ pub fn machine(level: OptimizationLevel) -> Result<TargetMachine> {
         .ok_or_else(|| error(format!("LLVM makes no code for {cpu}")))
 }
 
+pub fn fuses() -> bool { host().1.split(',').any(|f| f == "+fma") }
+
 pub fn function_attributes() -> Vec<(&'static str, String)> {
     let (cpu, features) = host();
     vec![

@@ -41,6 +41,11 @@ impl Target {
         match self { Target::Cpu => format!("{}{name}", tierup_core::door::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
     }
 
+    /// Whether a multiplication with an addition is one instruction.
+    pub(crate) fn fuses(self) -> bool {
+        match self { Target::Cpu => cpu::fuses(), Target::Nvptx { .. } => true }
+    }
+
     /// String attributes of every function.
     pub(crate) fn function_attributes(self) -> Vec<(&'static str, String)> {
         match self {

@@ -42,7 +42,7 @@ impl View<'_> {
             Shape::IntCompare | Shape::FloatCompare => true,
             Shape::IntBinary => matches!(op, Op::Band | Op::Bor | Op::Bxor) && depth > 0 && args.iter().all(|a| self.is_bool(*a, depth - 1)),
             Shape::AnySelect => depth > 0 && args[1..].iter().all(|a| self.is_bool(*a, depth - 1)),
-            Shape::IntUnary | Shape::FloatBinary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat
+            Shape::IntUnary | Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat
             | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast | Shape::PtrOffset => false,
         }
     }
@@ -115,7 +115,7 @@ pub fn simplify(view: &View<'_>, op: Op, ty: Ty, args: &[Value]) -> Option<Bette
         }
         Shape::IntUnary | Shape::FloatUnary => unary(view, op, ty, args[0]),
         Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::FloatToFloat | Shape::Bitcast => conversion(view, op, ty, args[0]),
-        Shape::IntToFloat | Shape::FloatToInt => None,
+        Shape::IntToFloat | Shape::FloatToInt | Shape::FloatTernary => None,
         Shape::PtrOffset => {
             let c = view.int(args[1])?;
             if c == 0 { return Some(Better::Same(args[0])); }

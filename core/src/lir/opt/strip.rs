@@ -18,13 +18,14 @@
 //! latch:      i' = i + step; brif i' < m, header(i'), look      (≠ for a step of 1)
 //! ```
 //!
-//! The inner loop reads nothing that changes behind its back, so LLVM may vectorise it. Loops that call anything keep their polls: they do not
-//! vectorise, and a turn may take long.
+//! The inner loop reads nothing that changes behind its back, so LLVM may vectorise it. Loops that call anything but elementary functions, whose definitions LLVM will
+//! see, keep their polls: they do not vectorise, and a turn may take long.
 
 use super::edit::{Defs, Writer};
 use super::region::{Copied, merge_definitions, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
+use crate::math::definition;
 
 /// Some microseconds to some hundred.
 const TURNS: i64 = 1 << 14;
@@ -95,10 +96,15 @@ fn counter_of(func: &Func, defs: &Defs, blocks: &[Block], p: &Polling, stays_if:
     (stays_if && towards && bound_known).then_some(Counter { param, compare: *compare, bound: args[1], step })
 }
 
-/// Whether a block that is not cold calls anything.
+/// Whether a block that is not cold calls anything that stays a call.
 fn calls(func: &Func, blocks: &[Block]) -> bool {
     blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts)
-        .any(|i| matches!(func.insts[i.index()].data, InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }))
+        .any(|i| match &func.insts[i.index()].data {
+            InstData::CallHelper { helper, .. } => definition(helper).is_none(),
+            InstData::Call { .. } | InstData::CallIndirect { .. } => true,
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
+            | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => false,
+        })
 }
 
 /// `flag = load volatile; brif flag ≠ 0, cold poll, header`.

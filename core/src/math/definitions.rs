@@ -1,0 +1,65 @@
+//! Which helpers are defined in this module, and their definitions as LIR functions.
+
+use super::emit::Node;
+use super::{Rare, exp, log, trig};
+use crate::lir::builder::Builder;
+use crate::lir::{Func, Op, Signature, Ty, Value};
+use crate::ops::mathfn as m;
+use crate::rt::RtFn;
+use std::cell::RefCell;
+
+/// A helper, and what writes its body.
+pub struct Definition { pub helper: &'static RtFn, write: fn(&[Node<'_, '_>]) -> Value }
+
+macro_rules! one { ($helper:ident, $($f:ident)::+) => { Definition { helper: &m::$helper, write: |a| $($f)::+(a[0]).value } }; }
+
+macro_rules! rare { ($helper:ident, $F:ty) => { Definition { helper: &m::$helper, write: |a| <$F as Rare>::rare(a[0]).value } }; }
+
+/// float32 has the definitions of float64.
+static ALL: &[Definition] = &[
+    one!(f64_exp, exp::exp), one!(f32_exp, exp::exp),
+    one!(f64_exp2, exp::exp2), one!(f32_exp2, exp::exp2),
+    one!(f64_expm1, exp::expm1), one!(f32_expm1, exp::expm1),
+    one!(f64_log, log::log), one!(f32_log, log::log),
+    one!(f64_log2, log::log2), one!(f32_log2, log::log2),
+    one!(f64_log10, log::log10), one!(f32_log10, log::log10),
+    one!(f64_log1p, log::log1p), one!(f32_log1p, log::log1p),
+    one!(f64_sin, trig::sin), one!(f32_sin, trig::sin), rare!(f64_sin_large, trig::Sin),
+    one!(f64_cos, trig::cos), one!(f32_cos, trig::cos), rare!(f64_cos_large, trig::Cos),
+    one!(f64_tan, trig::tan), one!(f32_tan, trig::tan), rare!(f64_tan_large, trig::Tan),
+];
+
+/// Helpers that nothing but definitions calls.
+static HIDDEN: [&RtFn; 3] = [&m::f64_sin_large, &m::f64_cos_large, &m::f64_tan_large];
+
+pub fn hidden() -> &'static [&'static RtFn] { &HIDDEN }
+
+/// The definition of a helper that has one.
+pub fn definition(helper: &RtFn) -> Option<&'static Definition> { ALL.iter().find(|d| *d.helper == *helper) }
+
+impl Definition {
+    /// Whether it stands on a way that is hardly ever taken, and should not be copied anywhere.
+    pub fn is_rare(&self) -> bool { HIDDEN.contains(&self.helper) }
+
+    /// The definition as a function of its operands, with the helper's name behind `math.`.
+    pub fn func(&self) -> Func {
+        let helper = self.helper;
+        let result = helper.ret.ty().into_iter().collect();
+        let mut func = Func::new(format!("math.{}", helper.name), Signature { params: helper.params.to_vec(), results: result });
+        let to = RefCell::new(Builder::start(&mut func));
+        let single = helper.params[0] == Ty::F32;
+        let params = { let b = to.borrow(); b.params(b.block) };
+        let args: Vec<Node<'_, '_>> = params.into_iter().map(|p| {
+            let value = if single { to.borrow_mut().conv(Op::Fconvert, Ty::F64, p) } else { p };
+            Node { value, to: &to }
+        }).collect();
+        let value = (self.write)(&args);
+        let mut b = to.borrow_mut();
+        let value = if single { b.conv(Op::Fconvert, Ty::F32, value) } else { value };
+        b.ret(vec![value]);
+        drop(b);
+        drop(args);
+        drop(to);
+        func
+    }
+}

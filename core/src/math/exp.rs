@@ -1,0 +1,92 @@
+//! Exponentials: `exp`, `exp2`, `expm1`.
+//!
+//! `x` is `n log 2 + r` with `r` below half of log 2, and `e^x` is `2^n (1 + r + r² p(r))`. What matters is that `1 + r` is added exactly.
+
+use super::coefficients::{EXP, LN2, LOG2_E};
+use super::{Bits, Real, SHIFT, Sum, poly};
+
+/// `2^n`, and `e^r` as `1 + r + rest`.
+pub struct Parts<R: Real> {
+    /// `n` as a number that holds it in its low bits.
+    pub shifted: R,
+    pub r: R,
+    pub rest: R,
+}
+
+/// Of `x + more`, which must be small enough for `n` to fit (a few thousand).
+#[inline(always)]
+pub fn parts<R: Real>(x: R, more: Option<R>) -> Parts<R> {
+    let shifted = x.fma_of(LOG2_E[0], SHIFT);
+    let n = shifted - SHIFT;
+    // The first part of log 2 has so few bits that this is exact.
+    let r = n.fma(x.of(-LN2[0]), x);
+    let low = n * -LN2[1];
+    let low = match more { Some(m) => low + m, None => low };
+    // Where `r` is the smaller one, what is lost is far below the last bit of the result.
+    series(shifted, Sum::ordered(r, low))
+}
+
+#[inline(always)]
+fn series<R: Real>(shifted: R, r: Sum<R>) -> Parts<R> {
+    let p = poly(r.hi, &EXP);
+    Parts { shifted, r: r.hi, rest: (r.hi * r.hi).fma(p, r.lo) }
+}
+
+/// `m * 2^n` with one rounding, whatever `n` below a few thousand, from the number that holds `n`.
+#[inline(always)]
+pub fn scale<R: Real>(m: R, shifted: R) -> R {
+    // Two factors, so that results without full precision are rounded once, and none overflows before its time.
+    let n = shifted.bits() - SHIFT.to_bits() as i64;
+    let half = n >> 1;
+    let power = |n: R::Bits| ((n + 1023) << 52).real();
+    m * power(half) * power(n - half)
+}
+
+impl<R: Real> Parts<R> {
+    /// `e^r` as a sum.
+    #[inline(always)]
+    pub fn sum(&self) -> Sum<R> {
+        let one = Sum::ordered(self.r.of(1.0), self.r);
+        Sum { hi: one.hi, lo: one.lo + self.rest }
+    }
+}
+
+/// Keeps NaN; beyond these limits results are 0 and infinite.
+#[inline(always)]
+pub fn clamped<R: Real>(x: R, low: f64, high: f64) -> R {
+    let x = R::pick(x.over(high), x.of(high), x);
+    R::pick(x.under(low), x.of(low), x)
+}
+
+#[inline(always)]
+pub fn exp<R: Real>(x: R) -> R {
+    let p = parts(clamped(x, -746.0, 710.0), None);
+    scale(p.sum().value(), p.shifted)
+}
+
+#[inline(always)]
+pub fn exp2<R: Real>(x: R) -> R {
+    let x = clamped(x, -1076.0, 1025.0);
+    let shifted = x + SHIFT;
+    let r = x - (shifted - SHIFT);
+    let p = series(shifted, Sum::of(r).times(&[std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17, 0.0]));
+    scale(p.sum().value(), shifted)
+}
+
+/// A quarter of `e^x - 1` for `x` from -40 to 712, with an error far below its last bit.
+#[inline(always)]
+pub fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
+    let p = parts(x, None);
+    let n = p.shifted.bits() - SHIFT.to_bits() as i64;
+    let factor = ((n + 1021) << 52).real();
+    let whole = Sum::exact(factor, x.of(-0.25));
+    let linear = Sum::exact(whole.hi, factor * p.r);
+    Sum::ordered(linear.hi, linear.lo + factor.fma(p.rest, whole.lo))
+}
+
+#[inline(always)]
+pub fn expm1<R: Real>(x: R) -> R {
+    let q = quarter_expm1(clamped(x, -40.0, 710.0));
+    // Small numbers come back as they are: a quarter of the smallest does not exist.
+    R::pick(x.size().under(1e-290), x, q.value() * 4.0)
+}

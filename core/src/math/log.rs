@@ -1,0 +1,117 @@
+//! Logarithms: `log`, `log2`, `log10`, `log1p`.
+//!
+//! `x` is `2^k m` with `m` from √½ to √2, and with `f = m - 1` and `s = f / (2 + f)`, log m is `2 atanh s`, an odd series in `s`.
+
+use super::coefficients::{LN2, LOG, LOG_TAIL, LOG2_E, LOG10_2, LOG10_E};
+use super::{Bits, Real, Sum, poly};
+
+const ROOT_HALF: i64 = std::f64::consts::FRAC_1_SQRT_2.to_bits() as i64;
+const EXPONENT: i64 = 0xfff << 52;
+/// 2^52, whose low bits then hold a small number.
+const LARGE: f64 = 4_503_599_627_370_496.0;
+
+/// A positive number as `2^k m`.
+pub struct Split<R: Real> { pub k: R, pub m: R, /// `k` in the bits of the exponent.
+    pub shift: R::Bits }
+
+/// Of a normal number.
+#[inline(always)]
+pub fn split_normal<R: Real>(x: R) -> Split<R> {
+    let bits = x.bits();
+    let from = bits - ROOT_HALF;
+    let shift = from & EXPONENT;
+    let k = ((from + (1024 << 52)).logical(52) | LARGE.to_bits() as i64).real() - (LARGE + 1024.0);
+    Split { k, m: (bits - shift).real(), shift }
+}
+
+#[inline(always)]
+pub fn split<R: Real>(x: R) -> Split<R> {
+    let small = x.under(f64::MIN_POSITIVE);
+    let s = split_normal(R::pick(small, x * 18_014_398_509_481_984.0, x));
+    Split { k: s.k + x.of(-54.0).or(small, 0.0), ..s }
+}
+
+/// What the logarithm of anything but a positive finite number is.
+#[inline(always)]
+fn finished<R: Real>(x: R, r: R) -> R {
+    let pole = x.of(f64::NEG_INFINITY).or(x.equals(0.0), f64::NAN);
+    let r = R::pick(x.over(0.0), r, pole);
+    R::pick(x.equals(f64::INFINITY), x, r)
+}
+
+#[inline(always)]
+pub fn log<R: Real>(x: R) -> R {
+    let Split { k, m, .. } = split(x);
+    let f = m - 1.0;
+    let s = f / (f + 2.0);
+    let z = s * s;
+    let tail = z * poly(z, &LOG);
+    // log(1 + f) = f - f²/2 + s (f²/2 + tail)
+    let half = f * f * 0.5;
+    let whole = Sum::ordered(k * LN2[0], f);
+    let rest = s.fma(half + tail, k.fma(k.of(LN2[1]), whole.lo)) - half;
+    finished(x, whole.hi + rest)
+}
+
+/// `log(1 + f.hi + f.lo)` with an error of about 2^-64 of it, for a sum from √½ to √2.
+#[inline(always)]
+fn near_one<R: Real>(f: Sum<R>) -> Sum<R> {
+    let d = Sum::ordered(f.hi.of(2.0), f.hi);
+    let s = f.over(Sum { hi: d.hi, lo: d.lo + f.lo });
+    let z = s.mul(s);
+    let cube = z.mul(s);
+    // 2/3 of the cube with care, the rest of the series without.
+    let third = cube.times(&[2.0 / 3.0, 3.700_743_415_417_188e-17, 0.0]);
+    let tail = cube.hi * (z.hi * poly(z.hi, &LOG_TAIL));
+    let first = Sum::ordered(s.hi * 2.0, third.hi);
+    Sum::ordered(first.hi, first.lo + (s.lo * 2.0 + (third.lo + tail)))
+}
+
+/// `log x` of a positive finite number.
+#[inline(always)]
+pub fn parts<R: Real>(x: R) -> Sum<R> {
+    let Split { k, m, .. } = split(x);
+    with_exponent(k, near_one(Sum::of(m - 1.0)))
+}
+
+#[inline(always)]
+fn with_exponent<R: Real>(k: R, log: Sum<R>) -> Sum<R> {
+    let whole = Sum::exact(k * LN2[0], log.hi);
+    Sum::ordered(whole.hi, whole.lo + k.fma(k.of(LN2[1]), log.lo))
+}
+
+/// `log(1 + h.hi + h.lo)` for a sum above -1.
+#[inline(always)]
+pub fn parts1p<R: Real>(h: Sum<R>) -> Sum<R> {
+    let u = Sum::exact(h.hi.of(1.0), h.hi);
+    let Split { k, m, shift } = split_normal(u.hi);
+    let factor = (h.hi.of(1.0).bits() - shift).real();
+    let plain = k.equals(0.0);
+    let f = Sum::exact(m - 1.0, (u.lo + h.lo) * factor);
+    with_exponent(k, near_one(Sum::pick(plain, h, f)))
+}
+
+#[inline(always)]
+pub fn log2<R: Real>(x: R) -> R {
+    let Split { k, m, .. } = split(x);
+    let log = near_one(Sum::of(m - 1.0)).times(&LOG2_E);
+    let whole = Sum::ordered(k, log.hi);
+    finished(x, whole.hi + (whole.lo + log.lo))
+}
+
+#[inline(always)]
+pub fn log10<R: Real>(x: R) -> R {
+    let Split { k, m, .. } = split(x);
+    let log = near_one(Sum::of(m - 1.0)).times(&LOG10_E);
+    let whole = Sum::exact(k * LOG10_2[0], log.hi);
+    finished(x, whole.hi + (whole.lo + k.fma(k.of(LOG10_2[1]), log.lo)))
+}
+
+#[inline(always)]
+pub fn log1p<R: Real>(x: R) -> R {
+    let r = parts1p(Sum::of(x)).value();
+    let pole = x.of(f64::NEG_INFINITY).or(x.equals(-1.0), f64::NAN);
+    let r = R::pick(x.over(-1.0), r, pole);
+    // Zeros keep their sign, and infinity is its own logarithm.
+    R::pick(x.size().under(1e-290) | x.equals(f64::INFINITY), x, r)
+}

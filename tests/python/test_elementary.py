@@ -1,0 +1,80 @@
+"""Elementary functions have the same bits in every tier, alone and in vectors, and loops that call them become vectors."""
+
+import math
+
+import numpy as np
+import pytest
+
+from harness.build import LLVM, needs_llvm
+
+tierup = pytest.importorskip("tierup")
+
+pytestmark = [pytest.mark.isolated]
+
+ONE = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"]
+
+# Enough for vectors and what is left over; large angles stand alone and beside others in a vector.
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e22, 1e300, -1e300, 709.9, 710.1, -745.0, -746.0, 2.0**30, 1.5e9]
+NUMBERS = np.concatenate([np.linspace(-20, 20, 999), SPECIAL, np.geomspace(1e-300, 1e300, 301), [1e10], np.linspace(0, 7, 64), SPECIAL])
+
+
+def loop_over(name):
+    space = {"np": np}
+    exec(f"def f(a, out):\n    for i in range(a.shape[0]):\n        out[i] = np.{name}(a[i])\n", space)
+    return space["f"]
+
+
+def bits(a):
+    a = np.where(np.isnan(a), np.nan, a)
+    return a.view(np.uint64 if a.dtype == np.float64 else np.uint32)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", ONE)
+def test_tiers_and_vectors_agree(name, dtype):
+    with np.errstate(all="ignore"):
+        a = NUMBERS.astype(dtype)
+        expected = getattr(np, name)(a)
+    results = []
+    for tier in ("interp", "0", "1") if LLVM else ("interp", "0"):
+        tierup.config.tier = tier
+        out = np.empty_like(a)
+        tierup.njit(loop_over(name))(a, out)
+        results.append((tier, "a loop", out))
+        results.append((tier, "an array", tierup.njit(eval(f"lambda a: np.{name}(a)", {"np": np}))(a)))
+    for tier, how, got in results:
+        different = np.flatnonzero(bits(got) != bits(results[0][2]))
+        assert different.size == 0, f"{name} of {a[different][:5]} in tier {tier}, {how}: {got[different][:5]}, not {results[0][2][different][:5]}"
+    # NumPy is within a few units, and has the same special values.
+    assert np.array_equal(np.isnan(expected), np.isnan(out)) and np.array_equal(np.isinf(expected), np.isinf(out))
+    zero = expected == 0
+    assert np.array_equal(np.signbit(expected[zero]), np.signbit(out[zero]))
+    fine = np.isfinite(expected)
+    np.testing.assert_allclose(out[fine], expected[fine], rtol=2e-15 if dtype == np.float64 else 1e-6, atol=0)
+
+
+@needs_llvm
+@pytest.mark.parametrize("name", ONE)
+def test_loops_become_vectors(name):
+    f = tierup.njit("void(float64[::1], float64[::1])")(loop_over(name))
+    text = f.inspect("llvm")
+    assert "@llvm.fma.v" in text, f"the loop over {name} has no vectors:\n{text}"
+    assert not [line for line in text.splitlines() if "call" in line and any(f"@{libm}(" in line for libm in ONE)]
+
+
+@needs_llvm
+def test_fastmath_changes_no_elementary_function():
+    a, out, fast = NUMBERS.copy(), np.empty_like(NUMBERS), np.empty_like(NUMBERS)
+    tierup.config.tier = "1"
+    for name in ("exp", "log", "sin"):
+        tierup.njit(loop_over(name))(a, out)
+        tierup.njit(fastmath={"contract", "reassoc"})(loop_over(name))(a, fast)
+        assert np.array_equal(bits(out), bits(fast)), name
+
+
+def test_scalars_have_the_bits_of_arrays():
+    a = np.linspace(0.01, 30, 500)
+    for name in ("exp", "log", "sin", "cos", "log2", "expm1"):
+        one = tierup.njit(eval(f"lambda x: math.{name}(x)", {"math": math}))
+        many = tierup.njit(eval(f"lambda a: np.{name}(a)", {"np": np}))(a)
+        assert all(one(float(x)) == y for x, y in zip(a, many)), name

@@ -1,0 +1,98 @@
+"""Prints core/src/math/coefficients.rs: the polynomials of the elementary functions, computed here and taken from nowhere.
+
+Usage: elementary.py > core/src/math/coefficients.rs      needs mpmath; a minute
+
+Each is the polynomial through the Chebyshev nodes of an interval, which is within a small factor of the best one, computed with 60 digits and
+rounded. The function that is approximated is what is left when the leading terms, which the definitions add exactly, are taken away.
+"""
+
+import mpmath as mp
+
+mp.mp.dps = 60
+
+
+def fit(f, low, high, n):
+    """Coefficients, constant first, of the polynomial of degree n - 1, and the greatest error at points in between."""
+    low, high = mp.mpf(low), mp.mpf(high)
+    coefficients = mp.chebyfit(f, [low, high], n)
+    points = [low + (high - low) * (i + mp.mpf(1) / 3) / 200 for i in range(200)]
+    error = max(abs(mp.polyval(coefficients, x) - f(x)) for x in points)
+    return coefficients[::-1], error
+
+
+def series(terms):
+    """A power series as a function, for arguments near 0, where the closed form cancels."""
+    return lambda x: mp.polyval(terms[::-1], x)
+
+
+def near_zero(closed, terms, below=mp.mpf(10) ** -8):
+    s = series(terms)
+    return lambda x: s(x) if abs(x) < below else closed(x)
+
+
+def show(name, what, f, low, high, n):
+    coefficients, error = fit(f, low, high, n)
+    print(f"/// {what}; error {mp.nstr(error, 2)}.")
+    print(f"pub const {name}: [f64; {n}] = [")
+    for c in coefficients:
+        print(f"    {float(c)!r},")
+    print("];")
+
+
+def parts(name, what, x, bits=None):
+    """A number as the sum of doubles; the first with so many bits that small multiples of it are exact."""
+    with mp.workprec(bits or 53):
+        first = +x
+    second = float(x - first)
+    third = float(x - first - mp.mpf(second))
+    print(f"/// {what}, in three parts.")
+    print(f"pub const {name}: [f64; 3] = [{float(first)!r}, {second!r}, {third!r}];")
+
+
+def sqrt_of(f):
+    """`f` of the square root: for series in the square of the argument."""
+    return lambda z: f(mp.sqrt(z))
+
+
+def main():
+    print("//! Coefficients of the elementary functions, constant terms first. Written by `tests/tools/elementary.py`, which says how.")
+    print()
+    print("#![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]")
+    print()
+    half = mp.log(2) / 2 * mp.mpf("1.0001")
+    parts("LN2", "log 2, the first with 32 bits", mp.log(2), 32)
+    parts("HALF_PI", "π/2", mp.pi / 2)
+    parts("LOG2_E", "1 / log 2", 1 / mp.log(2))
+    parts("LOG10_E", "1 / log 10", 1 / mp.log(10))
+    parts("LOG10_2", "log 2 / log 10, the first with 32 bits", mp.log(2) / mp.log(10), 32)
+    exp_rest = near_zero(lambda x: (mp.expm1(x) - x) / x**2, [1 / mp.factorial(k + 2) for k in range(8)])
+    show("EXP", "(exp x - 1 - x) / x² for |x| below half of log 2", exp_rest, -half, half, 11)
+    ratio = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * mp.mpf("1.0001")
+    log_rest = near_zero(sqrt_of(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), [mp.mpf(2) / (2 * k + 3) for k in range(8)])
+    show("LOG", "(2 atanh s - 2 s) / s³ by s², where s is (m - 1) / (m + 1) for m from √½ to √2", log_rest, 0, ratio**2, 7)
+    show("LOG_TAIL", "what that lacks of 2/3, divided by s²",
+         near_zero(lambda z: (log_rest(z) - mp.mpf(2) / 3) / z, [mp.mpf(2) / (2 * k + 5) for k in range(8)]), 0, ratio**2, 7)
+    quarter = (mp.pi / 4 * mp.mpf("1.00001")) ** 2
+    show("SIN", "(sin x - x) / x³ by x² for |x| below π/4",
+         near_zero(sqrt_of(lambda x: (mp.sin(x) - x) / x**3), [(-1) ** (k + 1) / mp.factorial(2 * k + 3) for k in range(8)]), 0, quarter, 6)
+    show("COS", "(cos x - 1 + x²/2) / x⁴ by x² for |x| below π/4",
+         near_zero(sqrt_of(lambda x: (mp.cos(x) - 1 + x**2 / 2) / x**4), [(-1) ** k / mp.factorial(2 * k + 4) for k in range(8)]), 0, quarter, 6)
+    two_over_pi = int(mp.mpf(2) ** 1344 * 0)
+    with mp.workprec(1500):
+        two_over_pi = int(mp.floor(2 / mp.pi * mp.mpf(2) ** 1344))
+    print("/// The bits of 2/π, after a word of zeros.")
+    print("pub const TWO_OVER_PI: [u64; 22] = [")
+    print("    0x0,")
+    for k in range(21):
+        print(f"    0x{(two_over_pi >> (64 * (20 - k))) & (2**64 - 1):016x},")
+    print("];")
+    tan_eighth = ((mp.sqrt(2) - 1) * mp.mpf("1.00001")) ** 2
+    show("ATAN", "(atan x - x) / x³ by x² for |x| below tan(π/8)",
+         near_zero(sqrt_of(lambda x: (mp.atan(x) - x) / x**3), [(-1) ** (k + 1) / mp.mpf(2 * k + 3) for k in range(8)]), 0, tan_eighth, 11)
+    asin_terms = [mp.factorial(2 * k + 2) / (mp.mpf(4) ** (k + 1) * mp.factorial(k + 1) ** 2 * (2 * k + 3)) for k in range(8)]
+    show("ASIN", "(asin x - x) / x³ by x² for |x| up to ½", near_zero(sqrt_of(lambda x: (mp.asin(x) - x) / x**3), asin_terms), 0, mp.mpf("0.2501"), 13)
+    show("CBRT", "x to the power -1/3 from 1 to 8, roughly", lambda x: x ** (-mp.mpf(1) / 3), 1, 8, 6)
+
+
+if __name__ == "__main__":
+    main()

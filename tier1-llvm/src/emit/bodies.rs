@@ -1,0 +1,153 @@
+//! Elementary functions where they are called: the definitions of `core::math` as functions of the module, which LLVM copies into loops and makes vectors of.
+//!
+//! Outside of loops, and where the processor cannot fuse multiplications, the compiled helper is called instead: it has the same bits and needs no compiling. On a
+//! GPU there is nothing else to call. What a definition calls almost never ([`Definition::is_rare`]) gets a version for each width of vector, which looks whether any
+//! lane needs it; LLVM's vectoriser is told of those by an attribute, and they are copied in after it has run.
+
+use super::{Emitter, Shared, bug, built};
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::module::Linkage;
+use inkwell::values::{BasicValue, CallSiteValue, FunctionValue};
+use inkwell::{AddressSpace, FloatPredicate};
+use std::collections::HashSet;
+use tierup_core::diag::Result;
+use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX};
+use tierup_core::lir::cfg::{Cfg, Dominators, Loops};
+use tierup_core::lir::{Block, Func, InstData, Module};
+use tierup_core::math::{Definition, definition, reduce};
+use tierup_core::rt::RtFn;
+
+/// Lanes of the vectors that the vectoriser may choose.
+const WIDTHS: [u32; 3] = [2, 4, 8];
+/// Keeps functions that nobody calls yet.
+const USED: &str = "llvm.compiler.used";
+
+fn calls<'f>(func: &'f Func, block: Block) -> impl Iterator<Item = &'static Definition> + 'f {
+    func.blocks[block.index()].insts.iter().filter_map(|i| if let InstData::CallHelper { helper, .. } = &func.insts[i.index()].data { definition(helper) } else { None })
+}
+
+/// The blocks of a function in which a definition is worth copying.
+pub fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<Block> {
+    if !cfg.rpo().iter().any(|b| calls(func, *b).next().is_some()) || !options.target.fuses() { return HashSet::new(); }
+    if options.target.is_gpu() { return cfg.rpo().iter().copied().collect(); }
+    let loops = Loops::new(func, cfg, &Dominators::new(func, cfg));
+    cfg.rpo().iter().copied().filter(|b| loops.depth(*b) > 0 && !func.blocks[b.index()].cold).collect()
+}
+
+/// The definitions that the functions of a module ask for, and those that these ask for in turn.
+pub fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<(&'static RtFn, Func)> {
+    let mut found: Vec<(&'static RtFn, Func)> = vec![];
+    let mut asked: Vec<&'static Definition> = vec![];
+    let mut look = |func: &Func| {
+        let cfg = Cfg::new(func);
+        let blocks = blocks(func, &cfg, options);
+        // In the order of the text, so that the same module gives the same code.
+        cfg.rpo().iter().filter(|b| blocks.contains(b)).flat_map(|b| calls(func, *b)).collect::<Vec<_>>()
+    };
+    for func in &module.funcs { asked.extend(look(func)); }
+    while let Some(d) = asked.pop() {
+        if found.iter().any(|f| *f.0 == *d.helper) { continue; }
+        let func = d.func();
+        if options.target.is_gpu() { asked.extend(look(&func)); }
+        found.push((d.helper, func));
+    }
+    found
+}
+
+impl<'c> Shared<'c, '_> {
+    /// Declares the definition of a helper.
+    pub(super) fn declare_body(&self, helper: &'static RtFn, func: &Func) -> FunctionValue<'c> {
+        let f = self.module.add_function(&format!("{FUNC_PREFIX}{}", func.name), self.func_type(&func.sig), Some(Linkage::Internal));
+        for name in ["nounwind", if definition(helper).is_some_and(Definition::is_rare) { "noinline" } else { "alwaysinline" }] {
+            f.add_attribute(AttributeLoc::Function, self.attribute(name, 0));
+        }
+        self.add_target_attributes(f);
+        f
+    }
+
+    /// Writes the versions of a rarely called helper, and gives the attribute that tells the vectoriser of them. It belongs to calls: were it the helper's, LLVM would
+    /// find it in the versions too, and make them call themselves.
+    fn vector_versions(&self, helper: &'static RtFn, scalar: FunctionValue<'c>) -> Result<Attribute> {
+        let name = format!("{HELPER_PREFIX}{}", helper.name);
+        let mut names = vec![];
+        for lanes in WIDTHS {
+            let version = format!("{name}.{lanes}");
+            names.push(format!("_ZGV_LLVM_N{lanes}v_{name}({version})"));
+            if self.module.get_function(&version).is_none() {
+                let made = self.vector_version(&version, scalar, lanes)?;
+                self.versions.borrow_mut().push(made.as_global_value().as_pointer_value());
+            }
+        }
+        Ok(self.context.create_string_attribute("vector-function-abi-variant", &names.join(",")))
+    }
+
+    /// Keeps the versions until the vectoriser has seen them.
+    pub(super) fn keep_versions(&self) {
+        let all = self.versions.borrow();
+        if all.is_empty() { return; }
+        let pointer = self.context.ptr_type(AddressSpace::default());
+        let used = self.module.add_global(pointer.array_type(all.len() as u32), None, USED);
+        used.set_linkage(Linkage::Appending);
+        used.set_section(Some("llvm.metadata"));
+        used.set_initializer(&pointer.const_array(&all));
+    }
+
+    /// A vector of what the helper gives if any lane is out of the usual range, else of anything.
+    fn vector_version(&self, name: &str, scalar: FunctionValue<'c>, lanes: u32) -> Result<FunctionValue<'c>> {
+        let (c, vector) = (self.context, self.context.f64_type().vec_type(lanes));
+        let f = self.module.add_function(name, vector.fn_type(&[vector.into()], false), Some(Linkage::Internal));
+        for (attribute, value) in [("nounwind", 0), ("willreturn", 0), ("memory", 0), ("alwaysinline", 0)] { f.add_attribute(AttributeLoc::Function, self.attribute(attribute, value)); }
+        self.add_target_attributes(f);
+        let (entry, slow, done) = (c.append_basic_block(f, "entry"), c.append_basic_block(f, "slow"), c.append_basic_block(f, "done"));
+        let b = c.create_builder();
+        b.position_at_end(entry);
+        let x = f.get_first_param().ok_or_else(|| bug("a version without a parameter"))?.into_vector_value();
+        let fabs = self.intrinsic("llvm.fabs", &[vector.into()])?;
+        let size = built(b.build_call(fabs, &[x.into()], ""))?.try_as_basic_value().basic().ok_or_else(|| bug("fabs gives nothing"))?.into_vector_value();
+        let limit = c.f64_type().const_float(reduce::LARGE);
+        let limits = inkwell::types::VectorType::const_vector(&vec![limit; lanes as usize]);
+        let unusual = built(b.build_float_compare(FloatPredicate::UGE, size, limits, ""))?;
+        let or = self.intrinsic("llvm.vector.reduce.or", &[unusual.get_type().into()])?;
+        let any = built(b.build_call(or, &[unusual.into()], ""))?.try_as_basic_value().basic().ok_or_else(|| bug("an or of lanes gives nothing"))?.into_int_value();
+        let branch = built(b.build_conditional_branch(any, slow, done))?;
+        let weight = |n: u64| c.i32_type().const_int(n, false).into();
+        let weights = c.metadata_node(&[c.metadata_string("branch_weights").into(), weight(1), weight(2000)]);
+        branch.set_metadata(weights, self.kinds.prof).map_err(|e| bug(e.to_string()))?;
+        b.position_at_end(slow);
+        let mut result = vector.get_poison();
+        for k in 0..lanes {
+            let at = c.i32_type().const_int(u64::from(k), false);
+            let lane = built(b.build_extract_element(x, at, ""))?;
+            let r = built(b.build_call(scalar, &[lane.into()], ""))?.try_as_basic_value().basic().ok_or_else(|| bug("the helper gives nothing"))?;
+            result = built(b.build_insert_element(result, r, at, ""))?;
+        }
+        built(b.build_unconditional_branch(done))?;
+        b.position_at_end(done);
+        let phi = built(b.build_phi(vector, ""))?;
+        phi.add_incoming(&[(&vector.const_zero(), entry), (&result, slow)]);
+        built(b.build_return(Some(&phi.as_basic_value() as &dyn BasicValue<'c>)))?;
+        Ok(f)
+    }
+}
+
+/// What is left to do when LLVM's pipeline has run: the passes that copy the versions in, if there are any.
+pub fn finish(module: &inkwell::module::Module<'_>) -> Option<&'static str> {
+    let used = module.get_global(USED)?;
+    // SAFETY: nothing refers to it.
+    unsafe { used.delete() };
+    Some("always-inline,globaldce,function(instcombine,simplifycfg)")
+}
+
+impl<'c> Emitter<'c, '_, '_> {
+    /// What a call of the helper calls here.
+    pub(super) fn callee(&self, helper: &'static RtFn) -> Result<FunctionValue<'c>> {
+        match self.shared.bodies.get(helper.name) { Some(body) if self.copies.contains(&self.at) => Ok(*body), _ => self.shared.helper(helper) }
+    }
+
+    /// Tells the vectoriser what else a call of a helper could be.
+    pub(super) fn offer_vectors(&self, helper: &'static RtFn, callee: FunctionValue<'c>, call: CallSiteValue<'c>) -> Result<()> {
+        if self.shared.options.target.is_gpu() || !definition(helper).is_some_and(Definition::is_rare) { return Ok(()); }
+        call.add_attribute(AttributeLoc::Function, self.shared.vector_versions(helper, callee)?);
+        Ok(())
+    }
+}
