@@ -72,6 +72,18 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
     false
 }
 
+/// Whether an instance, or something that it calls, draws random numbers.
+fn draws(session: &Session<'_>, id: InstanceId) -> bool {
+    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if op.paths.iter().any(|p| crate::ops::random::is_drawn(p)));
+    let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
+    while let Some(at) = todo.pop() {
+        let Some(t) = &session.at(at).typed else { continue };
+        if t.func.insts.iter().any(is_random) { return true; }
+        todo.extend(super::callees(&t.func).into_iter().filter(|c| seen.insert(*c)));
+    }
+    false
+}
+
 impl<'a, 'h> FuncLower<'a, 'h> {
     pub fn new(cx: LowerCx<'a>, session: &'a Session<'h>, func: &'a Func, globals: &'a HashMap<Value, GlobalValue>, ret: Type) -> FuncLower<'a, 'h> {
         let n = func.values as usize;
@@ -335,7 +347,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let mut all = vec![];
         for a in args { all.extend(self.val(*a)?); }
         let (range, ty) = (self.val(*range)?, self.ty(*range));
-        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), &all, &range, ty, t.ret)
+        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), &all, (&range, ty), draws(self.session, id), t.ret)
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

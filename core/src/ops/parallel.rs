@@ -17,12 +17,12 @@ crate::runtime_fns! {
     /// Helpers of parallel loops.
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
-    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers, each piece has streams of its own.
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
     /// How many threads a parallel loop of this thread may use.
     fn parallel_threads() -> i64 [Reads, Never];
-    /// Sets that, and gives it back; ValueError where there are not so many.
-    fn parallel_set_threads(ctx: Ctx, n: i64) -> i64 [Writes, Pending];
+    /// Sets that; ValueError where there are not so many.
+    fn parallel_set_threads(ctx: Ctx, n: i64) [Writes, Pending];
     /// Which of the threads that share in a parallel loop this is, from 0.
     fn parallel_thread_id() -> i64 [Reads, Never];
     /// Iterations in one piece of a loop, 0 for what is usual.
@@ -33,10 +33,22 @@ crate::runtime_fns! {
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.prange"], "start, stop=None, step=None", Body::Lir(super::iter::range_rule, super::iter::emit_range)).raises().doc("`range`, whose iterations run in parallel in functions with `parallel=True`."),
+    OpDef::new(&["tierup.get_num_threads"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_threads, &[]).into_iter().collect()))).reads().doc("Threads that parallel loops of this thread use."),
+    OpDef::new(&["tierup.set_num_threads"], "n", Body::Lir(setting_rule, |cx, c| { cx.helper(&parallel_set_threads, &[c.args[0][0]]); Ok(vec![]) })).raises().writes().doc("Sets how many threads parallel loops of this thread use."),
+    OpDef::new(&["tierup.get_thread_id"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_thread_id, &[]).into_iter().collect()))).reads().doc("Which of the threads in a parallel loop this is."),
+    OpDef::new(&["tierup.get_parallel_chunksize"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_chunk, &[]).into_iter().collect()))).reads().doc("Iterations in a piece of a parallel loop; 0 for what is usual."),
+    OpDef::new(&["tierup.set_parallel_chunksize"], "n", Body::Lir(chunk_rule, |cx, c| Ok(vec![cx.helper_value(&parallel_set_chunk, &[c.args[0][0]])]))).raises().writes().doc("Sets that, and gives what it was."),
     OpDef::new(&["parallel.zero"], "x", Body::Lir(zero_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What a sum of such values starts with."),
     OpDef::new(&["parallel.one"], "x", Body::Lir(one_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What a product of such values starts with."),
     OpDef::new(&["parallel.own"], "x", Body::Lir(own_rule, emit_own)).raises().reads().doc("The value, an array as a copy."),
 ];
+
+fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::int())) }
+fn setting_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if !args[0].ty.is_index() { return Err(no_match("a setting of parallel loops", args)); }
+    Ok(Answer::coerced(Type::none(), vec![Type::int()]))
+}
+fn chunk_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting_rule(cx, args).map(|a| Answer { ret: Type::int(), ..a }) }
 
 fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
@@ -90,14 +102,16 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
-/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives.
-pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: &[Value], range: &[Value], range_ty: Type, ret: Type) -> Result<Val> {
+/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
+pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: &[Value], range: (&[Value], Type), draws: bool, ret: Type) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
+    let (range, range_ty) = range;
     let step = match *range_ty { Kind::Range(Some(s)) => cx.b.i64(s), _ => range[2] };
     let slots = cx.spill(args);
     let count = cx.b.i64(args.len() as i64);
     let (bytes, mask) = if *ret == Kind::None { (-1, 0) } else { ret.element_layout() };
     let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
-    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, bytes, mask]);
+    let draws = cx.b.bool(draws);
+    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, bytes, mask]);
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
 }

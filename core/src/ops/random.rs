@@ -71,6 +71,9 @@ macro_rules! python {
 /// A function of `lib/random.py` or `lib/pyrandom.py`.
 const fn lib(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().writes().doc(doc) }
 
+/// Whether a path of the table may draw from, or seed, a stream of the thread.
+pub fn is_drawn(path: &str) -> bool { path.starts_with("numpy.random.") || path.starts_with("random.") }
+
 pub static OPS: &[OpDef] = rows! {
     {
         "numpy.random.uniform", "numpy.random.Generator.uniform", "low=0.0, high=1.0, ", Uniform, "Numbers of [low, high).";

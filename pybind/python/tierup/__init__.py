@@ -19,20 +19,22 @@ except ImportError as e:
 
 from . import config
 from ._jit import Dispatcher, _panic, jit, njit, prange, report, reveal_type  # noqa: F401
+from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set_num_threads, set_parallel_chunksize  # noqa: F401
 
 __version__ = "0.1.0"
 
 _MODULES = {"types", "errors", "extending", "testing", "compat"}
-_EXTENDING = {"set_num_threads", "get_num_threads"}
+_EXTENDING = {"parallel_chunksize", "threading_layer"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _NOT_YET = {
     "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
-    "generated_jit", "overload", "get_thread_id", "threading_layer", "parfors", "np",
+    "generated_jit", "overload", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", *sorted(_ERRORS)]
+__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
+           "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", *sorted(_ERRORS)]
 
 
 def typeof(obj):

@@ -1,7 +1,7 @@
 """Extension points."""
 
-from . import config
 from ._jit import Dispatcher
+from ._tierup import set_parallel_chunksize
 
 numba_version = (0, 61, 2)
 
@@ -16,11 +16,20 @@ def is_jitted(function):
     return isinstance(function, Dispatcher)
 
 
-def get_num_threads():
-    """Threads that parallel loops use."""
-    return config.num_threads
+def threading_layer():
+    """The name of what runs parallel loops; there is but one."""
+    return "tierup"
 
 
-def set_num_threads(n):
-    """Sets how many threads parallel loops use."""
-    config.num_threads = n
+class parallel_chunksize:
+    """`with parallel_chunksize(n):` pieces of parallel loops that this thread begins have `n` iterations; 0 for what is usual."""
+
+    def __init__(self, n):
+        self._n = n
+
+    def __enter__(self):
+        self._before = set_parallel_chunksize(self._n)
+        return self
+
+    def __exit__(self, *_):
+        set_parallel_chunksize(self._before)

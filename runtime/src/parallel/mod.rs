@@ -26,7 +26,7 @@ pub use pool::after_fork;
 pub use region::poll;
 
 impl Helpers for Native {
-    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
+    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, elem_bytes: i64, ref_mask: i64) -> *mut List {
         let grid = Grid::new(first, end, step, settings::chunk());
         let run = || -> Res<*mut List> {
             let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
@@ -35,7 +35,7 @@ impl Helpers for Native {
                 let cell = &*word.cast::<Cell>();
                 let out = if list.is_null() { None } else { Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 }) };
                 let args = std::slice::from_raw_parts(args.cast::<u64>(), count as usize);
-                Job { cell, grid, args, out, interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
+                Job { cell, grid, args, out, seed: (draws != 0).then(crate::random::state::region_seed), interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
             };
             // SAFETY: the context is this thread's; compiled code passes what its body takes.
             match unsafe { region::run(&job, ctx) } {
@@ -51,7 +51,7 @@ impl Helpers for Native {
         unsafe { or_raise(ctx, run()) }
     }
     unsafe fn parallel_threads() -> i64 { settings::threads() as i64 }
-    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_threads(n).map(|()| n)) } }
+    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) { unsafe { or_raise(ctx, settings::set_threads(n)) } }
     unsafe fn parallel_thread_id() -> i64 { region::thread_id() }
     unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
     unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }

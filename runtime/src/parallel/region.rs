@@ -7,6 +7,7 @@ use crate::engine::{Wrapper, interpreted};
 use crate::exc::{Error, Exc, Res};
 use crate::host::callbacks;
 use crate::panics::settle;
+use crate::random::state::in_chunk;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,8 @@ pub struct Job<'a> {
     /// Slots of the body's arguments; the first two are the bounds.
     pub args: &'a [u64],
     pub out: Option<Out>,
+    /// What the random numbers of its pieces are derived from, where it draws any.
+    pub seed: Option<u64>,
     /// Where the body is interpreted.
     pub interp: Option<*const Interp<'static>>,
 }
@@ -66,25 +69,30 @@ impl Job<'_> {
     /// # Safety
     /// `ctx` is the live context of this thread; the arguments are what the body takes.
     unsafe fn run(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, begins: impl Fn(u64)) -> Result<(), (u64, Error)> {
-        let Some(out) = self.out else {
+        if self.is_seamless() {
             begins(from);
             // SAFETY: as required of the caller.
             return unsafe { self.call(from, to, slots, ctx, std::ptr::null_mut()) }.map_err(|e| (from, e));
-        };
+        }
         for k in from..to {
             begins(k);
             // SAFETY: as required of the caller; the list has an element for each piece, which nobody else touches now.
             unsafe {
-                let place = out.data.add(k as usize * out.bytes);
-                if let Err(e) = self.call(k, k + 1, slots, ctx, place) {
+                let place = self.out.map_or(std::ptr::null_mut(), |out| out.data.add(k as usize * out.bytes));
+                let mut call = || self.call(k, k + 1, slots, ctx, place);
+                let done = match self.seed { Some(seed) => in_chunk(seed, 0, k, call), None => call() };
+                if let Err(e) = done {
                     // What a failed call left there means nothing.
-                    std::ptr::write_bytes(place, 0, out.bytes);
+                    if let Some(out) = self.out { std::ptr::write_bytes(place, 0, out.bytes); }
                     return Err((k, e));
                 }
             }
         }
         Ok(())
     }
+
+    /// Whether several pieces in a row may be run as one.
+    fn is_seamless(&self) -> bool { self.out.is_none() && self.seed.is_none() }
 
     unsafe fn call(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, place: *mut u8) -> Result<(), Error> {
         let (lo, hi) = self.grid.bounds(from, to);
@@ -129,7 +137,7 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     if !at_once {
         // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on.
         while at < pieces {
-            let to = if threads == 1 && job.out.is_none() { pieces } else { (2 * at).clamp(1, pieces) };
+            let to = if threads == 1 { pieces } else { (2 * at).clamp(1, pieces) };
             // SAFETY: as required of the caller.
             unsafe { job.run(at, to, &mut slots, ctx, |_| {}) }.map_err(|(_, e)| e)?;
             at = to;

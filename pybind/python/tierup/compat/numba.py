@@ -12,7 +12,9 @@ _DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectori
 MODULES = {
     "numba": {
         **_DECORATORS, "prange": "tierup:prange", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup.extending:get_num_threads", "set_num_threads": "tierup.extending:set_num_threads",
+        "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup:get_num_threads", "set_num_threads": "tierup:set_num_threads", "get_thread_id": "tierup:get_thread_id",
+        "threading_layer": "tierup.extending:threading_layer", "get_parallel_chunksize": "tierup:get_parallel_chunksize",
+        "set_parallel_chunksize": "tierup:set_parallel_chunksize", "parallel_chunksize": "tierup.extending:parallel_chunksize",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types:*", "warnings": "warnings",
     },
     "numba.types": _TYPES,

@@ -1,0 +1,348 @@
+"""Parallel loops beyond what mdtests compare: the same bits at any number of threads, which exception wins, Ctrl-C, forks, Python threads, settings."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tierup")
+HEAD = "import math, os, signal, sys, threading, time\nimport numpy as np\nimport tierup\nfrom tierup import njit, prange\n"
+
+
+def run(text, threads=4, timeout=60, **environment):
+    """What a program prints, in a process with so many threads for parallel loops."""
+    done = subprocess.run([sys.executable, "-c", HEAD + textwrap.dedent(text)], capture_output=True, text=True, timeout=timeout, env={**os.environ, "TIERUP_NUM_THREADS": str(threads), **environment})
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+BITS = """
+    @njit(parallel=True)
+    def sums(a, n):
+        s, p, m = 0.0, 1.0, a[0]
+        total = np.zeros(7)
+        xs = []
+        for i in prange(n):
+            t = math.sin(a[i % len(a)] * 1e3) * 10.0 ** (i % 9 - 4)
+            for k in range(i % 50):
+                t += 1e-3 / (k + 1)
+            s += t
+            p *= 1.0 + t * 1e-6
+            m = max(m, t)
+            total += a[:7] * t
+            if i % 97 == 0:
+                xs.append(t)
+        return s, p, m, total, xs
+
+    a = np.linspace(0.1, 1.9, 1001)
+    seen = set()
+    for _ in range(RUNS):
+        for n in (1, 5, 1000, 30000):
+            seen.add((n, repr([x.tolist() if isinstance(x, np.ndarray) else x for x in sums(a, n)])))
+    assert len(seen) == 4, len(seen)
+    import hashlib
+    print(hashlib.sha256(repr(sorted(seen)).encode()).hexdigest())
+"""
+
+
+def test_results_are_the_same_bits_at_any_number_of_threads_and_in_any_tier():
+    runs = 25 if os.environ.get("TIERUP_TESTS") == "all" else 5
+    seen = {run(BITS.replace("RUNS", str(runs)), threads) for threads in (1, 2, 3, 8)}
+    seen |= {run(BITS.replace("RUNS", "2"), 4, TIERUP_TIER=tier) for tier in ("0", "1")}
+    assert len(seen) == 1, seen
+
+
+def test_random_numbers_belong_to_pieces_not_to_threads():
+    text = """
+        @njit(parallel=True)
+        def draws(n):
+            np.random.seed(7)
+            out = np.empty(n)
+            s = 0.0
+            for i in prange(n):
+                out[i] = np.random.random()
+                s += np.random.normal(0.0, 1.0)
+            return out, s, np.random.random()
+        out, s, after = draws(5000)
+        assert len(set(out.tolist())) == 5000
+        again = draws(5000)
+        assert (again[0] == out).all() and again[1:] == (s, after)
+        print(out.sum().hex(), float(s).hex(), float(after).hex())
+    """
+    assert len({run(text, threads) for threads in (1, 2, 8)}) == 1
+
+
+def test_the_exception_of_the_first_iteration_wins():
+    run("""
+        @njit(parallel=True)
+        def f(n, first, out):
+            for i in prange(n):
+                x = 0.0
+                for k in range((i * 7919) % 500):
+                    x += k
+                if i >= first and i % 3 == first % 3:
+                    raise ValueError("iteration", i)
+                out[i] = x + 1
+        for first in (0, 1, 77, 5000, 9999):
+            for _ in range(20):
+                out = np.zeros(10000)
+                try:
+                    f(10000, first, out)
+                except ValueError as e:
+                    assert e.args == ("iteration", first), (e.args, first)
+
+                else:
+                    assert False
+                assert (out[:first] != 0).all()
+    """, threads=8)
+
+
+def test_later_pieces_are_stopped_when_an_earlier_one_fails():
+    run("""
+        @njit(parallel=True)
+        def f(n):
+            for i in prange(n):
+                if i == 0:
+                    x = 0.0
+                    for k in range(3_000_000):
+                        x += math.sqrt(k)
+                    if x > 0:
+                        raise KeyError(i)
+                while i > 0:
+                    pass
+        try:
+            f(8)
+        except KeyError as e:
+            assert e.args == (0,)
+    """)
+
+
+@pytest.mark.parametrize("what", ["while True:\n                    x += 1.0", "x += math.sqrt(i)"])
+def test_ctrl_c(what):
+    run(f"""
+        @njit(parallel=True)
+        def f(n):
+            s = 0.0
+            for i in prange(n):
+                x = 0.0
+                {what}
+                s += x
+            return s
+        f(0)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.perf_counter()
+        try:
+            f(10**13)
+        except KeyboardInterrupt:
+            took = time.perf_counter() - begin
+            assert took < 2, took
+        else:
+            assert False
+        assert f(0) == 0
+    """)
+
+
+def test_ctrl_c_while_the_caller_waits_for_another_thread():
+    run("""
+        @njit(parallel=True)
+        def f(n, k):
+            for i in prange(n):
+                x = 0.0
+                for j in range(50_000_000):
+                    x += math.sqrt(j)
+                while tierup.get_thread_id() != k or x < 0:
+                    pass
+        # The caller's iteration ends, and it waits for the other one, which does not.
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            f(2, 0)
+        except KeyboardInterrupt:
+            pass
+        else:
+            assert False
+    """, threads=2)
+
+
+def test_a_worker_may_need_the_gil():
+    out = run("""
+        @njit(parallel=True)
+        def f(n):
+            for i in prange(n):
+                print("iteration", i)
+        f(200)
+    """)
+    assert sorted(out.split("\n")) == sorted([f"iteration {i}" for i in range(200)] + [""])
+
+
+def test_many_python_threads_nested_loops_and_exceptions():
+    run("""
+        @njit(parallel=True)
+        def inner(a, bad):
+            s = 0.0
+            for i in prange(len(a)):
+                if i == bad:
+                    raise IndexError(i)
+                s += a[i]
+            return s
+
+        @njit(parallel=True)
+        def outer(m, bad):
+            t = 0.0
+            for i in prange(len(m)):
+                t += inner(m[i], bad if i == 3 else -1)
+            return t
+
+        m = np.arange(6000.0).reshape(20, 300)
+        expected, wrong = outer(m, -1), []
+        def work():
+            for k in range(60):
+                try:
+                    if outer(m, 7 if k % 3 == 0 else -1) != expected or k % 3 == 0:
+                        wrong.append(k)
+                except IndexError as e:
+                    if k % 3 or e.args != (7,):
+                        wrong.append((k, e))
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not wrong, wrong[:3]
+    """, timeout=120)
+
+
+def test_a_forked_child_has_threads_of_its_own():
+    run("""
+        @njit(parallel=True)
+        def f(n):
+            s = 0.0
+            for i in prange(n):
+                for k in range(1000):
+                    s += i * k
+            return s
+        expected = f(10000)
+        for _ in range(5):
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if f(10000) == expected else 1)
+            assert f(10000) == expected
+            assert os.waitpid(child, 0)[1] == 0
+    """)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(method, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + textwrap.dedent("""
+        import multiprocessing
+        @njit(parallel=True)
+        def f(n):
+            s = 0
+            for i in prange(n):
+                s += i * i
+            return s
+        if __name__ == "__main__":
+            expected = [f(n) for n in range(0, 100000, 5000)]
+            with multiprocessing.get_context(METHOD).Pool(2) as pool:
+                assert pool.map(f, range(0, 100000, 5000)) == expected
+    """).replace("METHOD", repr(method)))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_settings():
+    run("""
+        assert tierup.get_num_threads() == 4 and tierup.get_thread_id() == 0 and tierup.threading_layer() == "tierup"
+        tierup.set_num_threads(2)
+        assert tierup.get_num_threads() == 2
+        for bad in (0, 5, -1):
+            try:
+                tierup.set_num_threads(bad)
+            except ValueError as e:
+                assert str(e) == "The number of threads must be between 1 and 4"
+            else:
+                assert False
+        other = []
+        t = threading.Thread(target=lambda: other.append(tierup.get_num_threads()))
+        t.start(); t.join()
+        assert other == [4]
+
+        @njit(parallel=True)
+        def ids(n, seen):
+            for i in prange(n):
+                x = 0.0
+                for k in range(20000):
+                    x += math.sqrt(k)
+                seen[tierup.get_thread_id()] += x > 0
+            return tierup.get_num_threads()
+        seen = np.zeros(4, np.int64)
+        assert ids(400, seen) == 2
+        assert seen[:2].sum() == 400 and seen[2:].sum() == 0, seen
+
+        @njit
+        def inside(n):
+            before = tierup.set_parallel_chunksize(n)
+            k = tierup.get_parallel_chunksize()
+            tierup.set_parallel_chunksize(before)
+            tierup.set_num_threads(3)
+            return before, k
+        assert inside(17) == (0, 17) and tierup.get_num_threads() == 3
+        with tierup.parallel_chunksize(10):
+            assert tierup.get_parallel_chunksize() == 10
+            assert ids(25, np.zeros(4, np.int64)) == 3
+        assert tierup.get_parallel_chunksize() == 0
+        assert tierup.set_parallel_chunksize(3) == 0
+        try:
+            tierup.set_parallel_chunksize(-1)
+        except ValueError as e:
+            assert "greater than or equal to zero" in str(e)
+    """)
+
+
+def test_numbas_names(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import numba\nfrom numba import njit, prange, get_num_threads, set_num_threads, get_thread_id, threading_layer\n@njit(parallel=True)\ndef f(n):\n    s = 0\n"
+                       "    for i in numba.prange(n):\n        s += i + 0 * get_thread_id()\n    return s\nset_num_threads(1)\nassert f(1000) == 499500 and get_num_threads() == 1\n"
+                       "with numba.parallel_chunksize(8):\n    assert f(1000) == 499500\nprint(threading_layer())\n")
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout == "tierup\n", done.stderr
+
+
+def test_both_versions_of_a_function_stand_side_by_side():
+    run("""
+        def f(n):
+            x = 1.0
+            for i in prange(n):
+                x += i
+            return x
+        def g(n):
+            x = 1.0
+            for i in prange(n):
+                x = x * 0.5 + i
+            return x
+        serial, parallel = njit(f), njit(parallel=True)(f)
+        assert serial(1000) == parallel(1000) == f(1000)
+        assert "parallel.region" in parallel.inspect("ssa") and "parallel.region" not in serial.inspect("ssa")
+        assert njit(g)(10) == g(10)
+        h = njit(parallel=True)(g)
+        try:
+            h(10)
+        except tierup.TypingError as e:
+            assert "[parallel-race]" in str(e)
+        # A function that is called keeps its own way.
+        @njit
+        def caller(n):
+            return serial(n) + parallel(n)
+        assert caller(100) == 2 * f(100)
+        assert njit(parallel=True)(lambda n: serial(n) + 1)(100) == f(100) + 1
+    """)
+
+
+def test_the_long_stress_test_runs_shortly():
+    script = Path(__file__).resolve().parents[1] / "stress" / "parallel.py"
+    seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5
+    done = subprocess.run([sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True, timeout=seconds + 60, env={**os.environ, "TIERUP_NUM_THREADS": "4"})
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
