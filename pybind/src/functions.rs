@@ -50,6 +50,16 @@ pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunc
     }
 }
 
+/// The Python function that calls a function of C; none for other objects.
+pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyFunction>>> {
+    let class = obj.get_type();
+    // What may be one is told by its class, so that the module that knows more is loaded for these alone.
+    let cython = matches!(class.name()?.to_str()?, "cython_function_or_method" | "fused_cython_function");
+    let home = class.mro().iter().any(|c| c.getattr("__module__").is_ok_and(|m| m.cast::<PyString>().is_ok_and(|m| matches!(m.to_str(), Ok("_ctypes" | "_cffi_backend")))));
+    if !cython && !home { return Ok(None); }
+    Ok(obj.py().import("tierup._foreign")?.getattr("function_for")?.call1((obj,))?.cast_into::<PyFunction>().ok())
+}
+
 fn code_address(f: &Bound<'_, PyFunction>) -> usize {
     // SAFETY: `f` is a function object; the reference is only compared.
     unsafe { ffi::PyFunction_GetCode(f.as_ptr()) as usize }

@@ -7,6 +7,7 @@ mod api;
 mod bind;
 mod boxing;
 mod cache;
+mod callback;
 mod convert;
 mod ctx;
 mod decode;
@@ -56,5 +57,6 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("Dispatcher", dispatcher::init(py)?)?;
     cache::register(m)?;
     ufunc::register(m)?;
+    callback::register(m)?;
     api::register(m)
 }

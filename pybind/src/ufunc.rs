@@ -71,7 +71,7 @@ unsafe impl Sync for Borrowed {}
 static BORROWED: Borrowed = Borrowed(MemBlock {
     obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped }, data: std::ptr::null_mut(), bytes: 0, py: std::ptr::null_mut(),
 });
-fn owner() -> u64 { &raw const BORROWED as u64 }
+pub fn owner() -> u64 { &raw const BORROWED as u64 }
 
 /// How one operand is handed over.
 enum Operand {

@@ -7,6 +7,7 @@ mod blocks;
 pub mod engine;
 pub mod array;
 pub mod exc;
+mod foreign;
 mod frame;
 pub mod host;
 mod linalg;

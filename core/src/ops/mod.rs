@@ -202,6 +202,7 @@ families!(
     sorting,
     random,
     parallel,
+    foreign,
     ;
     helpers:
     object,
@@ -220,6 +221,7 @@ families!(
     reveal,
     random,
     parallel,
+    foreign,
 );
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.

@@ -28,12 +28,13 @@ _EXTENDING = {"parallel_chunksize", "threading_layer"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
+_CALLBACKS = {"cfunc", "carray", "farray"}
 _NOT_YET = {
-    "cfunc", "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
+    "typed", "objmode", "literally", "literal_unroll", "jitclass", "experimental", "cuda", "gdb", "jit_module",
     "generated_jit", "overload", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
+__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "carray", "farray", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
            "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", *sorted(_ERRORS)]
 
 
@@ -57,6 +58,9 @@ def __getattr__(name):
     elif name in _UFUNCS:
         from . import _ufunc
         return getattr(_ufunc, name)
+    elif name in _CALLBACKS:
+        from . import _cfunc
+        return getattr(_cfunc, name)
     elif name == "stencil":
         from ._stencil import stencil
         return stencil

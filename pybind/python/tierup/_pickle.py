@@ -43,15 +43,7 @@ def reduce(d):
 
 def reduce_ufunc(f):
     b = f._builder
-    function, module = b.function, sys.modules.get(b.function.__module__)
-    found = module
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    if found is f and function.__module__ != "__main__":
-        return _by_name, (function.__module__, function.__qualname__)
-    if "_pickled" not in b.__dict__:
-        b._pickled = jit(nopython=True)(function)
-    return _ufunc_by_code, (b._pickled, b.what, b.recipe, b.declared, b.can_compile)
+    return _where(f, b.function) or (_ufunc_by_code, (_function_of(b, b.function), b.what, b.recipe, b.declared, b.can_compile))
 
 
 def _ufunc_by_code(d, what, recipe, declared, can_compile):
@@ -65,16 +57,32 @@ def _ufunc_by_code(d, what, recipe, declared, can_compile):
     return made[key]
 
 
-def reduce_stencil(f):
-    function, module = f.py_func, sys.modules.get(f.py_func.__module__)
-    found = module
+def _where(f, function):
+    """How `f`, made of `function`, is pickled by name; None where it is not found there."""
+    found = sys.modules.get(function.__module__)
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
-    if found is f and function.__module__ != "__main__":
-        return _by_name, (function.__module__, function.__qualname__)
-    if "_pickled" not in f.__dict__:
-        f._pickled = jit(nopython=True)(function)
-    return _stencil_by_code, (f._pickled, f.mode, f.options)
+    return (_by_name, (function.__module__, function.__qualname__)) if found is f and function.__module__ != "__main__" else None
+
+
+def _function_of(holder, function):
+    """A dispatcher of the function, which pickles by code."""
+    if "_pickled" not in holder.__dict__:
+        holder._pickled = jit(nopython=True)(function)
+    return holder._pickled
+
+
+def reduce_stencil(f):
+    return _where(f, f.py_func) or (_stencil_by_code, (_function_of(f, f.py_func), f.mode, f.options))
+
+
+def reduce_cfunc(f):
+    return _where(f, f.py_func) or (_cfunc_by_code, (_function_of(f, f.py_func), f._args, f._ret, f._options))
+
+
+def _cfunc_by_code(d, args, ret, options):
+    from ._cfunc import CFunc
+    return CFunc(d.py_func, args, ret, options)
 
 
 def _stencil_by_code(d, mode, options):

@@ -33,3 +33,14 @@ class parallel_chunksize:
 
     def __exit__(self, *_):
         set_parallel_chunksize(self._before)
+
+
+def get_cython_function_address(module_name, function_name):
+    """The address of a function that a Cython module exports, for `ctypes.CFUNCTYPE(...)(address)`. Raises ValueError where it exports none of that name."""
+    import importlib
+
+    from ._foreign import capsule
+    module = importlib.import_module(module_name)
+    if function_name not in getattr(module, "__pyx_capi__", {}):
+        raise ValueError(f"No function '{function_name}' found in __pyx_capi__ of '{module_name}'")
+    return capsule(module, function_name)[0]

@@ -108,6 +108,44 @@ class Array(Type):
         return self.layout in "CF"
 
 
+class CPointer(Type):
+    """A pointer of C to numbers, for `cfunc`: `CPointer(float64)`. Compiled code may index it, and makes arrays of it by `carray`."""
+
+    def __init__(self, dtype):
+        if not isinstance(dtype, Number):
+            raise TypeError(f"compiled code knows pointers to numbers, not to {dtype}")
+        self.dtype = dtype
+        super().__init__(f"array({_text(dtype, strong=True)}, 1d, C)")
+
+    @property
+    def key(self):
+        return f"CPointer({self.dtype.key})"
+
+    def __repr__(self):
+        return self.key
+
+    def __reduce__(self):
+        return CPointer, (self.dtype,)
+
+
+class RawPointer(Type):
+    """A pointer of C to whatever it is: `voidptr`."""
+
+    def __init__(self, name):
+        self._name = name
+        super().__init__("array(uint8, 1d, C)")
+
+    @property
+    def key(self):
+        return self._name
+
+    def __repr__(self):
+        return self._name
+
+    def __reduce__(self):
+        return RawPointer, (self._name,)
+
+
 class BaseTuple(Type):
     def __init__(self, types):
         self.types = tuple(types)
@@ -247,6 +285,8 @@ complex64, complex128 = Complex("complex64", 64), Complex("complex128", 128)
 unicode_type = string = Opaque("str")
 ellipsis = Opaque("ellipsis")
 py_int, py_float, py_complex = Integer("int", 64), Float("float", 64), Complex("complex", 128)
+
+voidptr = RawPointer("voidptr")
 
 byte = uint8
 char = int8

@@ -7,11 +7,11 @@ import importlib
 
 _TYPES = {"*": "tierup.types:*"}
 _ERRORS = {"*": "tierup.errors:*"}
-_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil")}
+_DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")}
 
 MODULES = {
     "numba": {
-        **_DECORATORS, "prange": "tierup:prange", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
+        **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
         "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup:get_num_threads", "set_num_threads": "tierup:set_num_threads", "get_thread_id": "tierup:get_thread_id",
         "threading_layer": "tierup.extending:threading_layer", "get_parallel_chunksize": "tierup:get_parallel_chunksize",
         "set_parallel_chunksize": "tierup:set_parallel_chunksize", "parallel_chunksize": "tierup.extending:parallel_chunksize",
@@ -29,7 +29,8 @@ MODULES = {
     "numba.core.typing": {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature", "typeof": "numba.core.typing.typeof"},
     "numba.core.typing.typeof": {"typeof": "tierup:typeof"},
     "numba.core.extending": {"register_jitable": "tierup.extending:register_jitable"},
-    "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted"},
+    "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted",
+                        "get_cython_function_address": "tierup.extending:get_cython_function_address"},
     "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc"},

@@ -1,0 +1,160 @@
+"""`cfunc`: compiled functions that C calls; and `carray`, `farray`, arrays over memory that C hands over."""
+
+import itertools
+from functools import cached_property
+
+from . import _tierup, config, types
+from ._calls import _dtype, _identifier, made
+from ._jit import _OPTIONS, _make
+
+_numbers = itertools.count()
+
+
+class CFunc:
+    """A C callback: `address`, `ctypes` and `cffi` are what C takes; called from Python it is the Python function."""
+
+    # The compiler looks at the class before it asks an object for its function.
+    _tierup_function_ = None
+
+    def __init__(self, function, args, ret, options):
+        self.py_func = self.__wrapped__ = function
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(self, name, getattr(function, name))
+        self._args, self._ret, self._options = args, ret, options
+        self._sig = types.Signature(ret, args)
+        self._tierup_function_ = self._make_entry()
+        self._dispatcher = _make(self._tierup_function_, None, {k: v for k, v in options.items() if k in _OPTIONS}, False)
+        _tierup.compile_for(self._dispatcher, [t._tierup_type_ for t in args], None)
+        self.address = _tierup.callback_address(self._dispatcher)
+        self.native_name = f"tierup.cfunc.{self.__qualname__}.{next(_numbers)}"
+        self.cache_hits = 0
+
+    def _make_entry(self):
+        """The function with its result as declared."""
+        code = self.py_func.__code__
+        if code.co_flags & 0x0C or code.co_kwonlyargcount or code.co_argcount != len(self._args):
+            raise TypeError(f"the signature {self._sig} gives {len(self._args)} arguments, and {self.__qualname__}() must take exactly these, by position")
+        names, name = ", ".join(code.co_varnames[:code.co_argcount]), _identifier(self.__name__)
+        space = {"function": self.py_func}
+        if self._ret == types.void:
+            return made(f"def {name}({names}):\n    function({names})", name, space)
+        return made(f"def {name}({names}):\n    return t(function({names}))", name, space | {"t": _dtype(self._ret)})
+
+    @cached_property
+    def ctypes(self):
+        """As a function of ctypes."""
+        import ctypes
+        return ctypes.CFUNCTYPE(_to_ctypes(self._ret), *map(_to_ctypes, self._args))(self.address)
+
+    @cached_property
+    def cffi(self):
+        """As a pointer of cffi, of type `void *`."""
+        import cffi
+        return cffi.FFI().cast("void *", self.address)
+
+    def inspect_llvm(self):
+        """LLVM's IR of the function."""
+        return self._dispatcher.inspect("llvm")
+
+    def inspect(self, level="typed"):
+        return self._dispatcher.inspect(level)
+
+    def __call__(self, *args, **kwargs):
+        return self.py_func(*args, **kwargs)
+
+    def __reduce__(self):
+        from ._pickle import reduce_cfunc
+        return reduce_cfunc(self)
+
+    def __repr__(self):
+        return f"<tierup C callback {self.__qualname__!r}>"
+
+
+def _to_ctypes(t):
+    import ctypes
+    if t == types.void:
+        return None
+    if isinstance(t, types.RawPointer):
+        return ctypes.c_void_p
+    if isinstance(t, types.CPointer):
+        return ctypes.POINTER(_to_ctypes(t.dtype))
+    import numpy
+    return numpy.ctypeslib.as_ctypes_type(types.as_dtype(t))
+
+
+def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
+    """Makes a function that C calls: `@cfunc("float64(float64, voidptr)")`. The signature is compiled at once.
+
+    Arguments are numbers and pointers (`types.CPointer(types.float64)`, `types.voidptr`; see `carray`), the result is a number or nothing. An exception has nobody to go to: it is
+    shown on standard error, and C gets 0. Raises TypeError for other signatures.
+    """
+    unknown = options.keys() - _OPTIONS
+    if unknown:
+        raise TypeError(f"cfunc() has no option {sorted(unknown)[0]!r}")
+    known = types.signatures(sig)
+    if len(known) != 1:
+        raise TypeError("cfunc takes one signature, as in @cfunc('float64(float64)')")
+    args, ret = known[0]
+    if ret is None:
+        raise TypeError("C callback needs an explicit return type")
+    for t in args:
+        if not isinstance(t, (types.Number, types.CPointer, types.RawPointer)) or isinstance(t, types.Complex):
+            raise TypeError(f"a C callback takes numbers and pointers, not {t}: pass a pointer to it, types.CPointer(...)")
+    if ret != types.void and (not isinstance(ret, types.Number) or isinstance(ret, types.Complex)):
+        raise TypeError(f"a C callback gives a number or nothing, not {ret}: write through a pointer that is passed")
+
+    def decorated(function):
+        if config.tier == "off":
+            from .errors import UnsupportedError
+            raise UnsupportedError("cfunc has no form that runs without compiling")
+        return CFunc(getattr(function, "py_func", function), args, ret, options)
+    return decorated
+
+
+class _MemoryView:
+    """`carray` or `farray`: in compiled code a function of the library."""
+
+    _tierup_function_ = None
+
+    def __init__(self, name, order, text):
+        self.__name__ = self.__qualname__ = name
+        self.__doc__, self._order = text, order
+
+    @property
+    def __signature__(self):
+        import inspect
+        return inspect.signature(lambda ptr, shape, dtype=None: None)
+
+    def __call__(self, ptr, shape, dtype=None):
+        import ctypes
+
+        import numpy
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        if isinstance(ptr, ctypes.c_void_p):
+            if dtype is None:
+                raise TypeError("explicit dtype required for void* argument")
+            address = ptr.value
+        elif isinstance(ptr, ctypes._Pointer):
+            own = numpy.dtype(ptr._type_)
+            if dtype is not None and types.as_dtype(types.as_type(dtype)) != own:
+                raise TypeError(f"mismatching dtype '{dtype}' for pointer {ptr!r}")
+            address, dtype = ctypes.cast(ptr, ctypes.c_void_p).value, own
+        else:
+            raise TypeError(f"expected a ctypes pointer, got {ptr!r}")
+        dtype = types.as_dtype(types.as_type(dtype))
+        memory = (ctypes.c_byte * (dtype.itemsize * int(numpy.prod(shape, dtype=numpy.int64)))).from_address(address)
+        return numpy.ndarray(shape, dtype, memory, order=self._order)
+
+    def __reduce__(self):
+        return self.__name__
+
+
+def _views():
+    from .lib import foreign
+    a = _MemoryView("carray", "C", "An array over the memory behind a pointer, its last index the fastest. `dtype` is needed for `void *`. Raises TypeError for what is no pointer.")
+    b = _MemoryView("farray", "F", "An array over the memory behind a pointer, its first index the fastest. `dtype` is needed for `void *`. Raises TypeError for what is no pointer.")
+    a._tierup_function_, b._tierup_function_ = foreign.carray, foreign.farray
+    return a, b
+
+
+carray, farray = _views()

@@ -1,0 +1,143 @@
+"""Functions of C in compiled code: those of ctypes, of cffi, and what Cython modules export (`scipy.special.cython_special`).
+
+Each becomes a Python function that calls its address, which it captures in an array: code in the cache then holds no address.
+"""
+
+import re
+import sys
+
+import numpy
+
+from . import types
+from ._calls import _identifier, made
+
+# What was made, by address and signature, with what keeps the address good.
+_made = {}
+
+
+def function_for(obj):
+    """The Python function that compiled code calls in the place of `obj`; None where it is no function of C. Raises TypeError for one that cannot be called."""
+    class_ = type(obj)
+    if "_ctypes" in sys.modules and isinstance(obj, sys.modules["_ctypes"].CFuncPtr):
+        return _of_ctypes(obj)
+    if class_.__module__ == "_cffi_backend" and class_.__name__.lstrip("_").startswith("CData"):
+        return _of_cffi(obj)
+    if class_.__name__ in ("cython_function_or_method", "fused_cython_function"):
+        return _of_cython(obj)
+    return None
+
+
+def _function(name, address, result, args, keeps, hidden=()):
+    """`args` and `result` are texts: types, "pointer", or "none". `hidden` are constants passed behind the arguments: (type, value)."""
+    signature = f"{result}({', '.join([*args, *(t for t, _ in hidden)])})"
+    key = address, signature
+    if key not in _made:
+        names = ", ".join(f"x{k}" for k in range(len(args)))
+        values = ", ".join([f"x{k}" for k in range(len(args))] + [str(v) for _, v in hidden])
+        name = _identifier(name)
+        call = f"np._c_call(address[0], {signature!r}{', ' if values else ''}{values})"
+        source = f"def {name}({names}):\n    {'' if result == 'none' else 'return '}{call}"
+        _made[key] = made(source, name, {"address": numpy.array([address], numpy.int64)}), keeps
+    return _made[key][0]
+
+
+# ---------------------------------------------------------------- ctypes
+
+
+def _ctype_text(t):
+    import ctypes
+    if t is None:
+        return "none"
+    if t in (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p) or isinstance(t, type) and issubclass(t, (ctypes._Pointer, ctypes._CFuncPtr)):
+        return "pointer"
+    if isinstance(t, type) and issubclass(t, ctypes._SimpleCData) and t is not ctypes.py_object:
+        try:
+            return types.from_dtype(numpy.dtype(t))._tierup_type_
+        except TypeError:
+            pass
+    raise TypeError(f"compiled code cannot pass {getattr(t, '__name__', t)} to a C function: it passes numbers and pointers")
+
+
+def _of_ctypes(f):
+    import ctypes
+    if f.argtypes is None:
+        raise TypeError(f"ctypes function {getattr(f, '__name__', f)!r} doesn't define its argument types; consider setting the `argtypes` attribute")
+    if getattr(f, "errcheck", None) is not None:
+        raise TypeError(f"ctypes function {getattr(f, '__name__', f)!r} has an errcheck, which compiled code does not call")
+    address = ctypes.cast(f, ctypes.c_void_p).value
+    return _function(getattr(f, "__name__", "call"), address, _ctype_text(f.restype), [_ctype_text(t) for t in f.argtypes], f)
+
+
+# ---------------------------------------------------------------- cffi
+
+
+def _cffi_text(t):
+    if t.kind == "void":
+        return "none"
+    if t.kind in ("pointer", "array", "function"):
+        return "pointer"
+    name = t.cname
+    if t.kind == "enum":
+        return "int32"
+    if t.kind == "primitive" and "complex" not in name.lower() and name != "long double":
+        if name in ("float", "double"):
+            return {"float": "float32", "double": "float64"}[name]
+        if name in ("bool", "_Bool"):
+            return "bool"
+        import _cffi_backend as backend
+        signed = int(backend.cast(t, -1)) < 0
+        return f"{'' if signed else 'u'}int{8 * backend.sizeof(t)}"
+    raise TypeError(f"compiled code cannot pass {name} to a C function: it passes numbers and pointers")
+
+
+def _of_cffi(f):
+    import _cffi_backend as backend
+    t = backend.typeof(f)
+    if t.kind == "pointer" and t.item.kind == "function":
+        t = t.item
+    if t.kind != "function":
+        return None
+    if t.ellipsis:
+        raise TypeError(f"{f} takes any number of arguments, which compiled code cannot pass")
+    address = int(backend.cast(backend.new_primitive_type("uintptr_t"), f))
+    return _function("call", address, _cffi_text(t.result), [_cffi_text(a) for a in t.args], f)
+
+
+# ---------------------------------------------------------------- Cython
+
+_CYTHON = {"double": "float64", "float": "float32", "int": "int32", "long": "int64", "void": "none"}
+
+
+def capsule(module, name):
+    """Address and C signature of a function that a Cython module exports."""
+    import ctypes
+    api = ctypes.pythonapi
+    get_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", api))
+    get_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", api))
+    exported = module.__pyx_capi__[name]
+    text = get_name(exported)
+    return get_pointer(exported, text), text.decode()
+
+
+def _of_cython(f):
+    module = sys.modules.get(getattr(f, "__module__", None) or "")
+    exported = getattr(module, "__pyx_capi__", {})
+    name = f.__name__
+    candidates = [n for n in exported if n == name or re.fullmatch(rf"__pyx_fuse(_\d+)+{re.escape(name)}", n)]
+    if not candidates:
+        return None
+    found = []
+    for candidate in candidates:
+        address, text = capsule(module, candidate)
+        ret, inside = re.fullmatch(r"(.*?)\s*\((.*)\)", text).groups()
+        args, hidden = [a.strip() for a in inside.split(",")], ()
+        if args and args[-1].endswith("__pyx_skip_dispatch"):
+            args, hidden = args[:-1], (("int32", 0),)
+        if ret in _CYTHON and all(a in _CYTHON for a in args):
+            found.append((address, _CYTHON[ret], [_CYTHON[a] for a in args], hidden))
+    # Of several, the one of doubles.
+    found.sort(key=lambda c: sum(a != "float64" for a in c[2]) + (c[1] != "float64"))
+    if not found:
+        raise TypeError(f"{name} of {getattr(module, '__name__', '?')} exports no C function of numbers that compiled code can call")
+    address, ret, args, hidden = found[0]
+    return _function(name, address, ret, args, module, hidden)
