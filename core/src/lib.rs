@@ -12,6 +12,7 @@ pub mod bytecode;
 pub mod diag;
 pub mod elem;
 pub mod interp;
+pub mod lapack;
 pub mod layout;
 pub mod lex;
 pub mod lir;

@@ -280,11 +280,24 @@ fn share_hash_key() {
     }
 }
 
+/// A routine of SciPy's LAPACK: a capsule of the module that offers it to Cython.
+fn lapack(name: &str) -> *const u8 {
+    with_python(std::ptr::null(), |py| {
+        let find = || -> PyResult<*const u8> {
+            let capsule = py.import("scipy.linalg.cython_lapack")?.getattr("__pyx_capi__")?.get_item(name)?;
+            // SAFETY: a live object; the capsule's name is its own, and a failure is an exception.
+            let p = unsafe { pyo3::ffi::PyCapsule_GetPointer(capsule.as_ptr(), pyo3::ffi::PyCapsule_GetName(capsule.as_ptr())) };
+            if p.is_null() { Err(PyErr::fetch(py)) } else { Ok(p as *const u8) }
+        };
+        find().unwrap_or(std::ptr::null())
+    })
+}
+
 /// Tells the run-time how to reach Python.
 pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
-        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, release,
+        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, lapack, release,
         without_lock, context: crate::ctx::current_without_gil,
     });
 }

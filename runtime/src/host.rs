@@ -31,6 +31,8 @@ pub struct Callbacks {
     pub class_name: fn(handle: i64) -> String,
     /// A copy of an array as a Python object (owned), or null.
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
+    /// The address of a routine of SciPy's LAPACK, or null.
+    pub lapack: fn(&str) -> *const u8,
     /// Drops a reference to a Python object.
     pub release: fn(*mut u8),
     /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds it.
@@ -60,6 +62,7 @@ const NATIVE: Callbacks = Callbacks {
     show_array: |a, _| Ok(format!("<array of {} with shape {:?}>", a.elem.name(), a.shape)),
     class_name: |handle| format!("class {handle}"),
     copy_array: |_| std::ptr::null_mut(),
+    lapack: |_| std::ptr::null(),
     release: |_| {},
     without_lock: |body| body(),
     // Once for each thread, which lives for ever.

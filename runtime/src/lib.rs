@@ -10,6 +10,7 @@ pub mod exc;
 mod foreign;
 mod frame;
 pub mod host;
+mod lapack;
 mod linalg;
 pub mod panics;
 pub mod parallel;
@@ -42,6 +43,8 @@ static ADDRESSES: LazyLock<HashMap<usize, usize>> =
 
 /// The address of the shim that runs a helper; null for a declaration that belongs to no family.
 pub fn helper_address(helper: &'static RtFn) -> *const u8 {
+    // Compiling is the time to look for libraries: the thread has time, and Python where it needs it.
+    if std::ptr::eq(helper, &tierup_core::ops::linalg::linalg_lapack) { lapack::prepare(); }
     ADDRESSES.get(&(std::ptr::from_ref(helper) as usize)).map_or(std::ptr::null(), |a| *a as *const u8)
 }
 

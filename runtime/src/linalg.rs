@@ -1,6 +1,7 @@
 //! The kernel behind `@` and `dot`, in [`crate::array::linalg`].
 
 use crate::Native;
+use crate::exc::or_raise;
 use crate::object::wants_to_stop;
 use crate::array::linalg::{Matrix, matmul};
 use tierup_core::elem::Elem;
@@ -11,6 +12,16 @@ use tierup_core::rt::{Ctx, P};
 const BAND: f64 = 2e8;
 
 impl Helpers for Native {
+    unsafe fn linalg_lapack(ctx: Ctx, routine: i64, complex: i64, args: *const i64) -> i64 {
+        // SAFETY: the library in Python passes what the routine takes.
+        match unsafe { crate::lapack::call(routine, complex != 0, args) } {
+            Ok(info) => info,
+            Err(e) => {
+                unsafe { or_raise(ctx, Err(e)) }
+                0
+            }
+        }
+    }
     unsafe fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) {
         let Some(elem) = Elem::from_number(elem) else { return };
         // SAFETY: compiled code passes nine numbers and matrices of those dimensions.

@@ -4,8 +4,10 @@ use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
-use crate::lir::{Op, Value};
+use crate::lapack::Routine;
+use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, Stream, element_code, load_element, shape_text, walk};
+use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, Type, promote};
@@ -16,6 +18,8 @@ crate::runtime_fns! {
     /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`). `dims` holds m, k, n, then the row and column strides of `a`, `b`
     /// and `c` in bytes. `c` overlaps neither operand.
     fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Pending];
+    /// A routine of LAPACK (a code of `core::lapack`) in double precision, on matrices that lie column by column; gives its `info`.
+    fn linalg_lapack(ctx: Ctx, routine: i64, complex: i64, args: *const i64) -> i64 [Writes, Pending];
 }
 
 pub static OPS: &[OpDef] = &[
@@ -29,8 +33,52 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.vdot"], "a, b", Body::Py("linalg.vdot")).raises().reads().doc("Product of all elements, the first operand conjugated."),
     OpDef::new(&["numpy.outer"], "a, b, out=None", Body::Py("linalg.outer")).raises().reads().doc("Products of all pairs of elements."),
     OpDef::new(&["numpy.kron"], "a, b", Body::Py("linalg.kron")).raises().reads().doc("Kronecker product."),
+    OpDef::new(&["numpy.linalg._lapack"], "routine, *operands", Body::Lir(lapack_rule, emit_lapack)).raises().writes().doc("A routine of LAPACK on arrays, integers and floats; gives its `info`."),
+    library(&["numpy.linalg.solve"], "a, b", "solvers.solve", "The solution of `a x = b`."),
+    library(&["numpy.linalg.inv"], "a", "solvers.inv", "The inverse."),
+    library(&["numpy.linalg.det"], "a", "solvers.det", "The determinant."),
+    library(&["numpy.linalg.slogdet"], "a", "solvers.slogdet", "Sign and logarithm of the determinant."),
+    library(&["numpy.linalg.cholesky"], "a, *, upper=False", "solvers.cholesky", "The Cholesky factor."),
+    library(&["numpy.linalg.eig"], "a", "solvers.eig", "Eigenvalues and eigenvectors; ValueError where those of a real matrix are not real."),
+    library(&["numpy.linalg.eigvals"], "a", "solvers.eigvals", "Eigenvalues; ValueError where those of a real matrix are not real."),
+    library(&["numpy.linalg.eigh"], "a, UPLO='L'", "solvers.eigh", "Eigenvalues and eigenvectors of a Hermitian matrix."),
+    library(&["numpy.linalg.eigvalsh"], "a, UPLO='L'", "solvers.eigvalsh", "Eigenvalues of a Hermitian matrix."),
+    library(&["numpy.linalg.svd"], "a, full_matrices=True, compute_uv=True, hermitian=False", "solvers.svd", "Singular values and vectors."),
+    library(&["numpy.linalg.svdvals"], "x", "solvers.svdvals", "Singular values."),
+    library(&["numpy.linalg.qr"], "a, mode='reduced'", "solvers.qr", "QR factors."),
+    library(&["numpy.linalg.lstsq"], "a, b, rcond=None", "solvers.lstsq", "The least-squares solution."),
+    library(&["numpy.linalg.pinv"], "a, rcond=None, hermitian=False", "solvers.pinv", "The pseudo-inverse."),
+    library(&["numpy.linalg.matrix_rank"], "A, tol=None, hermitian=False", "solvers.matrix_rank", "The rank, by singular values."),
+    library(&["numpy.linalg.matrix_power"], "a, n", "solvers.matrix_power", "An integer power of a matrix."),
+    library(&["numpy.linalg.cond"], "x, p=None", "solvers.cond", "The condition number."),
+    library(&["numpy.linalg.norm"], "x, ord=None, axis=None, keepdims=False", "solvers.norm", "A norm of vectors or matrices."),
     OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0, axis1=0, axis2=1, dtype=None, out=None", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
 ];
+
+const fn library(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().reads().doc(doc) }
+
+fn lapack_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let known = args[0].text().and_then(Routine::from_name);
+    let fits = |a: &Arg| a.ty.is_index() || a.ty.is_float() || a.ty.as_array().is_some();
+    if known.is_some() && args[1..].iter().all(fits) { Ok(Answer::of(Type::int())) } else { Err(no_match("a routine of LAPACK", args)) }
+}
+
+fn emit_lapack(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let routine = c.consts[0].as_ref().and_then(crate::types::Const::as_str).and_then(Routine::from_name).ok_or_else(|| Diagnostic::internal("no such routine"))?;
+    let (mut words, mut complex) = (vec![], false);
+    for (v, t) in c.args.iter().zip(c.types).skip(1) {
+        words.push(match t.kind() {
+            Kind::Array(a) => { complex |= a.dtype.is_complex(); cx.b.conv(Op::Bitcast, Ty::I64, v[1]) }
+            Kind::Float(_) => cx.b.conv(Op::Bitcast, Ty::I64, v[0]),
+            _integer => cast::cast(cx, v, *t, Type::int())?[0],
+        });
+    }
+    // The run-time reads nine operands.
+    let zero = cx.b.i64(0);
+    words.resize(9, zero);
+    let (routine, complex, args) = (cx.b.i64(routine as i64), cx.b.i64(complex as i64), cx.spill(&words));
+    Ok(vec![cx.helper_value(&linalg_lapack, &[routine, complex, args])])
+}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Product { Matmul, Dot, Inner }
@@ -140,6 +188,13 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
         matrix_product(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride))
     }))?;
     Ok(out.pack())
+}
+
+/// The product of two matrices of one type, as a new array.
+pub fn dot_of(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Result<ArrayVal> {
+    let ret = Type::array(a.ty.dtype, 2, Layout::C);
+    let v = product(cx, a, b, ret, Product::Dot)?;
+    ArrayVal::new(cx, &v, ret)
 }
 
 /// Strides of an operand's batch dimensions under a broadcast batch.

@@ -182,6 +182,7 @@ families!(
     join,
     select,
     linalg,
+    contract,
     list,
     string,
     text,

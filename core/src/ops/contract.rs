@@ -1,0 +1,232 @@
+//! Sums of products over named axes: `einsum` as nested loops, `tensordot` as one product of matrices.
+
+use super::linalg::dot_of;
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, TyCx, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::arrays::{ArrayVal, Stream, fold, load_element, product, store_element, walk_polling};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["numpy.einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
+    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Lir(tensordot_rule, emit_tensordot)).raises().reads().doc("Sums of products over axes of both."),
+];
+
+fn refuse<T>(text: impl Into<String>) -> Result<T> { Err(Diagnostic::new(Code::NoMatchingOperation, text)) }
+
+// ---- einsum
+
+/// Letters of each operand, and of the result.
+struct Subscripts { operands: Vec<Vec<char>>, result: Vec<char> }
+
+impl Subscripts {
+    /// One operand whose axes are turned, or moved along together, and none summed over: NumPy gives a view.
+    fn is_view(&self) -> bool { self.operands.len() == 1 && !self.result.is_empty() && self.operands[0].iter().all(|c| self.result.contains(c)) }
+}
+
+fn parse(text: &str, ndims: &[usize]) -> Result<Subscripts> {
+    let text: String = text.chars().filter(|c| *c != ' ').collect();
+    if text.contains('.') { return refuse("einsum: an ellipsis in the subscripts is not compiled: name every axis"); }
+    let (inputs, output) = match text.split_once("->") { Some((i, o)) => (i, Some(o)), None => (text.as_str(), None) };
+    let operands: Vec<Vec<char>> = inputs.split(',').map(|t| t.chars().collect()).collect();
+    if operands.len() != ndims.len() { return refuse(format!("einsum: the subscripts name {} operands, and {} are given", operands.len(), ndims.len())); }
+    if let Some(c) = operands.iter().flatten().chain(&output.unwrap_or("").chars().collect::<Vec<_>>()).find(|c| !c.is_ascii_alphabetic()) {
+        return refuse(format!("einsum: axes are named by letters, not '{c}'"));
+    }
+    for (k, (letters, n)) in operands.iter().zip(ndims).enumerate() {
+        if letters.len() != *n { return refuse(format!("einsum: the subscripts give operand {k} {} axes, and it has {n}", letters.len())); }
+    }
+    let count = |c: char| operands.iter().flatten().filter(|d| **d == c).count();
+    let result: Vec<char> = match output {
+        Some(o) => o.chars().collect(),
+        None => {
+            let mut once: Vec<char> = operands.iter().flatten().copied().filter(|c| count(*c) == 1).collect();
+            once.sort_unstable();
+            once
+        }
+    };
+    for (i, c) in result.iter().enumerate() {
+        if count(*c) == 0 { return refuse(format!("einsum: the result's axis '{c}' is one of no operand")); }
+        if result[..i].contains(c) { return refuse(format!("einsum: the result has the axis '{c}' twice")); }
+    }
+    Ok(Subscripts { operands, result })
+}
+
+fn subscripts(text: Option<&str>, types: &[Type]) -> Result<Subscripts> {
+    let text = text.ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "the subscripts of einsum() must be a constant string"))?;
+    parse(text, &types.iter().map(|t| t.as_array().map_or(0, |a| a.ndim())).collect::<Vec<_>>())
+}
+
+fn einsum_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let types: Vec<Type> = args[1..].iter().map(|a| a.ty).collect();
+    if types.is_empty() || types.iter().any(|t| t.as_array().is_none()) { return Err(no_match("einsum()", args)); }
+    let s = subscripts(args[0].text(), &types)?;
+    let dtype = types.iter().filter_map(|t| t.as_array()).map(|a| a.dtype).reduce(promote::result_type).unwrap_or_else(Type::f64);
+    Ok(Answer::of(if s.result.is_empty() { dtype } else if s.is_view() { seen(types[0], s.result.len()) } else { Type::array(dtype, s.result.len(), Layout::C) }))
+}
+
+/// The type of a view of some axes of an array.
+fn seen(of: Type, ndim: usize) -> Type {
+    match *of { Kind::Array(a) => ArrayType { ndim: ndim as u8, layout: Layout::A, ..a }.ty(), _ => of }
+}
+
+/// `s + x y …` for elements of a type.
+fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
+    let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
+        match dtype.kind() {
+            Kind::Complex(_) => {
+                let [ac, bd, ad, bc] = [(0, 0), (1, 1), (0, 1), (1, 0)].map(|(i, j): (usize, usize)| cx.b.bin(Op::Fmul, x[i], y[j]));
+                vec![cx.b.bin(Op::Fsub, ac, bd), cx.b.bin(Op::Fadd, ad, bc)]
+            }
+            Kind::Float(_) => vec![cx.b.bin(Op::Fmul, x[0], y[0])],
+            Kind::Bool => vec![cx.b.bin(Op::Band, x[0], y[0])],
+            _integer => vec![cx.b.bin(Op::Imul, x[0], y[0])],
+        }
+    };
+    let mut all = factors[0].clone();
+    for f in &factors[1..] { all = times(cx, &all, f); }
+    let plus = match dtype.kind() { Kind::Complex(_) | Kind::Float(_) => Op::Fadd, Kind::Bool => Op::Bor, _integer => Op::Iadd };
+    sum.iter().zip(&all).map(|(s, x)| cx.b.bin(plus, *s, *x)).collect()
+}
+
+fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let s = subscripts(c.consts[0].as_ref().and_then(Const::as_str), &c.types[1..])?;
+    let dtype = c.ret.as_array().map_or(c.ret, |a| a.dtype);
+    let mut operands = vec![];
+    for (v, t) in c.args.iter().zip(c.types).skip(1) { operands.push(ArrayVal::new(cx, v, *t)?); }
+    // Every letter's length: axes of length 1 stretch.
+    let mut lengths: Vec<(char, Value)> = vec![];
+    for (a, letters) in operands.iter().zip(&s.operands) {
+        for (n, letter) in a.shape.iter().zip(letters) {
+            match lengths.iter().position(|(c, _)| c == letter) {
+                None => lengths.push((*letter, *n)),
+                Some(k) => {
+                    let known = lengths[k].1;
+                    let (one, free, same) = (cx.b.bin_imm(Op::IcmpEq, *n, 1), cx.b.bin_imm(Op::IcmpEq, known, 1), cx.b.bin(Op::IcmpEq, known, *n));
+                    let either = cx.or(one, free);
+                    let ok = cx.or(either, same);
+                    cx.check_format(ok, Class::ValueError, &format!("einsum: the axis '{letter}' has {{}} elements in one place and {{}} in another"), &[known, *n]);
+                    lengths[k].1 = cx.b.select(free, *n, known);
+                }
+            }
+        }
+    }
+    let length = |c: &char| lengths.iter().find(|(d, _)| d == c).map(|(_, n)| *n);
+    let shape: Vec<Value> = s.result.iter().filter_map(length).collect();
+    let summed: Vec<char> = lengths.iter().map(|(c, _)| *c).filter(|c| !s.result.contains(c)).collect();
+    let inner: Vec<Value> = summed.iter().filter_map(length).collect();
+    // How far an operand moves along a letter: along all axes that bear it.
+    let strides_of = |cx: &mut LowerCx<'_>, letters: &[char], at: usize| -> Vec<Value> {
+        letters.iter().map(|c| {
+            let mut step = cx.b.i64(0);
+            for ((n, stride), d) in operands[at].shape.iter().zip(&operands[at].strides).zip(&s.operands[at]) {
+                if c != d { continue; }
+                let (one, zero) = (cx.b.bin_imm(Op::IcmpEq, *n, 1), cx.b.i64(0));
+                let moved = cx.b.select(one, zero, *stride);
+                step = cx.b.bin(Op::Iadd, step, moved);
+            }
+            step
+        }).collect()
+    };
+    let mut outer = vec![];
+    let mut inward = vec![];
+    for k in 0..operands.len() {
+        outer.push(Stream { data: operands[k].data, strides: strides_of(cx, &s.result, k) });
+        inward.push(strides_of(cx, &summed, k));
+    }
+    if s.is_view() {
+        let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("einsum gives an array")) };
+        cx.b.helper(&super::object::obj_retain, &[operands[0].owner]);
+        return Ok(ArrayVal { ty, shape, strides: outer[0].strides.clone(), ..operands[0].clone() }.pack());
+    }
+    let types: Vec<Type> = operands.iter().map(|a| a.ty.dtype).collect();
+    let out = if shape.is_empty() { None } else { Some(ArrayVal::alloc(cx, dtype, &shape, Layout::C, false)?) };
+    let place = match &out { Some(a) => a.data, None => cx.b.slot_addr(16) };
+    outer.push(Stream { data: place, strides: out.as_ref().map_or_else(Vec::new, |a| a.strides.clone()) });
+    let held: Vec<Value> = out.iter().map(|a| a.owner).collect();
+    let zero: Val = { let z = cx.b.i64(0); cast::cast(cx, &[z], Type::i64(), dtype)? };
+    cx.guarded(&held, |cx| walk_polling(cx, &shape, &outer, &mut |cx, at| {
+        let streams: Vec<Stream> = inward.iter().zip(at).map(|(strides, p)| Stream { data: *p, strides: strides.clone() }).collect();
+        let sum = fold(cx, &inner, &streams, &zero, &mut |cx, at, sum| {
+            let mut factors = vec![];
+            for (p, t) in at.iter().zip(&types) {
+                let x = load_element(cx, *p, *t);
+                factors.push(cast::cast(cx, &x, *t, dtype)?);
+            }
+            Ok(add_product(cx, dtype, sum, &factors))
+        })?;
+        store_element(cx, at[at.len() - 1], dtype, &sum);
+        Ok(())
+    }))?;
+    Ok(match out { Some(a) => a.pack(), None => load_element(cx, place, dtype) })
+}
+
+// ---- tensordot
+
+/// The axes that are summed over, of `a` and of `b`.
+fn axes_of(axes: Option<&Const>, m: usize, n: usize) -> Result<(Vec<usize>, Vec<usize>)> {
+    let axes = axes.ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "the axes of tensordot() must be a constant integer or constant tuples"))?;
+    if let Some(k) = axes.as_int() {
+        let k = usize::try_from(k).ok().filter(|k| *k <= m.min(n)).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("tensordot: {k} axes cannot be summed over in {m} and {n} dimensions")))?;
+        return Ok(((m - k..m).collect(), (0..k).collect()));
+    }
+    let one = |c: &Const, n: usize| -> Result<Vec<usize>> {
+        let all: Vec<i64> = match c { Const::Tuple(t) => t.iter().filter_map(Const::as_int).collect(), c => c.as_int().into_iter().collect() };
+        all.iter().map(|k| {
+            let at = if *k < 0 { k + n as i64 } else { *k };
+            usize::try_from(at).ok().filter(|k| *k < n).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("tensordot: an operand of {n} dimensions has no axis {k}")))
+        }).collect()
+    };
+    let Const::Tuple(pair) = axes else { return refuse("tensordot: the axes are an integer or a pair") };
+    let [a, b] = pair.as_slice() else { return refuse("tensordot: the axes are an integer or a pair") };
+    let (a, b) = (one(a, m)?, one(b, n)?);
+    if a.len() != b.len() { return refuse("tensordot: as many axes of one operand as of the other are summed over"); }
+    Ok((a, b))
+}
+
+fn tensordot_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let (Some(a), Some(b)) = (args[0].ty.as_array(), args[1].ty.as_array()) else { return Err(no_match("tensordot()", args)) };
+    let (left, _) = axes_of(args[2].konst.as_ref(), a.ndim(), b.ndim())?;
+    let n = a.ndim() + b.ndim() - 2 * left.len();
+    Ok(Answer::of(Type::array(promote::result_type(a.dtype, b.dtype), n, Layout::C)))
+}
+
+/// A copy of the array as a matrix: the axes `rows`, then `columns`.
+fn as_matrix(cx: &mut LowerCx<'_>, a: &ArrayVal, rows: &[usize], columns: &[usize], dtype: Type) -> Result<ArrayVal> {
+    let order: Vec<usize> = rows.iter().chain(columns).copied().collect();
+    let pick = |v: &[Value]| order.iter().map(|k| v[*k]).collect::<Vec<_>>();
+    let turned = ArrayVal { ty: ArrayType { layout: Layout::A, ..a.ty }, shape: pick(&a.shape), strides: pick(&a.strides), ..a.clone() };
+    let copy = turned.copied(cx, dtype, Layout::C)?;
+    let (r, c) = copy.shape.split_at(rows.len());
+    let shape = vec![product(cx, r), product(cx, c)];
+    let strides = crate::lower::arrays::contiguous_strides(cx, &shape, copy.ty.itemsize(), Layout::C);
+    Ok(ArrayVal { ty: ArrayType { ndim: 2, ..copy.ty }, shape, strides, ..copy })
+}
+
+fn emit_tensordot(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (ArrayVal::new(cx, &c.args[0], c.types[0])?, ArrayVal::new(cx, &c.args[1], c.types[1])?);
+    let (left, right) = axes_of(c.consts[2].as_ref(), a.shape.len(), b.shape.len())?;
+    for (i, j) in left.iter().zip(&right) {
+        let same = cx.b.bin(Op::IcmpEq, a.shape[*i], b.shape[*j]);
+        cx.check(same, Class::ValueError, "shape-mismatch for sum");
+    }
+    let rest = |n: usize, summed: &[usize]| (0..n).filter(|k| !summed.contains(k)).collect::<Vec<_>>();
+    let (kept, other) = (rest(a.shape.len(), &left), rest(b.shape.len(), &right));
+    let Kind::Array(ret) = *c.ret else { return Err(Diagnostic::internal("tensordot gives an array")) };
+    let x = as_matrix(cx, &a, &kept, &left, ret.dtype)?;
+    let matrix = cx.guarded(&[x.owner], |cx| {
+        let y = as_matrix(cx, &b, &right, &other, ret.dtype)?;
+        let r = cx.guarded(&[y.owner], |cx| dot_of(cx, &x, &y))?;
+        cx.b.helper(&super::object::obj_release, &[y.owner]);
+        Ok(r)
+    })?;
+    cx.b.helper(&super::object::obj_release, &[x.owner]);
+    let shape: Vec<Value> = kept.iter().map(|k| a.shape[*k]).chain(other.iter().map(|k| b.shape[*k])).collect();
+    // The product lies as the result does.
+    let strides = crate::lower::arrays::contiguous_strides(cx, &shape, matrix.ty.itemsize(), Layout::C);
+    Ok(ArrayVal { ty: ret, shape, strides, ..matrix }.pack())
+}

@@ -1,0 +1,650 @@
+"""`np.linalg` on LAPACK: one matrix at a time, column by column, in double precision; results are converted back as NumPy converts them."""
+
+import math
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from numpy.linalg._linalg import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
+
+
+def _matrices(a):
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+
+
+def _squares(a):
+    _matrices(a)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def _double(a):
+    """The type that LAPACK computes in."""
+    if np.iscomplexobj(a):
+        return np.complex128
+    return np.float64
+
+
+def _result(a):
+    """The type of a result: that of `a`, float64 for integers."""
+    if np._is_inexact(a):
+        return a.dtype
+    return np.dtype(np.float64)
+
+
+def _result_of(a, b):
+    return np.result_type(_result(a), _result(b))
+
+
+def _real(dtype):
+    if dtype.kind == "c":
+        return np.dtype(np.float32) if dtype.itemsize == 8 else np.dtype(np.float64)
+    return dtype
+
+
+def _columns(a, dtype):
+    """A copy of a matrix, column by column."""
+    out = np.empty(a.shape, dtype, "F")
+    out[...] = a
+    return out
+
+
+def _count(shape):
+    n = 1
+    for k in shape:
+        n *= k
+    return n
+
+
+def _stack(a):
+    """The matrices of `a` along one axis."""
+    return a.reshape((_count(a.shape[:-2]),) + a.shape[-2:])
+
+
+# -- systems -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def solve(a, b):
+    return _solve(np.asarray(a), np.asarray(b))
+
+
+def _solve(a, b):
+    _squares(a)
+    n = a.shape[-1]
+    if b.ndim == 0:
+        raise ValueError("solve: Input operand 1 does not have enough dimensions (has 0, gufunc core with signature (m,m),(m,n)->(m,n) requires 2)")
+    if b.ndim == 1:
+        if b.shape[0] != n:
+            raise ValueError(f"solve1: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m)->(m) (size {b.shape[0]} is different from {n})")
+        if a.ndim == 2:
+            return _solved(a, b.reshape(n, 1), np.result_type(_double(a), _double(b))).reshape(n).astype(_result_of(a, b))
+        return _solve(a, np.broadcast_to(b.reshape(n, 1), a.shape[:-2] + (n, 1)))[..., 0]
+    if b.shape[-2] != n:
+        raise ValueError(f"solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m,n)->(m,n) (size {b.shape[-2]} is different from {n})")
+    if a.ndim == 2 and b.ndim == 2:
+        return np.ascontiguousarray(_solved(a, b, np.result_type(_double(a), _double(b)))).astype(_result_of(a, b))
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    left, right = _stack(np.broadcast_to(a, batch + a.shape[-2:])), _stack(np.broadcast_to(b, batch + b.shape[-2:]))
+    out = np.empty(right.shape, _result_of(a, b))
+    for i in range(len(left)):
+        out[i] = _solved(left[i], right[i], np.result_type(_double(a), _double(b)))
+    return out.reshape(batch + b.shape[-2:])
+
+
+def _solved(a, b, dtype):
+    x = _columns(b, dtype)
+    if np.linalg._lapack("dgesv", a.shape[0], b.shape[1], _columns(a, dtype), x) != 0:
+        raise LinAlgError("Singular matrix")
+    return x
+
+
+def inv(a):
+    return _inv(np.asarray(a))
+
+
+def _inv(a):
+    _squares(a)
+    n = a.shape[-1]
+    if a.ndim == 2:
+        return np.ascontiguousarray(_solved(a, np.eye(n), _double(a))).astype(_result(a))
+    matrices = _stack(a)
+    out = np.empty(matrices.shape, _result(a))
+    one = np.eye(n)
+    for i in range(len(matrices)):
+        out[i] = _solved(matrices[i], one, _double(a))
+    return out.reshape(a.shape)
+
+
+def _log_det(a, dtype):
+    """Sign and logarithm of the determinant of one matrix, from its LU factors."""
+    n = a.shape[0]
+    lu = _columns(a, dtype)
+    pivots = np.empty(n, np.int64)
+    sign, log = dtype(1), 0.0
+    if np.linalg._lapack("dgetrf", n, lu, pivots) > 0:
+        return dtype(0), -math.inf
+    for i in range(n):
+        if pivots[i] != i + 1:
+            sign = -sign
+        x = lu[i, i]
+        size = abs(x)
+        sign *= x / size
+        log += np.log(size)
+    return sign, log
+
+
+def slogdet(a):
+    return _slogdet(np.asarray(a))
+
+
+def _slogdet(a):
+    _squares(a)
+    result = _result(a)
+    real = _real(result)
+    if a.ndim == 2:
+        sign, log = _log_det(a, _double(a))
+        return SlogdetResult(result.type(sign), real.type(log))
+    matrices = _stack(a)
+    signs, logs = np.empty(len(matrices), result), np.empty(len(matrices), real)
+    for i in range(len(matrices)):
+        sign, log = _log_det(matrices[i], _double(a))
+        signs[i] = sign
+        logs[i] = log
+    return SlogdetResult(signs.reshape(a.shape[:-2]), logs.reshape(a.shape[:-2]))
+
+
+def det(a):
+    return _det(np.asarray(a))
+
+
+def _det(a):
+    _squares(a)
+    result = _result(a)
+    if a.ndim == 2:
+        sign, log = _log_det(a, _double(a))
+        return result.type(sign * np.exp(log))
+    matrices = _stack(a)
+    out = np.empty(len(matrices), result)
+    for i in range(len(matrices)):
+        sign, log = _log_det(matrices[i], _double(a))
+        out[i] = sign * np.exp(log)
+    return out.reshape(a.shape[:-2])
+
+
+# -- factors -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def cholesky(a, upper):
+    return _cholesky(np.asarray(a), bool(upper))
+
+
+def _cholesky(a, upper):
+    _squares(a)
+    matrices = _stack(a)
+    out = np.zeros(matrices.shape, _result(a))
+    n = a.shape[-1]
+    for i in range(len(matrices)):
+        c = _columns(matrices[i], _double(a))
+        if np.linalg._lapack("dpotrf", upper, n, c) != 0:
+            raise LinAlgError("Matrix is not positive definite")
+        for row in range(n):
+            if upper:
+                out[i, row, row:] = c[row, row:]
+            else:
+                out[i, row, : row + 1] = c[row, : row + 1]
+    return out.reshape(a.shape)
+
+
+def qr(a, mode):
+    x = np.asarray(a)
+    _matrices(x)
+    if mode == "r":
+        return _qr(x, False, False)[1]
+    if mode == "complete":
+        return QRResult(*_qr(x, True, True))
+    if mode != "reduced":
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    return QRResult(*_qr(x, False, True))
+
+
+def _qr(a, complete, with_q):
+    m, n = a.shape[-2], a.shape[-1]
+    least = min(m, n)
+    columns = m if complete and m > n else least
+    matrices = _stack(a)
+    q = np.empty((len(matrices), m, columns if with_q else 0), _result(a))
+    r = np.zeros((len(matrices), columns, n), _result(a))
+    for i in range(len(matrices)):
+        factors = np.zeros((m, max(n, columns)), _double(a), "F")
+        factors[:, :n] = matrices[i]
+        tau = np.empty(least, _double(a))
+        np.linalg._lapack("dgeqrf", m, n, factors, tau)
+        for row in range(least):
+            r[i, row, row:] = factors[row, row:n]
+        if with_q:
+            np.linalg._lapack("dorgqr", m, columns, least, factors, tau)
+            q[i] = factors[:, :columns]
+    return q.reshape(a.shape[:-2] + q.shape[-2:]), r.reshape(a.shape[:-2] + r.shape[-2:])
+
+
+# -- eigenvalues -------------------------------------------------------------------------------------------------------------------------------
+
+
+def _finite(a):
+    if not np.all(np.isfinite(a)):
+        raise LinAlgError("Array must not contain infs or NaNs")
+
+
+def _eig_of(a, vectors):
+    """Eigenvalues of one matrix, and its eigenvectors where asked for."""
+    n = a.shape[0]
+    dtype = _double(a)
+    values, imaginary = np.empty(n, dtype), np.zeros(n)
+    v = np.empty((n if vectors else 1, n if vectors else 1), dtype, "F")
+    if np.linalg._lapack("dgeev", vectors, n, _columns(a, dtype), values, imaginary, v) != 0:
+        raise LinAlgError("Eigenvalues did not converge")
+    if np.any(imaginary != 0):
+        raise ValueError("the eigenvalues of this real matrix are complex: compiled code gives them for a complex matrix, a.astype(np.complex128)")
+    return values, v
+
+
+def eig(a):
+    return _eig(np.asarray(a))
+
+
+def _eig(a):
+    _squares(a)
+    _finite(a)
+    matrices = _stack(a)
+    values, vectors = np.empty(matrices.shape[:-1], _result(a)), np.empty(matrices.shape, _result(a))
+    for i in range(len(matrices)):
+        w, v = _eig_of(matrices[i], True)
+        values[i] = w
+        vectors[i] = v
+    return EigResult(values.reshape(a.shape[:-1]), vectors.reshape(a.shape))
+
+
+def eigvals(a):
+    return _eigvals(np.asarray(a))
+
+
+def _eigvals(a):
+    _squares(a)
+    _finite(a)
+    matrices = _stack(a)
+    values = np.empty(matrices.shape[:-1], _result(a))
+    for i in range(len(matrices)):
+        w, v = _eig_of(matrices[i], False)
+        values[i] = w
+    return values.reshape(a.shape[:-1])
+
+
+def _upper(UPLO):
+    if UPLO == "L" or UPLO == "l":
+        return False
+    if UPLO == "U" or UPLO == "u":
+        return True
+    raise ValueError("UPLO argument must be 'L' or 'U'")
+
+
+def _eigh_of(a, vectors, upper):
+    n = a.shape[0]
+    v = _columns(a, _double(a))
+    values = np.empty(n)
+    if np.linalg._lapack("dsyevd", vectors, upper, n, v, values) != 0:
+        raise LinAlgError("Eigenvalues did not converge")
+    return values, v
+
+
+def eigh(a, UPLO):
+    return _eigh(np.asarray(a), _upper(UPLO))
+
+
+def _eigh(a, upper):
+    _squares(a)
+    matrices = _stack(a)
+    values, vectors = np.empty(matrices.shape[:-1], _real(_result(a))), np.empty(matrices.shape, _result(a))
+    for i in range(len(matrices)):
+        w, v = _eigh_of(matrices[i], True, upper)
+        values[i] = w
+        vectors[i] = v
+    return EighResult(values.reshape(a.shape[:-1]), vectors.reshape(a.shape))
+
+
+def eigvalsh(a, UPLO):
+    return _eigvalsh(np.asarray(a), _upper(UPLO))
+
+
+def _eigvalsh(a, upper):
+    _squares(a)
+    matrices = _stack(a)
+    values = np.empty(matrices.shape[:-1], _real(_result(a)))
+    for i in range(len(matrices)):
+        w, v = _eigh_of(matrices[i], False, upper)
+        values[i] = w
+    return values.reshape(a.shape[:-1])
+
+
+# -- singular values ---------------------------------------------------------------------------------------------------------------------------
+
+
+def _svd_of(a, job):
+    m, n = a.shape[0], a.shape[1]
+    least = min(m, n)
+    dtype = _double(a)
+    s = np.empty(least)
+    u = np.empty((m if job else 1, (m if job == 2 else least) if job else 1), dtype, "F")
+    v = np.empty(((n if job == 2 else least) if job else 1, n if job else 1), dtype, "F")
+    if m == 0 or n == 0:
+        u[...] = 0
+        v[...] = 0
+        for k in range(min(u.shape[0], u.shape[1])):
+            u[k, k] = 1
+        for k in range(min(v.shape[0], v.shape[1])):
+            v[k, k] = 1
+        return u, s, v
+    if np.linalg._lapack("dgesdd", job, m, n, _columns(a, dtype), s, u, v) != 0:
+        raise LinAlgError("SVD did not converge")
+    return u, s, v
+
+
+def svd(a, full_matrices, compute_uv, hermitian):
+    if hermitian:
+        raise ValueError("compiled code computes singular values with hermitian=False only")
+    if compute_uv:
+        return SVDResult(*_svd(np.asarray(a), bool(full_matrices)))
+    return _singular(np.asarray(a))
+
+
+def _svd(a, full):
+    _matrices(a)
+    m, n = a.shape[-2], a.shape[-1]
+    least = min(m, n)
+    matrices = _stack(a)
+    k = len(matrices)
+    us, vs = np.empty((k, m, m if full else least), _result(a)), np.empty((k, n if full else least, n), _result(a))
+    ss = np.empty((k, least), _real(_result(a)))
+    for i in range(k):
+        u, s, v = _svd_of(matrices[i], 2 if full else 1)
+        us[i] = u
+        ss[i] = s
+        vs[i] = v
+    batch = a.shape[:-2]
+    return us.reshape(batch + us.shape[1:]), ss.reshape(batch + ss.shape[1:]), vs.reshape(batch + vs.shape[1:])
+
+
+def svdvals(x):
+    return _singular(np.asarray(x))
+
+
+def _singular(a):
+    _matrices(a)
+    matrices = _stack(a)
+    out = np.empty((len(matrices), min(a.shape[-2], a.shape[-1])), _real(_result(a)))
+    for i in range(len(matrices)):
+        u, s, v = _svd_of(matrices[i], 0)
+        out[i] = s
+    return out.reshape(a.shape[:-2] + out.shape[1:])
+
+
+def pinv(a, rcond, hermitian):
+    if hermitian:
+        raise ValueError("compiled code computes pseudo-inverses with hermitian=False only")
+    return _pinv(np.asarray(a), 1e-15 if rcond is None else rcond)
+
+
+def _pinv(a, rcond):
+    _matrices(a)
+    if a.size == 0:
+        return np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), _result(a))
+    u, s, v = _svd(np.conjugate(a), False)
+    cutoff = rcond * np.max(s, -1, None, True)
+    inverse = np.zeros_like(s)
+    for k in np.ndindex(s.shape):
+        if s[k] > cutoff[k[:-1]][0]:
+            inverse[k] = 1 / s[k]
+    return np.matmul(np.swapaxes(v, -1, -2), np.multiply(inverse[..., np.newaxis], np.swapaxes(u, -1, -2)))
+
+
+def matrix_rank(A, tol, hermitian):
+    if hermitian:
+        raise ValueError("compiled code computes ranks with hermitian=False only")
+    return _rank(np.asarray(A), tol)
+
+
+def _rank(a, tol):
+    if a.ndim < 2:
+        return int(not np.all(a == 0))
+    s = _singular(a)
+    if a.ndim == 2:
+        return _rank_of(s, max(a.shape[0], a.shape[1]), tol)
+    rows = s.reshape(_count(s.shape[:-1]), s.shape[-1])
+    out = np.empty(len(rows), np.int64)
+    for i in range(len(rows)):
+        out[i] = _rank_of(rows[i], max(a.shape[-2], a.shape[-1]), tol)
+    return out.reshape(s.shape[:-1])
+
+
+def _rank_of(s, longest, tol):
+    if tol is None:
+        largest = s[0] if len(s) > 0 else s.dtype.type(0)
+        return np.count_nonzero(s > largest * (longest * np.finfo(s.dtype).eps))
+    return np.count_nonzero(s > tol)
+
+
+def lstsq(a, b, rcond):
+    return _lstsq(np.asarray(a), np.asarray(b), rcond)
+
+
+def _lstsq(a, b, rcond):
+    if b.ndim == 1:
+        x, residuals, rank, s = _lstsq(a, b.reshape(len(b), 1), rcond)
+        return x[:, 0].copy(), residuals, rank, s
+    if a.ndim != 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    if b.ndim != 2:
+        raise LinAlgError(f"{b.ndim}-dimensional array given. Array must be two-dimensional")
+    m, n, k = a.shape[0], a.shape[1], b.shape[1]
+    if m != b.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    dtype, result = np.result_type(_double(a), _double(b)), _result_of(a, b)
+    limit = 2.220446049250313e-16 * max(n, m) if rcond is None else float(rcond)
+    rows = max(1, m, n)
+    x = np.zeros((rows, max(k, 1)), dtype, "F")
+    x[:m, :k] = b
+    s, rank = np.empty(min(m, n)), np.zeros(1, np.int64)
+    if m > 0 and n > 0:
+        if np.linalg._lapack("dgelsd", m, n, k, _columns(a, dtype), x, rows, s, limit, rank) != 0:
+            raise LinAlgError("SVD did not converge in Linear Least Squares")
+    found = int(rank[0])
+    residuals = np.zeros(k if found == n and m > n else 0, _real(result))
+    for j in range(len(residuals)):
+        total = 0.0
+        for i in range(n, m):
+            total += abs(x[i, j]) ** 2
+        residuals[j] = total
+    return np.ascontiguousarray(x[:n, :k]).astype(result), residuals, found, s.astype(_real(result))
+
+
+# -- powers and norms --------------------------------------------------------------------------------------------------------------------------
+
+
+def matrix_power(a, n):
+    x = np.asarray(a)
+    _squares(x)
+    if not isinstance(n, int):
+        raise TypeError("exponent must be an integer")
+    if np._is_inexact(x):
+        return _power(x, n)
+    if n < 0:
+        # NumPy gives floats here; the type must not depend on the exponent.
+        raise ValueError("a negative power of a matrix of integers is not one: pass a.astype(np.float64)")
+    return _positive_power(x, n)
+
+
+def _power(a, n):
+    if n < 0:
+        return _positive_power(_inv(a), -n)
+    return _positive_power(a.copy(), n)
+
+
+def _positive_power(a, n):
+    if n == 0:
+        out = np.zeros_like(a)
+        for k in range(a.shape[-1]):
+            out[..., k, k] = 1
+        return out
+    if n == 3:
+        return np.matmul(np.matmul(a, a), a)
+    z = a.copy()
+    while n % 2 == 0:
+        z = np.matmul(z, z)
+        n //= 2
+    result = z
+    n //= 2
+    while n > 0:
+        z = np.matmul(z, z)
+        if n % 2 == 1:
+            result = np.matmul(result, z)
+        n //= 2
+    return result
+
+
+def cond(x, p):
+    return _cond(np.asarray(x), p)
+
+
+def _cond(a, p):
+    _matrices(a)
+    if a.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if a.ndim != 2:
+        raise LinAlgError("compiled code computes the condition number of one matrix at a time")
+    if p is None:
+        return _ratio(a, 0)
+    if not isinstance(p, str):
+        if p == 2:
+            return _ratio(a, 0)
+        if p == -2:
+            return _ratio(a, -1)
+    _squares(a)
+    return _real(_result(a)).type(_norm_of_matrix(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
+
+
+def _norm_of_inverse(a, p):
+    n = len(a)
+    x = _columns(np.eye(n), _double(a))
+    if np.linalg._lapack("dgesv", n, n, _columns(a, _double(a)), x) != 0:
+        return math.inf
+    return float(_norm_of_matrix(x, p))
+
+
+def _ratio(a, above):
+    s = _singular(a)
+    r = np.true_divide(s[above], s[-1 - above])
+    if np.isnan(r) and not np.any(np.isnan(a)):
+        return s.dtype.type(math.inf)
+    return r
+
+
+def norm(x, ord, axis, keepdims):
+    a = np.asarray(x)
+    if not np._is_inexact(a):
+        return _norm(a.astype(np.float64), ord, axis, keepdims)
+    return _norm(a, ord, axis, keepdims)
+
+
+def _norm(a, ord, axis, keepdims):
+    if axis is None:
+        if ord is None:
+            return _kept(_length(np.ravel(a)), a, keepdims)
+        if a.ndim == 1:
+            return _norm_of_vectors(a, ord, 0, keepdims)
+        if a.ndim == 2:
+            return _kept(_norm_of_matrix(a, ord), a, keepdims)
+        raise ValueError("Improper number of dimensions to norm.")
+    if isinstance(axis, tuple):
+        if len(axis) == 2:
+            return _norm_of_matrices(a, ord, axis, keepdims)
+        if len(axis) == 1:
+            return _norm_of_vectors(a, ord, axis[0], keepdims)
+        raise ValueError("Improper number of dimensions to norm.")
+    return _norm_of_vectors(a, ord, axis, keepdims)
+
+
+def _kept(x, a, keepdims):
+    if keepdims:
+        return np.asarray(x).reshape((1,) * a.ndim)
+    return x
+
+
+def _length(x):
+    if np.iscomplexobj(x):
+        return np.sqrt(np.dot(x.real, x.real) + np.dot(x.imag, x.imag))
+    return np.sqrt(np.dot(x, x))
+
+
+def _squared(a):
+    if np.iscomplexobj(a):
+        return a.real * a.real + a.imag * a.imag
+    return a * a
+
+
+def _norm_of_vectors(a, ord, axis, keepdims):
+    if ord is None:
+        return np.sqrt(np.sum(_squared(a), axis, None, None, keepdims))
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    if ord == math.inf:
+        return np.max(np.abs(a), axis, None, keepdims, 0)
+    if ord == -math.inf:
+        return np.min(np.abs(a), axis, None, keepdims)
+    if ord == 0:
+        return np.sum((a != 0).astype(a.real.dtype), axis, None, None, keepdims)
+    if ord == 1:
+        return np.sum(np.abs(a), axis, None, None, keepdims)
+    if ord == 2:
+        return np.sqrt(np.sum(_squared(a), axis, None, None, keepdims))
+    power = a.real.dtype.type(ord)
+    return np.power(np.sum(np.power(np.abs(a), power), axis, None, None, keepdims), 1 / power)
+
+
+def _norm_of_matrix(a, ord):
+    if ord is None:
+        return np.sqrt(np.sum(_squared(a)))
+    if isinstance(ord, str):
+        if ord == "fro" or ord == "f":
+            return _length(np.ravel(a))
+        if ord == "nuc":
+            return np.sum(_singular(a))
+        raise ValueError("Invalid norm order for matrices.")
+    if ord == 2:
+        return np.max(_singular(a), None, None, False, 0)
+    if ord == -2:
+        return np.min(_singular(a))
+    if ord == 1:
+        return np.max(np.sum(np.abs(a), 0), None, None, False, 0)
+    if ord == -1:
+        return np.min(np.sum(np.abs(a), 0))
+    if ord == math.inf:
+        return np.max(np.sum(np.abs(a), 1), None, None, False, 0)
+    if ord == -math.inf:
+        return np.min(np.sum(np.abs(a), 1))
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def _norm_of_matrices(a, ord, axis, keepdims):
+    rows, columns = axis[0] % a.ndim, axis[1] % a.ndim
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    last = np.moveaxis(a, axis, (-2, -1))
+    if a.ndim == 2:
+        return _kept(_norm_of_matrix(last, ord), a, keepdims)
+    matrices = _stack(np.ascontiguousarray(last))
+    out = np.empty(len(matrices), a.real.dtype)
+    for i in range(len(matrices)):
+        out[i] = _norm_of_matrix(matrices[i], ord)
+    r = out.reshape(last.shape[:-2])
+    if keepdims:
+        return np.expand_dims(r, (rows, columns))
+    return r
