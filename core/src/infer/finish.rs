@@ -469,7 +469,7 @@ impl Finisher<'_, '_> {
                 self.push(Op::Yield, vec![v], ty)
             }
             Op::PushHandled | Op::PopHandled => self.push(node.op.clone(), args, ty),
-            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Cast
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Cast
             | Op::Retain | Op::Release => return Err(Diagnostic::internal(format!("{:?} was not resolved", node.op))),
         })
     }

@@ -340,7 +340,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 Ok((Type::none(), None, node.unwind.is_some()))
             }
             Op::PushHandled | Op::PopHandled => plain(Type::none()),
-            Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
+            Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Cast | Op::Retain | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
         }
     }
 

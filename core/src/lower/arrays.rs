@@ -120,6 +120,13 @@ impl ArrayVal {
 #[derive(Clone, Debug)]
 pub struct Stream { pub data: Value, pub strides: Vec<Value> }
 
+impl Stream {
+    /// The address of element `i` of each of some streams with one level.
+    pub fn at(streams: &[Stream], cx: &mut LowerCx<'_>, i: Value) -> Vec<Value> {
+        streams.iter().map(|s| { let off = cx.b.bin(Op::Imul, i, s.strides[0]); cx.b.ptr_add(s.data, off) }).collect()
+    }
+}
+
 /// Nested loops over a shape in C order; the body gets the address of the current element of each stream.
 pub fn walk(
     cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,

@@ -1,6 +1,7 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Val, split_leaves};
+use super::lazy::Elements;
 use super::{cast, constants, target};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
@@ -11,7 +12,8 @@ use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::Body;
-use crate::ssa::{Block, BlockCall, Func, InstNode, InstanceId, Loc, Op, Term, Value};
+use crate::ops::ufunc::Chain;
+use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
@@ -270,6 +272,13 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 out
             }
             Op::Apply(op) => self.apply(op, node, ty)?,
+            Op::Fused(fused) => self.fused(fused, node, ty)?,
+            Op::Broadcast => {
+                let mut args = vec![];
+                for a in &node.args { args.push(self.val(*a)?); }
+                let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
+                crate::ops::ufunc::emit_broadcast(&mut self.cx, &args, &types, ty.leaf_count())?
+            }
             Op::CallInstance(id) => self.call_instance(*id, node)?,
             Op::Region(id) => self.region(*id, node)?,
             Op::PushHandled => {
@@ -327,9 +336,47 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 }
                 Ok(r)
             }
-            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit),
+            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit, Chain::default()),
             Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
         }
+    }
+
+    /// Steps in one loop: each but the last adds to the chain, which the last one runs.
+    fn fused(&mut self, fused: &Fused, node: &InstNode, ret: Type) -> Result<Val> {
+        let mut chain = Chain::default();
+        for (k, step) in fused.steps.iter().enumerate() {
+            let (mut args, mut types, mut consts) = (vec![], vec![], vec![]);
+            chain.operands.clear();
+            for a in &step.args {
+                let (v, t, c, from) = match *a {
+                    FusedArg::Operand(i) => { let v = node.args[i as usize]; (self.val(v)?, self.ty(v), self.consts[v.index()].clone(), None) }
+                    FusedArg::Step(j) => {
+                        let before = &fused.steps[j as usize];
+                        let shape = match before.shape { Some(i) => self.val(node.args[i as usize])?, None => vec![] };
+                        (vec![], before.ty, None, Some((j as usize, shape)))
+                    }
+                };
+                args.push(v);
+                types.push(t);
+                consts.push(c);
+                chain.operands.push(from);
+            }
+            if k + 1 < fused.steps.len() {
+                chain.step(&mut self.cx, step.op, &args, &types, &consts, step.ty)?;
+                continue;
+            }
+            let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
+            return match (step.op.body, step.op.lazy) {
+                (Body::Ufunc(rule, emit), _) => crate::ops::ufunc::emit_call(&mut self.cx, &call, step.op, rule, emit, chain),
+                (_, Some((operand, emit))) => {
+                    let array = types[operand].as_array().ok_or_else(|| Diagnostic::internal("elements of no array"))?;
+                    let shape = chain.operands[operand].take().ok_or_else(|| Diagnostic::internal("elements without a shape"))?.1;
+                    emit(&mut self.cx, &call, &Elements { lazy: chain.lazy, shape, dtype: array.dtype, layout: array.layout })
+                }
+                (Body::Lir(..) | Body::Py(_), None) => Err(Diagnostic::internal(format!("{} takes no elements", step.op.name()))),
+            };
+        }
+        Err(Diagnostic::internal("nothing was fused"))
     }
 
     fn call_instance(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {

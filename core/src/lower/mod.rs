@@ -1,6 +1,6 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`generator`] turns a
+//! [`fuse`] joins operations on arrays, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`generator`] turns a
 //! generator into a frame and a resume function, [`gpu`] makes kernels.
 
 pub mod arrays;
@@ -9,7 +9,9 @@ pub mod constants;
 pub mod cx;
 pub mod func;
 pub mod generator;
+pub mod fuse;
 pub mod gpu;
+pub mod lazy;
 pub mod ownership;
 pub mod wrapper;
 
@@ -41,6 +43,7 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
         let mut func = Func::clone(&typed.func);
         func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
+        fuse::fuse(&mut func, session);
         ownership::insert_references(&mut func);
         for id in bodies(&func) { if regions.insert(id) { let t = target(session, id); module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params)); } }
         for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }

@@ -46,7 +46,9 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
             let mut types = node.args.iter().map(|a| func.types[a.index()]);
             op.raises || types.clone().any(crate::types::promote::runs_generator) || crate::ops::ufunc::may_raise(op, &mut types)
         }
-        Op::CallInstance(_) | Op::Region(_) | Op::CheckBound { .. } | Op::Cast => true,
+        Op::CallInstance(_) | Op::Region(_) | Op::CheckBound { .. } | Op::Fused(_) | Op::Cast => true,
+        // The shape of one array is what it is.
+        Op::Broadcast => node.args.iter().filter(|a| func.types[a.index()].as_array().is_some() || func.types[a.index()].members().is_some()).count() > 1,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
         | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
         // The generator is closed while it is suspended here.
@@ -70,7 +72,7 @@ fn ownership(func: &Func, node: &InstNode) -> Own {
         Op::MakeFunction { .. } | Op::Yield => Own::Consumes,
         Op::Cast | Op::CheckBound { .. } | Op::Member(_) | Op::Narrow(_) => Own::Aliases,
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
-        | Op::PushHandled | Op::PopHandled | Op::CallInstance(_) | Op::Region(_) | Op::Retain | Op::Release => Own::Fresh,
+        | Op::PushHandled | Op::PopHandled | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Retain | Op::Release => Own::Fresh,
     }
 }
 

@@ -1,21 +1,22 @@
 //! Basic indexing of arrays: integers, slices, ellipsis and new axes, read and written, with broadcasting.
 
 use super::sequence::adjust_slice;
-use super::ufunc::broadcasts_to;
+use super::ufunc::{broadcasts_to, write_apart};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, fill_elements, load_element, shape_text};
+use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, fill_elements, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads()
         .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh }).doc("`a[i, j:k, ..., None]`: an element, or a view."),
-    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().doc("`a[i, j:k] = value`, with broadcasting."),
+    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(2, emit_set_lazy).doc("`a[i, j:k] = value`, with broadcasting."),
 ];
 
 /// One step of an index.
@@ -214,6 +215,35 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
     let v = view(cx, &a, &c.args[1], c.types[1], ndim, layout)?;
     assign(cx, &v, &c.args[2], c.types[2])?;
+    Ok(vec![])
+}
+
+/// Writes what is yet to be computed straight to where it belongs.
+fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
+    if refuse_readonly(cx, c) { return Ok(vec![]); }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    check_writable(cx, &a, "assignment destination is read-only");
+    let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
+    let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
+    let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
+    let v = view(cx, &a, &c.args[1], c.types[1], ndim, layout)?;
+    if e.shape.len() != ndim {
+        // Stretched along a new dimension, elements would be computed again and again.
+        let made = e.array(cx)?;
+        cx.guarded(&[made.owner], |cx| assign_array(cx, &v, &made))?;
+        cx.b.helper(&super::object::obj_release, &[made.owner]);
+        return Ok(vec![]);
+    }
+    if let Some(fits) = broadcasts_to(cx, &e.shape, &v.shape) {
+        let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(ndim), shape_text(ndim));
+        cx.check_format(fits, Class::ValueError, &text, &[e.shape.as_slice(), &v.shape].concat());
+    }
+    write_apart(cx, &v, &e.lazy.arrays, false, &mut |cx, to| elementwise(cx, to, &e.lazy.arrays, &mut |cx, p, at| {
+        let x = e.element(cx, at)?;
+        let x = cast::cast(cx, &x, e.dtype, to.ty.dtype)?;
+        store_element(cx, p, to.ty.dtype, &x);
+        Ok(())
+    }))?;
     Ok(vec![])
 }
 

@@ -58,6 +58,9 @@ impl Map {
     ];
     pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
 
+    /// Whether an element takes longer than it takes to read one from memory.
+    pub fn is_slow(self) -> bool { matches!(self, Map::Exp | Map::Log | Map::Pow) }
+
     /// Whether its results are truth values.
     pub fn gives_bools(self) -> bool { self.takes(Type::f64(), Type::bool()) }
 
@@ -73,6 +76,9 @@ impl Map {
         }
     }
 }
+
+/// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of 128 has fewer than 60 levels, of two words each.
+pub const SUMS: usize = 1024;
 
 crate::runtime_fns! {
     /// Arrays as memory. What may take seconds looks for Ctrl-C now and then, and then leaves its result half done.
@@ -94,6 +100,14 @@ crate::runtime_fns! {
     fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 [Reads, Never];
     /// Sum of `n` float32, pairwise as NumPy.
     fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 [Reads, Never];
+    /// A pairwise sum of `n` elements, block by block: gives the number of blocks. `state` has room for [`SUMS`] bytes.
+    fn array_sums_begin(state: P, n: i64) -> i64 [Writes, Never];
+    /// How many elements the next block has.
+    fn array_sums_next(state: P) -> i64 [Writes, Never];
+    /// Takes the sum of a block; adds in float32 where `single` is 1.
+    fn array_sums_push(state: P, sum: f64, single: i8) [Writes, Never];
+    /// The sum of all blocks.
+    fn array_sums_end(state: P) -> f64 [Reads, Never];
     /// Positions of the minima (`max` 0) or maxima (1) along an axis, or of the whole array in C order when `axis` is -1, into `out`: int64 in C order. The first
     /// NaN wins where `nan` is 0; where it is 1 NaN is left out, and ValueError "All-NaN slice encountered". ValueError for nothing.
     fn array_arg(ctx: Ctx, max: i8, nan: i8, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Pending];

@@ -6,6 +6,7 @@
 use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::lazy::Elements;
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
@@ -15,6 +16,9 @@ pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
 pub type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
 /// Emits LIR for one typed call.
 pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
+
+/// Emits LIR for one typed call whose operand of that number is not in memory; its machine values are empty.
+pub type LazyEmit = fn(&mut LowerCx<'_>, &OpCall<'_>, &Elements) -> Result<Val>;
 
 /// The ways to implement an operation.
 #[derive(Clone, Copy)]
@@ -67,12 +71,14 @@ pub struct OpDef {
     pub takes: fn(&[Arg]) -> bool,
     /// The kernel that does the scalar loop of a ufunc over contiguous memory.
     pub kernel: Option<kernel::Map>,
+    /// Which operand may be elements that are yet to be computed, and how the operation is carried out then.
+    pub lazy: Option<(usize, LazyEmit)>,
     pub doc: &'static str,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, doc: "" }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
@@ -88,6 +94,8 @@ impl OpDef {
     pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef { self.takes = takes; self }
     /// Over contiguous memory the run-time's kernel does the same; where it takes the types.
     pub const fn kernel(mut self, map: kernel::Map) -> OpDef { self.kernel = Some(map); self }
+    /// The operand need not be in memory: `emit` gets what computes its elements.
+    pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef { self.lazy = Some((operand, emit)); self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
     /// The parameters, parsed once for each spelling.

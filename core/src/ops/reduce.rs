@@ -10,10 +10,11 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
-use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
+use crate::lir::{Alias, Op, Ty, Value};
+use crate::lower::arrays::{ArrayVal, Stream, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
@@ -29,7 +30,8 @@ macro_rules! reductions {
     ($( [$($path:literal),+], $params:ident, $op:ident, $lib:literal, $doc:literal; )+ others: $($other:expr),+ $(,)?) => {
         pub static OPS: &[OpDef] = &[
             $(
-                OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads().doc($doc),
+                OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads()
+                    .lazy(0, |cx, c, e| emit_lazy(cx, c, e, Reduce::$op)).doc($doc),
                 OpDef::new(&[$($path),+], $params, Body::Py($lib)).only_if(|a| !is_direct(a)).raises().doc($doc),
             )+
             $($other),+
@@ -318,6 +320,84 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
     cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
     Ok(out.pack())
+}
+
+/// A reduction of elements that are yet to be computed.
+fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> Result<Val> {
+    let args = args_of(c);
+    let acc = computed(op, e.dtype, dtype_of(&args))?;
+    let all = matches!(axes_of(&args[1], "axis")?, Axes::All) && !args[args.len() - 1].flag("keepdims")?;
+    if all && let Some(streams) = e.lazy.streams(cx, &e.shape, e.layout) {
+        let n = product(cx, &e.shape);
+        match op {
+            Reduce::Sum if acc == e.dtype && acc.is_float() => return pairwise_sum(cx, e, &streams, n),
+            Reduce::Sum | Reduce::Prod if acc.is_index() => return accumulate(cx, e, &streams, n, acc, |cx, s, x| cx.b.bin(if op == Reduce::Sum { Op::Iadd } else { Op::Imul }, s, x), (op == Reduce::Prod) as i64),
+            Reduce::CountNonzero => return accumulate(cx, e, &streams, n, Type::i64(), |cx, s, x| cx.b.bin(Op::Iadd, s, x), 0),
+            Reduce::Any => return accumulate(cx, e, &streams, n, Type::bool(), |cx, s, x| cx.or(s, x), 0),
+            Reduce::All => return accumulate(cx, e, &streams, n, Type::bool(), |cx, s, x| cx.and(s, x), 1),
+            Reduce::Sum | Reduce::Prod | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => {}
+        }
+    }
+    let made = e.array(cx)?;
+    let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
+    let r = cx.guarded(&[made.owner], |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
+    cx.b.helper(&super::object::obj_release, &[made.owner]);
+    Ok(r)
+}
+
+/// Puts elements together one after the other; for operations that do not depend on the order.
+fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, acc: Type, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value, start: i64) -> Result<Val> {
+    let truth = !matches!(*acc, Kind::Int(_)) || *acc == Kind::Bool;
+    let start = if *acc == Kind::Bool { cx.b.bool(start == 1) } else { cx.b.i64(start) };
+    cx.for_range_polling(n, &[start], |cx, i, state| {
+        let at = Stream::at(streams, cx, i);
+        let x = e.element(cx, &at)?;
+        // What counts or asks looks at truth.
+        let (x, from) = if truth || *e.dtype == Kind::Bool { (cast::cast(cx, &x, e.dtype, Type::bool())?, Type::bool()) } else { (x, e.dtype) };
+        let x = if *acc == Kind::Bool { x } else { cast::cast(cx, &x, from, acc)? };
+        Ok(vec![put(cx, state[0], x[0])])
+    })
+}
+
+/// Elements of a block of the pairwise sum, which NumPy adds in eight lanes.
+const BLOCK: i64 = 128;
+
+/// The sum of floats as NumPy adds an array of them: block after block into a buffer, and blocks in a tree that the run-time keeps.
+fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
+    let single = e.dtype.itemsize() == 4;
+    let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
+    let item = e.dtype.itemsize();
+    let (buffer, state) = (cx.b.slot_addr((BLOCK * item) as u32), cx.b.slot_addr(k::SUMS as u32));
+    let small = cx.b.bin_imm(Op::IcmpSle, n, BLOCK);
+    let (one, start) = (cx.b.i64(1), cx.b.i64(0));
+    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n])]))?[0];
+    let last = cx.for_range(blocks, &[start, zero], |cx, _, carried| {
+        let first = carried[0];
+        let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];
+        cx.for_range(len, &[], |cx, i, _| {
+            let place = cx.b.bin(Op::Iadd, first, i);
+            let at = Stream::at(streams, cx, place);
+            let x = e.element(cx, &at)?;
+            let off = cx.b.bin_imm(Op::Imul, i, item);
+            let p = cx.b.ptr_add(buffer, off);
+            cx.b.store(x[0], p, 0, Alias::Stack);
+            Ok(vec![])
+        })?;
+        let step = cx.b.i64(item);
+        let sum = cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[buffer, len, step]);
+        let big = cx.not(small);
+        cx.if_then(big, |cx| {
+            let (wide, flag) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum }, cx.b.iconst(Ty::I8, single as i64));
+            cx.helper(&k::array_sums_push, &[state, wide, flag]);
+            Ok(())
+        })?;
+        cx.poll();
+        Ok(vec![cx.b.bin(Op::Iadd, first, len), sum])
+    })?;
+    cx.if_else(small, |_| Ok(vec![last[1]]), |cx| {
+        let sum = cx.helper_value(&k::array_sums_end, &[state]);
+        Ok(vec![if ty == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
+    })
 }
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

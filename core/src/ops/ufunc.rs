@@ -9,7 +9,8 @@ use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
-use crate::types::{Access, ArrayType, Int, Kind, Layout, Type};
+use crate::lower::lazy::{Lazy, Operand, Step};
+use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
 pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
@@ -26,7 +27,7 @@ struct Options<'a> { mask: Option<&'a Arg>, dtype: Option<Type> }
 impl<'a> Options<'a> {
     fn of(op: &'static OpDef, args: &'a [Arg]) -> Result<Options<'a>> {
         let [mask, dtype] = &args[op.spec().params.len().min(args.len())..] else { return Ok(Options::default()) };
-        let known = matches!(mask.konst, Some(crate::types::Const::Bool(true)));
+        let known = matches!(mask.konst, Some(Const::Bool(true)));
         let element = mask.ty.as_array().map_or(mask.ty, |a| a.dtype);
         if *element != Kind::Bool { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("where of {} must be bool, not {element}", op.name()))); }
         let dtype = if dtype.is_none() { None } else { Some(dtype_arg(dtype).ok_or_else(|| no_match("dtype", std::slice::from_ref(dtype)))?) };
@@ -120,35 +121,40 @@ fn element_args(operands: &[Arg]) -> Vec<Arg> {
     operands.iter().map(|a| match a.ty.as_array() { Some(t) => Arg::of(t.dtype), None => Arg { ty: a.ty, konst: a.konst.clone() } }).collect()
 }
 
-/// One operand, converted as far as it can be in front of the loop.
-enum Operand { Scalar(Val), Array(ArrayVal) }
-
-/// The scalar loop of a call: its operands, their types inside the loop, and what it gives.
+/// The scalar loop of a call: what computes one element, and where it runs.
 struct Loop<'a> {
-    operands: Vec<Operand>, types: Vec<Type>, ret: Type, emit: super::Emit, consts: Vec<Option<crate::types::Const>>, call: &'a OpCall<'a>,
+    lazy: Lazy, call: &'a OpCall<'a>,
+    /// The shape of each operand that has one.
+    shapes: Vec<Option<Vec<Value>>>,
+    /// What the last step gives.
+    ret: Type,
     /// Which elements are computed; none for all.
-    mask: Option<Operand>,
+    mask: Option<Mask>,
     /// The kernel that does the same over contiguous memory.
     kernel: Option<Map>,
 }
 
+enum Mask { Scalar(Val), Array(ArrayVal) }
+
 impl Loop<'_> {
     /// The arrays that the loop passes: operands, and last the mask.
     fn arrays(&self) -> Vec<ArrayVal> {
-        self.operands.iter().chain(&self.mask).filter_map(|o| if let Operand::Array(a) = o { Some(a.clone()) } else { None }).collect()
+        let mask = if let Some(Mask::Array(a)) = &self.mask { Some(a.clone()) } else { None };
+        self.lazy.arrays.iter().cloned().chain(mask).collect()
     }
 
     /// A call of the kernel, if there is one for operands and results as they are in memory.
     fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value) -> Result<()> + use<>> {
-        let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(self.types[0], self.ret))?;
-        let t = self.types[0];
+        let [step] = self.lazy.steps.as_slice() else { return None };
+        let t = step.types[0];
+        let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(t, self.ret))?;
         // A kernel passes over one array at least.
-        if self.types.iter().any(|other| *other != t) || self.arrays().is_empty() { return None; }
+        if step.types.iter().any(|other| *other != t) || self.lazy.arrays.iter().any(|a| a.ty.dtype != t) || self.lazy.arrays.is_empty() { return None; }
         let mut operands = vec![];
-        for o in &self.operands {
+        for o in &step.operands {
             operands.push(match o {
-                Operand::Array(a) if a.ty.dtype == t => (a.data, 1),
-                Operand::Array(_) => return None,
+                Operand::Array(k) => (self.lazy.arrays[*k].data, 1),
+                Operand::Step(_) => return None,
                 Operand::Scalar(v) => {
                     let place = cx.b.slot_addr(16);
                     store_element(cx, place, t, v);
@@ -169,33 +175,70 @@ impl Loop<'_> {
     fn where_chosen(&self, cx: &mut LowerCx<'_>, at: &[Value], body: &mut dyn FnMut(&mut LowerCx<'_>) -> Result<()>) -> Result<()> {
         match &self.mask {
             None => body(cx),
-            Some(Operand::Scalar(m)) => cx.if_then(m[0], body),
-            Some(Operand::Array(a)) => {
-                let m = load_element(cx, at[self.arrays().len() - 1], a.ty.dtype);
+            Some(Mask::Scalar(m)) => cx.if_then(m[0], body),
+            Some(Mask::Array(a)) => {
+                let m = load_element(cx, at[self.lazy.arrays.len()], a.ty.dtype);
                 cx.if_then(m[0], body)
             }
         }
     }
+}
 
-    /// One element, from the addresses of the arrays' elements.
-    fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
-        let (mut vals, mut at) = (vec![], at.iter());
-        for (o, want) in self.operands.iter().zip(&self.types) {
-            vals.push(match o {
-                Operand::Scalar(v) => v.clone(),
-                Operand::Array(a) => {
-                    let p = *at.next().ok_or_else(|| Diagnostic::internal("an address for each array"))?;
-                    let v = load_element(cx, p, a.ty.dtype);
-                    cast::cast(cx, &v, a.ty.dtype, *want)?
+/// The results of operations that this one reads although they were never in memory: the chain so far, and for each operand the step and the shape.
+#[derive(Default)]
+pub struct Chain { pub lazy: Lazy, pub operands: Vec<Option<(usize, Vec<Value>)>> }
+
+impl Chain {
+    /// Puts a step at its end; gives the shape of each operand that has one.
+    fn add(&mut self, cx: &mut LowerCx<'_>, op: &'static OpDef, typed: &Answer, emit: super::Emit, args: &[Val], types: &[Type], consts: &[Option<Const>], result: Type) -> Result<Vec<Option<Vec<Value>>>> {
+        let (mut operands, mut wanted, mut shapes) = (vec![], vec![], vec![]);
+        for (i, (v, t)) in args.iter().zip(types).enumerate() {
+            let array = t.as_array();
+            let want = typed.args.get(i).copied().unwrap_or_else(|| array.map_or(*t, |a| a.dtype));
+            let (operand, shape) = match (self.operands.get(i).cloned().flatten(), array) {
+                (Some((step, shape)), _) => (Operand::Step(step), Some(shape)),
+                (None, Some(_)) => {
+                    let a = ArrayVal::new(cx, v, *t)?;
+                    let shape = a.shape.clone();
+                    (Operand::Array(self.lazy.read(a)), Some(shape))
                 }
-            });
+                // `np.where` takes any Python int, a ufunc only one that its type holds.
+                (None, None) if has_out(op) => (Operand::Scalar(cast::element(cx, v, *t, want)?), None),
+                (None, None) => (Operand::Scalar(cast::cast(cx, v, *t, want)?), None),
+            };
+            operands.push(operand);
+            wanted.push(want);
+            shapes.push(shape);
         }
-        (self.emit)(cx, &OpCall { args: &vals, types: &self.types, consts: &self.consts, ret: self.ret, elementwise: true })
+        let dtype = result.as_array().map_or(typed.ret, |a| a.dtype);
+        self.lazy.steps.push(Step { operands, types: wanted, ret: typed.ret, consts: consts.to_vec(), emit, dtype });
+        Ok(shapes)
+    }
+
+    /// A step in the middle of a chain: an operation that makes an array of type `result`.
+    pub fn step(&mut self, cx: &mut LowerCx<'_>, op: &'static OpDef, args: &[Val], types: &[Type], consts: &[Option<Const>], result: Type) -> Result<()> {
+        let super::Body::Ufunc(rule, emit) = op.body else { return Err(Diagnostic::internal("a chain of what is not elementwise")) };
+        let n = inputs(op);
+        let all: Vec<Arg> = types[..n].iter().zip(consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
+        let typed = chosen_loop(op, rule, &element_args(&all), true, None)?;
+        self.add(cx, op, &typed, emit, &args[..n], &types[..n], &consts[..n], result)?;
+        Ok(())
     }
 }
 
+/// The shape of operands together, for [`crate::ssa::Op::Broadcast`]: arrays and shapes; numbers have none.
+pub fn emit_broadcast(cx: &mut LowerCx<'_>, args: &[Val], types: &[Type], ndim: usize) -> Result<Val> {
+    let named = args.len() == 3;
+    let shapes: Vec<Vec<Value>> = args.iter().zip(types).filter_map(|(v, t)| match t.as_array() {
+        Some(a) => Some(v[2..2 + a.ndim()].to_vec()),
+        None if t.members().is_some() => Some(v.clone()),
+        None => named.then(Vec::new),
+    }).collect();
+    broadcast_shapes(cx, &shapes, ndim)
+}
+
 /// Emits a call on scalars and arrays.
-pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, rule: UfuncRule, emit: super::Emit) -> Result<Val> {
+pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, rule: UfuncRule, emit: super::Emit, mut chain: Chain) -> Result<Val> {
     let n = inputs(op);
     let all: Vec<Arg> = call.types.iter().zip(call.consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
     let options = Options::of(op, &all)?;
@@ -214,26 +257,15 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
         return emit(cx, &OpCall { args: &values, types: &types, ..plain });
     }
     let typed = chosen_loop(op, rule, &element_args(&all[..n]), true, options.dtype)?;
-    let (mut operands, mut types) = (vec![], vec![]);
-    for (i, (v, t)) in call.args[..n].iter().zip(call.types).enumerate() {
-        let array = t.as_array();
-        let want = typed.args.get(i).copied().unwrap_or_else(|| array.map_or(*t, |a| a.dtype));
-        operands.push(match array {
-            Some(_) => Operand::Array(ArrayVal::new(cx, v, *t)?),
-            // `np.where` takes any Python int, a ufunc only one that its type holds.
-            None if has_out(op) => Operand::Scalar(cast::element(cx, v, *t, want)?),
-            None => Operand::Scalar(cast::cast(cx, v, *t, want)?),
-        });
-        types.push(want);
-    }
+    let shapes = chain.add(cx, op, &typed, emit, &call.args[..n], &call.types[..n], &call.consts[..n], call.ret)?;
     let mask = match options.mask {
         None => None,
         Some(m) => {
             let v = &call.args[op.spec().params.len()];
-            Some(if m.ty.as_array().is_some() { Operand::Array(ArrayVal::new(cx, v, m.ty)?) } else { Operand::Scalar(v.clone()) })
+            Some(if m.ty.as_array().is_some() { Mask::Array(ArrayVal::new(cx, v, m.ty)?) } else { Mask::Scalar(v.clone()) })
         }
     };
-    let body = Loop { operands, types, ret: typed.ret, emit, consts: call.consts[..n].to_vec(), call, mask, kernel: op.kernel };
+    let body = Loop { lazy: chain.lazy, call, shapes, ret: typed.ret, mask, kernel: op.kernel };
     match out {
         Some(v) => into(cx, &body, &v),
         None => fresh(cx, &body),
@@ -247,12 +279,12 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     let (elements, results) = (of(body.ret), of(body.call.ret));
     let Some(first) = results.first().and_then(|t| t.as_array()) else {
         let at: Vec<Value> = arrays.iter().map(|a| a.data).collect();
-        let v = body.element(cx, &at)?;
+        let v = body.lazy.element(cx, &at)?;
         return cast::cast(cx, &v, body.ret, body.call.ret);
     };
     // The message of `np.where(mask, a, 0.0)` and `np.clip` names scalars too. What has more operands is no ufunc in NumPy.
-    let named = body.operands.len() == 3;
-    let shapes: Vec<Vec<Value>> = body.operands.iter().filter_map(|o| match o { Operand::Array(a) => Some(a.shape.clone()), Operand::Scalar(_) => named.then(Vec::new) }).collect();
+    let named = body.shapes.len() == 3;
+    let shapes: Vec<Vec<Value>> = body.shapes.iter().filter_map(|s| s.clone().or_else(|| named.then(Vec::new))).collect();
     let shape = broadcast_shapes(cx, &shapes, first.ndim())?;
     let mut made: Vec<ArrayVal> = vec![];
     for t in &elements {
@@ -264,7 +296,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     let others: Vec<ArrayVal> = arrays.iter().chain(&made[1..]).cloned().collect();
     let whole = body.whole(cx, &made[0]);
     cx.guarded(&owners, |cx| elementwise_or(cx, &made[0], &others, &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
-        let v = body.element(cx, at)?;
+        let v = body.lazy.element(cx, at)?;
         let places = std::iter::once(&p).chain(&at[arrays.len()..]);
         for (((v, t), m), p) in split_leaves(&v, &elements).iter().zip(&elements).zip(&made).zip(places) {
             let v = cast::cast(cx, v, *t, m.ty.dtype)?;
@@ -277,7 +309,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
 
 /// A call with `out`. Where an input shares memory with it, results go to a temporary first.
 fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
-    let out_type = body.call.types[body.operands.len()];
+    let out_type = body.call.types[body.shapes.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
     super::index::check_writable(cx, &target, "output array is read-only");
@@ -285,47 +317,52 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
         cx.raise_and_continue(Class::ValueError, "output array is read-only");
         return Ok(vec![]);
     }
-    if *body.call.ret == Kind::Never { return too_few_dimensions(cx, &arrays, &target); }
+    if *body.call.ret == Kind::Never { return too_few_dimensions(cx, body, &target); }
     check_output(cx, body, &target);
-    let mut shared = None;
-    for a in &arrays {
-        if a.data == target.data && a.shape == target.shape && a.strides == target.strides && a.ty.dtype == target.ty.dtype { continue; }
-        let meet = super::index::overlaps(cx, &target, a);
-        shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
-    }
-    let run = |cx: &mut LowerCx<'_>, to: &ArrayVal| {
+    write_apart(cx, &target, &arrays, body.mask.is_some(), &mut |cx, to| {
         let whole = body.whole(cx, to);
         elementwise_or(cx, to, &arrays, &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
-            let v = body.element(cx, at)?;
+            let v = body.lazy.element(cx, at)?;
             let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
             store_element(cx, p, to.ty.dtype, &v);
             Ok(())
         }), whole.as_ref().map(|w| w as _))
-    };
-    match shared {
-        None => run(cx, &target)?,
-        Some(shared) => {
-            // One loop serves both: it writes to the temporary or to the output.
-            let chosen = cx.if_else(shared, |cx| {
-                let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, target.ty.layout, false)?;
-                // What the mask leaves out is to stay.
-                if body.mask.is_some() { cx.guarded(&[t.owner], |cx| copy_elements(cx, &t, &target))?; }
-                Ok([vec![t.owner, t.data], t.strides].concat())
-            }, |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()))?;
-            let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
-            let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
-            cx.guarded(&[to.owner], |cx| run(cx, &to))?;
-            cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, &target, &to)))?;
-            cx.b.helper(&super::object::obj_release, &[to.owner]);
-        }
-    }
+    })?;
     cx.retain(out, out_type);
     Ok(out.to_vec())
 }
 
-fn too_few_dimensions(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayVal) -> Result<Val> {
-    let ndim = arrays.iter().map(|a| a.shape.len()).max().unwrap_or(0);
-    let shape = broadcast_shapes(cx, &arrays.iter().chain([target]).map(|a| a.shape.clone()).collect::<Vec<_>>(), ndim)?;
+/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays that are read, other than element with element.
+/// `partly` where some elements are to stay as they are.
+pub fn write_apart(cx: &mut LowerCx<'_>, target: &ArrayVal, read: &[ArrayVal], partly: bool, run: &mut dyn FnMut(&mut LowerCx<'_>, &ArrayVal) -> Result<()>) -> Result<()> {
+    let mut shared = None;
+    for a in read {
+        if a.data == target.data && a.shape == target.shape && a.strides == target.strides && a.ty.dtype == target.ty.dtype { continue; }
+        let meet = super::index::overlaps(cx, target, a);
+        shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
+    }
+    let Some(shared) = shared else { return run(cx, target) };
+    // One loop serves both: it writes to the temporary or to the target.
+    let chosen = cx.if_else(shared, |cx| {
+        let layout = if target.ty.layout == Layout::F { Layout::F } else { Layout::C };
+        let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, layout, false)?;
+        // What the mask leaves out is to stay.
+        if partly { cx.guarded(&[t.owner], |cx| copy_elements(cx, &t, target))?; }
+        Ok([vec![t.owner, t.data], t.strides].concat())
+    }, |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()))?;
+    let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
+    let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
+    cx.guarded(&[to.owner], |cx| run(cx, &to))?;
+    cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, target, &to)))?;
+    cx.b.helper(&super::object::obj_release, &[to.owner]);
+    Ok(())
+}
+
+fn too_few_dimensions(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) -> Result<Val> {
+    let mask = if let Some(Mask::Array(a)) = &body.mask { Some(a.shape.clone()) } else { None };
+    let shapes: Vec<Vec<Value>> = body.shapes.iter().flatten().cloned().chain(mask).chain([target.shape.clone()]).collect();
+    let ndim = shapes[..shapes.len() - 1].iter().map(Vec::len).max().unwrap_or(0);
+    let shape = broadcast_shapes(cx, &shapes, ndim)?;
     let text = format!("non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_text(target.shape.len()), shape_text(ndim));
     let exc = cx.formatted(Class::ValueError, &text, &[target.shape.as_slice(), &shape].concat());
     cx.raise_made(exc);
@@ -334,15 +371,16 @@ fn too_few_dimensions(cx: &mut LowerCx<'_>, arrays: &[ArrayVal], target: &ArrayV
 
 /// ValueError unless the operands broadcast to exactly the shape of the output.
 fn check_output(cx: &mut LowerCx<'_>, body: &Loop<'_>, target: &ArrayVal) {
-    let shapes: Vec<Vec<Value>> = body.operands.iter().chain(&body.mask).map(|o| match o { Operand::Array(a) => a.shape.clone(), Operand::Scalar(_) => vec![] }).chain([target.shape.clone()]).collect();
+    let mask = body.mask.iter().map(|m| match m { Mask::Array(a) => a.shape.clone(), Mask::Scalar(_) => vec![] });
+    let shapes: Vec<Vec<Value>> = body.shapes.iter().map(|s| s.clone().unwrap_or_default()).chain(mask).chain([target.shape.clone()]).collect();
     let text = format!("operands could not be broadcast together with shapes {} ", shapes.iter().map(|s| shape_text(s.len())).collect::<Vec<_>>().join(" "));
-    for a in body.arrays() {
-        let Some(fits) = broadcasts_to(cx, &a.shape, &target.shape) else { continue };
+    for shape in shapes[..shapes.len() - 1].iter().filter(|s| !s.is_empty()) {
+        let Some(fits) = broadcasts_to(cx, shape, &target.shape) else { continue };
         let (ok, bad) = (cx.b.new_block(&[]), cx.b.new_cold_block(&[]));
         cx.b.brif(fits, ok, &[], bad, &[]);
         cx.b.switch_to(bad);
         // All shapes may go together and yet stretch the output.
-        if let Some(together) = broadcasts_together(cx, &a.shape, &target.shape) { cx.check_format(together, Class::ValueError, &text, &shapes.concat()); }
+        if let Some(together) = broadcasts_together(cx, shape, &target.shape) { cx.check_format(together, Class::ValueError, &text, &shapes.concat()); }
         let wide = stretched(cx, &shapes, target.shape.len());
         let text = format!("non-broadcastable output operand with shape {} doesn't match the broadcast shape {}", shape_text(target.shape.len()), shape_text(wide.len()));
         let exc = cx.formatted(Class::ValueError, &text, &[target.shape.as_slice(), &wide].concat());

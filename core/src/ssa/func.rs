@@ -66,6 +66,10 @@ pub enum Op {
     /// Runs an instance for pieces of a range, in several threads: its operands are those of the instance, the first two of which (the bounds) are
     /// replaced, then the range. Gives the list of what the pieces gave.
     Region(InstanceId),
+    /// Operations on arrays, element by element in one loop. Operands: what they read, then shapes of steps.
+    Fused(Arc<Fused>),
+    /// The shape that operands (arrays, numbers, shapes) broadcast to, as a tuple; raises what an elementwise operation on them raises.
+    Broadcast,
     /// Explicit promotion to the result's type.
     Cast,
     /// Adds a reference.
@@ -73,6 +77,24 @@ pub enum Op {
     /// Drops a reference.
     Release,
 }
+
+/// Steps that compute one element, the last of which may also say what becomes of the elements (an assignment, a sum).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fused { pub steps: Vec<FusedStep> }
+
+/// One operation of an [`Op::Fused`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct FusedStep {
+    pub op: &'static crate::ops::OpDef,
+    pub args: Vec<FusedArg>,
+    /// The type that its result would have.
+    pub ty: Type,
+    /// Which operand of the instruction is the shape of its result, where the last step asks.
+    pub shape: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FusedArg { /** An operand of the instruction. */ Operand(u32), /** The result of an earlier step. */ Step(u32) }
 
 /// What a branch found out about a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +204,8 @@ impl Op {
             Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Region(_) | Op::Cast => false,
+            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast
+            | Op::Cast => false,
         }
     }
     /// Whether the instruction can go when nobody uses its result.
@@ -192,7 +215,7 @@ impl Op {
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
             Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::PushHandled | Op::PopHandled
-            | Op::CallInstance(_) | Op::Region(_) | Op::Cast | Op::Retain | Op::Release => false,
+            | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Cast | Op::Retain | Op::Release => false,
         }
     }
 }

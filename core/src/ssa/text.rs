@@ -16,7 +16,7 @@
 //! In typed code every value that is defined carries its type: `v3: int = apply operator.add(v0, v2)`. Functions are printed by number
 //! (`f3`), which another process gives anew; types that name a function, class or instance print, but do not parse.
 
-use super::{Block, BlockCall, BlockData, Func, FuncId, InlinedFrom, Inst, InstNode, InstanceId, Loc, Narrow, Op, Params, Term, Value};
+use super::{Block, BlockCall, BlockData, Func, FuncId, Fused, FusedArg, FusedStep, InlinedFrom, Inst, InstNode, InstanceId, Loc, Narrow, Op, Params, Term, Value};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lex::Cursor;
 use crate::types::Type;
@@ -73,18 +73,33 @@ impl Display for Op {
             Op::Yield => write!(f, "yield"),
             Op::PushHandled => write!(f, "push_handled"),
             Op::PopHandled => write!(f, "pop_handled"),
-            Op::Apply(op) => {
-                write!(f, "apply {}", op.name())?;
-                // Several rows may share a path: numbers, lists and strings all have an `operator.add`.
-                match crate::ops::lookup(op.name()).iter().position(|o| o == op) { Some(0) | None => Ok(()), Some(k) => write!(f, "#{k}") }
-            }
+            Op::Apply(op) => { write!(f, "apply ")?; row(f, op) }
             Op::CallInstance(i) => write!(f, "invoke {i}"),
             Op::Region(i) => write!(f, "region {i}"),
+            Op::Fused(fused) => {
+                write!(f, "fused {{")?;
+                for step in &fused.steps {
+                    write!(f, " ")?;
+                    row(f, step.op)?;
+                    let args: Vec<String> = step.args.iter().map(|a| match a { FusedArg::Operand(k) => format!("arg{k}"), FusedArg::Step(k) => format!("step{k}") }).collect();
+                    write!(f, "({}) {}", args.join(", "), step.ty)?;
+                    if let Some(k) = step.shape { write!(f, " shape arg{k}")?; }
+                    write!(f, ";")?;
+                }
+                write!(f, " }}")
+            }
+            Op::Broadcast => write!(f, "broadcast"),
             Op::Cast => write!(f, "cast"),
             Op::Retain => write!(f, "retain"),
             Op::Release => write!(f, "release"),
         }
     }
+}
+
+/// Several rows may share a path: numbers, lists and strings all have an `operator.add`.
+fn row(f: &mut Formatter<'_>, op: &crate::ops::OpDef) -> fmt::Result {
+    write!(f, "{}", op.name())?;
+    match crate::ops::lookup(op.name()).iter().position(|o| *o == op) { Some(0) | None => Ok(()), Some(k) => write!(f, "#{k}") }
 }
 
 impl Display for Func {
@@ -296,6 +311,33 @@ impl<'a> Parser<'a> {
         Ok(InstNode { op, args, result, loc, unwind: self.unwind()? })
     }
 
+    fn row(&mut self) -> Result<&'static crate::ops::OpDef> {
+        let before = self.c.clone();
+        let rows = crate::ops::lookup(self.c.word());
+        let k = if self.c.eat("#") { self.c.number()? } else { 0usize };
+        rows.get(k).copied().ok_or_else(|| before.error("an operation"))
+    }
+
+    fn fused(&mut self) -> Result<Op> {
+        self.c.expect("{")?;
+        let mut steps = vec![];
+        while !self.c.eat("}") {
+            let op = self.row()?;
+            let mut args = vec![];
+            self.c.expect("(")?;
+            while !self.c.eat(")") {
+                args.push(if self.c.peek("step") { FusedArg::Step(self.c.entity("step")?) } else { FusedArg::Operand(self.c.entity("arg")?) });
+                self.c.eat(",");
+            }
+            let (ty, shape) = { let text = self.c.until(&[';'])?; text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
+            let ty = crate::types::parse::parse(ty.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
+            let shape = shape.map(|k| k.trim().parse().map_err(|_| self.c.error("the number of an operand"))).transpose()?;
+            self.c.expect(";")?;
+            steps.push(FusedStep { op, args, ty, shape });
+        }
+        Ok(Op::Fused(Arc::new(Fused { steps })))
+    }
+
     fn op(&mut self) -> Result<Op> {
         let before = self.c.clone();
         let word = self.c.word();
@@ -320,11 +362,9 @@ impl<'a> Parser<'a> {
             "yield" => Op::Yield,
             "push_handled" => Op::PushHandled,
             "pop_handled" => Op::PopHandled,
-            "apply" => {
-                let rows = crate::ops::lookup(c.word());
-                let k = if c.eat("#") { c.number()? } else { 0usize };
-                Op::Apply(rows.get(k).ok_or_else(|| before.error("an operation"))?)
-            }
+            "apply" => Op::Apply(self.row()?),
+            "fused" => self.fused()?,
+            "broadcast" => Op::Broadcast,
             "invoke" => Op::CallInstance(InstanceId(c.entity("inst")?)),
             "region" => Op::Region(InstanceId(c.entity("inst")?)),
             "cast" => Op::Cast,

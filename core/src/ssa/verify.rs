@@ -90,8 +90,9 @@ impl Verifier<'_> {
             Op::Call { keywords } => (count > keywords.len(), false, true),
             Op::CallSpread { keywords } => (count == keywords.len() + 2, false, true),
             Op::MakeFunction { defaults, kwdefaults, .. } => (count >= *defaults as usize + kwdefaults.len(), true, true),
-            Op::Apply(_) | Op::CallInstance(_) => (true, true, false),
             Op::Region(_) => (count >= 3, true, false),
+            Op::Apply(_) | Op::CallInstance(_) | Op::Broadcast => (true, true, false),
+            Op::Fused(f) => (fits(f, count), true, false),
             Op::Cast | Op::Retain | Op::Release => (count == 1, true, false),
         };
         ensure(fits, || format!("`{}` with {count} operands", n.op))?;
@@ -121,4 +122,13 @@ impl Verifier<'_> {
         uses_of_term(&f.block(b).term, &mut |v| if result.is_ok() { result = check(v, &here, &|| "the terminator".into()) });
         result
     }
+}
+
+/// Whether steps read operands that are there, and only steps before them.
+fn fits(f: &super::Fused, operands: usize) -> bool {
+    use super::FusedArg::{Operand, Step};
+    f.steps.iter().enumerate().all(|(k, step)| {
+        let args = step.args.iter().all(|a| match a { Operand(i) => (*i as usize) < operands, Step(j) => (*j as usize) < k });
+        args && step.shape.is_none_or(|i| (i as usize) < operands)
+    })
 }

@@ -3,6 +3,7 @@
 use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
+use super::sums::Sums;
 use super::{View, copy, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
@@ -46,6 +47,10 @@ impl Helpers for Native {
         };
         unsafe { or_raise(ctx, run()) }
     }
+    unsafe fn array_sums_begin(state: P, n: i64) -> i64 { unsafe { Sums::begin(state.cast(), n) } }
+    unsafe fn array_sums_next(state: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_block() } }
+    unsafe fn array_sums_push(state: P, sum: f64, single: i8) { unsafe { (*state.cast::<Sums>()).push(sum, single != 0) } }
+    unsafe fn array_sums_end(state: P) -> f64 { unsafe { (*state.cast::<Sums>()).total } }
     unsafe fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 { unsafe { 0.0 + lanes::pairwise::<f64, false>(data, n as isize, stride as isize) } }
     unsafe fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 { unsafe { 0.0 + lanes::pairwise::<f32, false>(data, n as isize, stride as isize) } }
     unsafe fn array_arg(ctx: Ctx, max: i8, nan: i8, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) {

@@ -194,9 +194,9 @@ pub trait Real: Item + To<Self> {
 impl Real for f32 { const NEG_ZERO: f32 = -0.0; #[inline(always)] fn plus(self, o: f32) -> f32 { self + o } }
 impl Real for f64 { const NEG_ZERO: f64 = -0.0; #[inline(always)] fn plus(self, o: f64) -> f64 { self + o } }
 
-const BLOCK: isize = 128;
+pub const BLOCK: isize = 128;
 /// Half of a long lane, rounded down to a multiple of eight numbers.
-fn half(n: isize) -> isize { n / 2 - n / 2 % 8 }
+pub fn half(n: isize) -> isize { n / 2 - n / 2 % 8 }
 
 #[inline(always)]
 unsafe fn number<T: Real, const SKIP: bool>(p: *const u8, i: isize, stride: isize) -> T {

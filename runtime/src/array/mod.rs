@@ -13,6 +13,7 @@ pub mod map;
 mod radix;
 pub mod reduce;
 pub mod scan;
+pub mod sums;
 pub mod sort;
 #[cfg(test)]
 mod tests;

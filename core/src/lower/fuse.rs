@@ -1,0 +1,214 @@
+//! Joins elementwise operations on arrays into loops without temporaries: `d = a - b; (d * d).sum()` passes over `a` and `b` once and makes no array.
+//!
+//! An operation moves to where its result is read, when everything that reads it is part of one such loop in the same block and nothing between writes to
+//! memory. What stays in its place is [`Op::Broadcast`], so that shapes which do not go together are found when and where they were.
+//! It runs on typed SSA in front of the ownership pass, which then sees that the loop reads what the operation read.
+
+use crate::infer::session::Session;
+use crate::ops::{Body, Effect, OpDef, Own, ufunc};
+use crate::ssa::analysis::{uses_of, uses_of_term};
+use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Op, Value};
+use crate::types::{Int, Kind, Type};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Longer chains and loops over more arrays gain nothing more: values no longer fit into registers.
+const MOST_STEPS: usize = 24;
+const MOST_ARRAYS: usize = 10;
+
+pub fn fuse(func: &mut Func, session: &Session<'_>) {
+    let steps = func.insts.iter().filter(|n| step(func, n).is_some()).count();
+    if steps == 0 { return; }
+    let mut pass = Pass { uses: count_uses(func), defs: definitions(func), quiet: HashMap::new(), session, func };
+    for b in 0..pass.func.blocks.len() { pass.block(Block::new(b)); }
+}
+
+struct Pass<'a, 'h> {
+    func: &'a mut Func,
+    session: &'a Session<'h>,
+    /// How often each value is read.
+    uses: Vec<u32>,
+    defs: HashMap<Value, Inst>,
+    quiet: HashMap<InstanceId, bool>,
+}
+
+fn count_uses(func: &Func) -> Vec<u32> {
+    let mut uses = vec![0; func.values as usize];
+    for b in &func.blocks {
+        for i in &b.insts { uses_of(func.inst(*i), &mut |v| uses[v.index()] += 1); }
+        uses_of_term(&b.term, &mut |v| uses[v.index()] += 1);
+    }
+    uses
+}
+
+fn definitions(func: &Func) -> HashMap<Value, Inst> {
+    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| Some((func.inst(*i).result?, *i))).collect()
+}
+
+/// The operation, if it makes an array element by element and that never fails but for shapes.
+fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
+    let Op::Apply(op) = node.op else { return None };
+    let Body::Ufunc(..) = op.body else { return None };
+    let array = func.types[node.result?.index()].as_array().filter(|a| a.ndim > 0)?;
+    let (n, given) = (ufunc::inputs(op), node.args.len());
+    // Neither `where=` nor `dtype=`, and no `out`.
+    if op.raises || given != op.spec().params.len() || node.args[n..].iter().any(|a| *func.types[a.index()] != Kind::None) { return None; }
+    let types = || node.args[..n].iter().map(|a| func.types[a.index()]);
+    if !types().all(|t| t.as_array().is_some() || t.is_number()) { return None; }
+    // A Python int that may not fit raises.
+    let narrow = |t: Type| matches!(*t, Kind::Int(i) if i != Int::Py && i != Int::I64);
+    if types().any(|t| *t == Kind::Int(Int::Py)) && (narrow(array.dtype) || types().any(|t| t.as_array().is_some_and(|a| narrow(a.dtype)))) { return None; }
+    Some(op)
+}
+
+/// Which operands of the last operation of a chain may be steps.
+fn roots(func: &Func, node: &InstNode) -> Vec<usize> {
+    let Op::Apply(op) = node.op else { return vec![] };
+    if let Some((operand, _)) = op.lazy { return vec![operand]; }
+    let Body::Ufunc(..) = op.body else { return vec![] };
+    let makes_array = node.result.is_some_and(|r| func.types[r.index()].as_array().is_some_and(|a| a.ndim > 0));
+    if !makes_array || node.args.len() != op.spec().params.len() { return vec![]; }
+    (0..ufunc::inputs(op)).collect()
+}
+
+impl Pass<'_, '_> {
+    fn block(&mut self, b: Block) {
+        let mut at = self.func.block(b).insts.len();
+        while at > 0 {
+            at -= 1;
+            let root = self.func.block(b).insts[at];
+            let operands = roots(self.func, self.func.inst(root));
+            let taken = if operands.is_empty() { vec![] } else { self.absorb(b, at, &operands) };
+            if !taken.is_empty() { self.rewrite(root, &taken); }
+        }
+    }
+
+    /// What can be computed in the loop of the instruction at `at`, in the order of the block.
+    fn absorb(&mut self, b: Block, at: usize, operands: &[usize]) -> Vec<Inst> {
+        let insts = self.func.block(b).insts.clone();
+        let root = self.func.inst(insts[at]).clone();
+        // How often the members of the chain read each value.
+        let mut wanted: HashMap<Value, u32> = HashMap::new();
+        for k in operands { if let Some(v) = root.args.get(*k) { *wanted.entry(*v).or_default() += 1; } }
+        let (mut taken, mut arrays) = (vec![], root.args.len());
+        for i in insts[..at].iter().rev() {
+            let node = self.func.inst(*i).clone();
+            let read = node.result.and_then(|r| Some((r, *wanted.get(&r)?)));
+            let fits = read.is_some_and(|(r, n)| n == self.uses[r.index()]) && taken.len() + 1 < MOST_STEPS;
+            let op = if fits { step(self.func, &node) } else { None };
+            if let Some(op) = op && arrays + node.args.len() <= MOST_ARRAYS + op.spec().params.len() && !self.repeats(op, &node) {
+                arrays += node.args[..ufunc::inputs(op)].iter().filter(|a| self.func.types[a.index()].as_array().is_some()).count() - 1;
+                for a in &node.args[..ufunc::inputs(op)] { *wanted.entry(*a).or_default() += 1; }
+                taken.push(*i);
+            } else if self.writes(&node) {
+                break;
+            }
+        }
+        taken.reverse();
+        taken
+    }
+
+    /// Whether an operation that takes long might be done again and again for the same element, since its operand is probably stretched later.
+    fn repeats(&self, op: &OpDef, node: &InstNode) -> bool {
+        if op.kernel.is_some_and(|k| !k.is_slow()) { return false; }
+        node.args.iter().any(|a| {
+            let Some(array) = self.func.types[a.index()].as_array() else { return false };
+            if array.ndim < 2 { return false; }
+            let Some(made) = self.defs.get(a).map(|i| self.func.inst(*i)) else { return false };
+            let Op::Apply(op) = &made.op else { return matches!(made.op, Op::CallInstance(_)) };
+            if op.name() != "operator.getitem" { return !matches!(op.body, Body::Ufunc(..)) && !makes(op); }
+            self.func.types[made.args[1].index()].members().is_some_and(|m| m.iter().any(|t| **t == Kind::None))
+        })
+    }
+
+    /// Whether an instruction may change what a chain reads.
+    fn writes(&mut self, node: &InstNode) -> bool {
+        match &node.op {
+            Op::Apply(op) => writes_operand(self.func, op, node) || node.args.iter().any(|a| crate::types::promote::runs_generator(self.func.types[a.index()])),
+            Op::CallInstance(id) => !self.is_quiet(*id),
+            Op::Fused(f) => f.steps.last().is_some_and(|s| s.op.effect == Effect::Writes || matches!(s.op.body, Body::Ufunc(..)) && s.args.len() > ufunc::inputs(s.op)),
+            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::CheckBound { .. } | Op::Narrow(_) | Op::Cast | Op::Broadcast => false,
+            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Region(_) | Op::Yield | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
+        }
+    }
+
+    /// Whether a function writes to nothing but arrays of its own.
+    fn is_quiet(&mut self, id: InstanceId) -> bool {
+        if let Some(known) = self.quiet.get(&id) { return *known; }
+        // Recursive functions are left alone.
+        self.quiet.insert(id, false);
+        let session = self.session;
+        let Some(typed) = session.at(id).typed.as_ref().filter(|_| !session.at(id).func.is_generator) else { return false };
+        let f = typed.func.clone();
+        let defs = definitions(&f);
+        let quiet = f.blocks.iter().flat_map(|b| &b.insts).all(|i| {
+            let node = f.inst(*i);
+            if let Op::CallInstance(c) = node.op { return self.is_quiet(c); }
+            let Op::Apply(op) = &node.op else { return true };
+            if node.args.iter().any(|a| crate::types::promote::runs_generator(f.types[a.index()])) { return false; }
+            !writes_operand(&f, op, node) || !matches!(op.body, Body::Ufunc(..)) && node.args.first().is_some_and(|a| is_own(&f, &defs, *a))
+        });
+        self.quiet.insert(id, quiet);
+        quiet
+    }
+
+    /// Replaces a chain by one instruction, and its members by what checks their shapes.
+    fn rewrite(&mut self, root: Inst, taken: &[Inst]) {
+        let place: HashMap<Value, usize> = taken.iter().enumerate().filter_map(|(k, i)| Some((self.func.inst(*i).result?, k))).collect();
+        let mut args: Vec<Value> = vec![];
+        let operand = |args: &mut Vec<Value>, v: Value| {
+            let k = args.iter().position(|a| *a == v).unwrap_or_else(|| { args.push(v); args.len() - 1 });
+            FusedArg::Operand(k as u32)
+        };
+        let (mut steps, mut shapes) = (vec![], HashMap::new());
+        for i in taken.iter().chain([&root]) {
+            let node = self.func.inst(*i).clone();
+            let Op::Apply(op) = node.op else { continue };
+            let step_args = node.args.iter().map(|a| match place.get(a) { Some(k) => FusedArg::Step(*k as u32), None => operand(&mut args, *a) }).collect();
+            let ty = node.result.map_or_else(Type::none, |r| self.func.types[r.index()]);
+            steps.push(FusedStep { op, args: step_args, ty, shape: None });
+            let (true, Some(result), Some(array)) = (*i != root, node.result, ty.as_array()) else { continue };
+            // The shape keeps the place of the operation.
+            let shape = self.func.make_value();
+            self.func.types.push(Type::tuple(vec![Type::i64(); array.ndim()]));
+            self.uses.push(0);
+            shapes.insert(result, shape);
+            let parts = node.args[..ufunc::inputs(op)].iter().map(|a| shapes.get(a).copied().unwrap_or(*a)).collect();
+            self.defs.insert(shape, *i);
+            self.func.insts[i.index()] = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
+        }
+        for v in self.func.inst(root).args.clone() {
+            if let (Some(k), Some(shape)) = (place.get(&v), shapes.get(&v)) {
+                let FusedArg::Operand(at) = operand(&mut args, *shape) else { continue };
+                steps[*k].shape = Some(at);
+            }
+        }
+        let node = &mut self.func.insts[root.index()];
+        (node.op, node.args) = (Op::Fused(Arc::new(Fused { steps })), args);
+    }
+}
+
+/// Whether an operation changes one of its operands.
+fn writes_operand(func: &Func, op: &OpDef, node: &InstNode) -> bool {
+    let into = matches!(op.body, Body::Ufunc(..)) && node.args[ufunc::inputs(op).min(node.args.len())..].iter().any(|a| func.types[a.index()].as_array().is_some());
+    op.effect == Effect::Writes || into
+}
+
+/// Whether a value is, or shows, something that the function has made.
+fn is_own(func: &Func, defs: &HashMap<Value, Inst>, mut v: Value) -> bool {
+    let mut seen = HashSet::new();
+    while seen.insert(v) {
+        let Some(node) = defs.get(&v).map(|i| func.inst(*i)) else { return false };
+        if let Op::Apply(op) = &node.op {
+            let types: Vec<Type> = node.args.iter().map(|a| func.types[a.index()]).collect();
+            if (op.own)(&types, func.types[v.index()]) != Own::Aliases { return makes(op); }
+        } else if !matches!(node.op, Op::Cast | Op::Narrow(_)) {
+            return false;
+        }
+        v = node.args[0];
+    }
+    false
+}
+
+/// Whether an operation makes its array anew, rather than handing on one that it was given.
+fn makes(op: &OpDef) -> bool { op.paths.iter().any(|p| ["numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full", "numpy.empty_like", "numpy.zeros_like"].contains(p)) }
