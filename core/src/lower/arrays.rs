@@ -205,7 +205,7 @@ pub fn elementwise_or(
         None => flat(cx, to, from, body),
         Some(run) => { let total = to.size(cx); run(cx, total) }
     };
-    match same_shapes(cx, to, from) {
+    match same_shapes(cx, &to.shape, from) {
         None => flat(cx, body),
         Some(same) => {
             let body = std::cell::RefCell::new(body);
@@ -215,11 +215,11 @@ pub fn elementwise_or(
     }
 }
 
-/// Whether all shapes are those of `to`; none when that is known.
-fn same_shapes(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal]) -> Option<Value> {
+/// Whether all shapes are `to`; none when that is known.
+pub fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Option<Value> {
     let mut same = None;
     for a in from {
-        for (m, n) in a.shape.iter().zip(&to.shape) {
+        for (m, n) in a.shape.iter().zip(to) {
             if m == n { continue; }
             let eq = cx.b.bin(Op::IcmpEq, *m, *n);
             same = Some(match same { Some(s) => cx.and(s, eq), None => eq });
@@ -285,7 +285,7 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
         cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
         Ok(vec![])
     };
-    match same_shapes(cx, to, std::slice::from_ref(from)) {
+    match same_shapes(cx, &to.shape, std::slice::from_ref(from)) {
         None => straight(cx)?,
         Some(same) => cx.if_else(same, straight, |cx| copy_strided(cx, to, from).map(|()| vec![]))?,
     };
@@ -323,13 +323,21 @@ pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result
         store_element(cx, to.data, to.ty.dtype, x);
         return Ok(());
     }
-    // Short strided runs are not worth a call.
-    if n == 1 && to.ty.layout == Layout::A {
-        return elementwise(cx, to, &[], &mut |cx, p, _| {
-            store_element(cx, p, to.ty.dtype, x);
-            Ok(())
-        });
-    }
+    // Short runs are not worth a call.
+    const SHORT: i64 = 16;
+    let one_by_one = |cx: &mut LowerCx<'_>| elementwise(cx, to, &[], &mut |cx, p, _| {
+        store_element(cx, p, to.ty.dtype, x);
+        Ok(())
+    });
+    if n > 1 { return fill_by_kernel(cx, to, x); }
+    if to.ty.layout == Layout::A { return one_by_one(cx); }
+    let short = cx.b.bin_imm(Op::IcmpSle, to.shape[0], SHORT);
+    cx.if_else(short, |cx| one_by_one(cx).map(|()| vec![]), |cx| fill_by_kernel(cx, to, x).map(|()| vec![]))?;
+    Ok(())
+}
+
+fn fill_by_kernel(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()> {
+    let n = to.shape.len();
     let value = cx.b.slot_addr(16);
     store_element(cx, value, to.ty.dtype, x);
     let item = cx.b.i64(to.ty.itemsize());

@@ -52,7 +52,7 @@ fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
     let array = func.types[node.result?.index()].as_array().filter(|a| a.ndim > 0)?;
     let (n, given) = (ufunc::inputs(op), node.args.len());
     // Neither `where=` nor `dtype=`, and no `out`.
-    if op.raises || given != op.spec().params.len() || node.args[n..].iter().any(|a| *func.types[a.index()] != Kind::None) { return None; }
+    if op.raises_for_elements && !(array.dtype.is_float() || array.dtype.is_complex()) || given != op.spec().params.len() || node.args[n..].iter().any(|a| *func.types[a.index()] != Kind::None) { return None; }
     let types = || node.args[..n].iter().map(|a| func.types[a.index()]);
     if !types().all(|t| t.as_array().is_some() || t.is_number()) { return None; }
     // A Python int that may not fit raises.

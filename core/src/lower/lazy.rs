@@ -1,7 +1,7 @@
 //! Elements that are yet to be computed: a chain of elementwise operations as whoever takes its result sees it. What is in the middle of the chain
 //! is never in memory.
 
-use super::arrays::{ArrayVal, Stream, broadcast_strides, elementwise, load_element, store_element};
+use super::arrays::{ArrayVal, Stream, elementwise, load_element, same_shapes, store_element};
 use super::cast;
 use super::cx::{LowerCx, OpCall, Val};
 use crate::diag::{Diagnostic, Result};
@@ -40,11 +40,12 @@ impl Lazy {
         self.arrays.len() - 1
     }
 
-    /// The arrays as streams with one level, if their elements are read in the order in which a result of that shape and layout lies in memory.
-    pub fn streams(&self, cx: &mut LowerCx<'_>, shape: &[Value], layout: Layout) -> Option<Vec<Stream>> {
-        if shape.len() == 1 { return Some(self.arrays.iter().map(|a| Stream { data: a.data, strides: broadcast_strides(cx, a, shape) }).collect()); }
-        if self.arrays.iter().any(|a| a.ty.layout != layout || a.shape != shape) { return None; }
-        Some(self.arrays.iter().map(|a| Stream { data: a.data, strides: vec![cx.b.i64(a.ty.itemsize())] }).collect())
+    /// The arrays as streams with one level, if that may read their elements in the order in which a result of that shape and layout lies in memory; it
+    /// does where the second result holds, or always where there is none.
+    pub fn streams(&self, cx: &mut LowerCx<'_>, shape: &[Value], layout: Layout) -> Option<(Vec<Stream>, Option<Value>)> {
+        if self.arrays.iter().any(|a| a.shape.len() != shape.len() || shape.len() > 1 && a.ty.layout != layout) { return None; }
+        let streams = self.arrays.iter().map(|a| Stream { data: a.data, strides: vec![if shape.len() == 1 { a.strides[0] } else { cx.b.i64(a.ty.itemsize()) }] }).collect();
+        Some((streams, same_shapes(cx, shape, &self.arrays)))
     }
 
     /// One element: what the last step gives, from the addresses of the arrays' elements.

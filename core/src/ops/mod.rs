@@ -63,6 +63,8 @@ pub struct OpDef {
     pub effect: Effect,
     /// Whether it may raise for some operands; lowering then gives it a landing place.
     pub raises: bool,
+    /// Whether a ufunc may also raise for elements of arrays that are integers: `a ** b`.
+    pub raises_for_elements: bool,
     /// Read without a call: `a.shape`.
     pub property: bool,
     /// Who holds the result's references, for operand types and result type.
@@ -78,10 +80,12 @@ pub struct OpDef {
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, doc: "" }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, raises_for_elements: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
+    /// May raise for whole elements of arrays as well.
+    pub const fn raises_for_elements(mut self) -> OpDef { self.raises = true; self.raises_for_elements = true; self }
     pub const fn reads(mut self) -> OpDef { self.effect = Effect::Reads; self }
     pub const fn writes(mut self) -> OpDef { self.effect = Effect::Writes; self }
     pub const fn property(mut self) -> OpDef { self.property = true; self }

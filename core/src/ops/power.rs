@@ -30,8 +30,8 @@ pub static OPS: &[OpDef] = &[
     // These need no power at all, so the kernel would be slower than the loop.
     OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.0, 0.5, 1.0, 3.0].contains(&n)) { power_rule(a, true) } else { None }, emit_power))
         .raises().doc("`x1 ** n` of arrays for a few constants."),
-    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).kernel(Map::Pow).raises().doc("`x1 ** x2`."),
-    OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).kernel(Map::Pow).raises().doc("`x1` to the power `x2`."),
+    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).kernel(Map::Pow).raises_for_elements().doc("`x1 ** x2`."),
+    OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).kernel(Map::Pow).raises_for_elements().doc("`x1` to the power `x2`."),
     OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).doc("`x1` to the power `x2` in double precision."),
     OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power")).raises().doc("`base ** exp`, modulo `mod` where it is given."),
     OpDef::new(&["operator._pow_modular"], "base, exp, mod", Body::Lir(

@@ -322,39 +322,47 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     Ok(out.pack())
 }
 
-/// A reduction of elements that are yet to be computed.
+/// A reduction of elements that are yet to be computed: in their loop where it does not matter that they are not in memory, or an array of them is made.
 fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> Result<Val> {
     let args = args_of(c);
     let acc = computed(op, e.dtype, dtype_of(&args))?;
+    let in_memory = |cx: &mut LowerCx<'_>| {
+        let made = e.array(cx)?;
+        let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
+        let r = cx.guarded(&[made.owner], |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
+        cx.b.helper(&super::object::obj_release, &[made.owner]);
+        Ok(r)
+    };
     let all = matches!(axes_of(&args[1], "axis")?, Axes::All) && !args[args.len() - 1].flag("keepdims")?;
-    if all && let Some(streams) = e.lazy.streams(cx, &e.shape, e.layout) {
-        let n = product(cx, &e.shape);
-        match op {
-            Reduce::Sum if acc == e.dtype && acc.is_float() => return pairwise_sum(cx, e, &streams, n),
-            Reduce::Sum | Reduce::Prod if acc.is_index() => return accumulate(cx, e, &streams, n, acc, |cx, s, x| cx.b.bin(if op == Reduce::Sum { Op::Iadd } else { Op::Imul }, s, x), (op == Reduce::Prod) as i64),
-            Reduce::CountNonzero => return accumulate(cx, e, &streams, n, Type::i64(), |cx, s, x| cx.b.bin(Op::Iadd, s, x), 0),
-            Reduce::Any => return accumulate(cx, e, &streams, n, Type::bool(), |cx, s, x| cx.or(s, x), 0),
-            Reduce::All => return accumulate(cx, e, &streams, n, Type::bool(), |cx, s, x| cx.and(s, x), 1),
-            Reduce::Sum | Reduce::Prod | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => {}
+    let direct = match op {
+        Reduce::Sum => acc.is_index() || acc == e.dtype && acc.is_float(),
+        Reduce::Prod => acc.is_index(),
+        Reduce::CountNonzero | Reduce::Any | Reduce::All => true,
+        Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => false,
+    };
+    if !all || !direct { return in_memory(cx); }
+    let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
+    let n = product(cx, &e.shape);
+    let in_loop = |cx: &mut LowerCx<'_>| match op {
+        Reduce::Sum if acc.is_float() => pairwise_sum(cx, e, &streams, n),
+        Reduce::Any => { let no = cx.b.bool(false); accumulate(cx, e, &streams, n, Type::bool(), no, |cx, s, x| cx.or(s, x)) }
+        Reduce::All => { let yes = cx.b.bool(true); accumulate(cx, e, &streams, n, Type::bool(), yes, |cx, s, x| cx.and(s, x)) }
+        Reduce::Prod => { let one = cx.b.i64(1); accumulate(cx, e, &streams, n, acc, one, |cx, s, x| cx.b.bin(Op::Imul, s, x)) }
+        Reduce::Sum => { let zero = cx.b.i64(0); accumulate(cx, e, &streams, n, acc, zero, |cx, s, x| cx.b.bin(Op::Iadd, s, x)) }
+        Reduce::CountNonzero | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => {
+            let zero = cx.b.i64(0);
+            accumulate(cx, e, &streams, n, Type::bool(), zero, |cx, s, x| { let x = cx.b.conv(Op::Zext, Ty::I64, x); cx.b.bin(Op::Iadd, s, x) })
         }
-    }
-    let made = e.array(cx)?;
-    let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
-    let r = cx.guarded(&[made.owner], |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
-    cx.b.helper(&super::object::obj_release, &[made.owner]);
-    Ok(r)
+    };
+    match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
 }
 
-/// Puts elements together one after the other; for operations that do not depend on the order.
-fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, acc: Type, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value, start: i64) -> Result<Val> {
-    let truth = !matches!(*acc, Kind::Int(_)) || *acc == Kind::Bool;
-    let start = if *acc == Kind::Bool { cx.b.bool(start == 1) } else { cx.b.i64(start) };
+/// Puts elements, as `ty`, together one after the other; for operations that do not depend on the order.
+fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, ty: Type, start: Value, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
     cx.for_range_polling(n, &[start], |cx, i, state| {
         let at = Stream::at(streams, cx, i);
         let x = e.element(cx, &at)?;
-        // What counts or asks looks at truth.
-        let (x, from) = if truth || *e.dtype == Kind::Bool { (cast::cast(cx, &x, e.dtype, Type::bool())?, Type::bool()) } else { (x, e.dtype) };
-        let x = if *acc == Kind::Bool { x } else { cast::cast(cx, &x, from, acc)? };
+        let x = cast::cast(cx, &x, e.dtype, ty)?;
         Ok(vec![put(cx, state[0], x[0])])
     })
 }
@@ -362,8 +370,19 @@ fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, 
 /// Elements of a block of the pairwise sum, which NumPy adds in eight lanes.
 const BLOCK: i64 = 128;
 
-/// The sum of floats as NumPy adds an array of them: block after block into a buffer, and blocks in a tree that the run-time keeps.
+/// The sum of floats as NumPy adds an array of them: few one after the other.
 fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
+    let few = cx.b.bin_imm(Op::IcmpSlt, n, 8);
+    let zero = if e.dtype.itemsize() == 4 { cx.b.f32(0.0) } else { cx.b.f64(0.0) };
+    cx.if_else(few, |cx| cx.for_range(n, &[zero], |cx, i, state| {
+        let at = Stream::at(streams, cx, i);
+        let x = e.element(cx, &at)?;
+        Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
+    }), |cx| sum_of_blocks(cx, e, streams, n))
+}
+
+/// Block after block into a buffer, and blocks in a tree that the run-time keeps.
+fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
     let item = e.dtype.itemsize();
