@@ -144,7 +144,7 @@ impl Pass<'_, '_> {
         let quiet = f.blocks.iter().flat_map(|b| &b.insts).all(|i| {
             let node = f.inst(*i);
             if let Op::CallInstance(c) = node.op { return self.is_quiet(c); }
-            let Op::Apply(op) = &node.op else { return true };
+            let Op::Apply(op) = &node.op else { return !matches!(node.op, Op::Region(_)) };
             if node.args.iter().any(|a| crate::types::promote::runs_generator(f.types[a.index()])) { return false; }
             !writes_operand(&f, op, node) || !matches!(op.body, Body::Ufunc(..)) && node.args.first().is_some_and(|a| is_own(&f, &defs, *a))
         });

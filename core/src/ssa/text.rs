@@ -84,7 +84,7 @@ impl Display for Op {
                     let args: Vec<String> = step.args.iter().map(|a| match a { FusedArg::Operand(k) => format!("arg{k}"), FusedArg::Step(k) => format!("step{k}") }).collect();
                     write!(f, "({}) {}", args.join(", "), step.ty)?;
                     if let Some(k) = step.shape { write!(f, " shape arg{k}")?; }
-                    write!(f, ";")?;
+                    write!(f, " |")?;
                 }
                 write!(f, " }}")
             }
@@ -329,10 +329,10 @@ impl<'a> Parser<'a> {
                 args.push(if self.c.peek("step") { FusedArg::Step(self.c.entity("step")?) } else { FusedArg::Operand(self.c.entity("arg")?) });
                 self.c.eat(",");
             }
-            let (ty, shape) = { let text = self.c.until(&[';'])?; text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
+            let (ty, shape) = { let text = self.c.until(&['|'])?.trim_end(); text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
             let ty = crate::types::parse::parse(ty.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
             let shape = shape.map(|k| k.trim().parse().map_err(|_| self.c.error("the number of an operand"))).transpose()?;
-            self.c.expect(";")?;
+            self.c.expect("|")?;
             steps.push(FusedStep { op, args, ty, shape });
         }
         Ok(Op::Fused(Arc::new(Fused { steps })))
@@ -373,5 +373,26 @@ impl<'a> Parser<'a> {
             path if path.contains('.') => Op::Table(intern_path(path)),
             _ => return Err(before.error("an instruction")),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fused_chains_print_and_parse() {
+        let row = |path: &str| crate::ops::lookup(path)[0];
+        let array = Type::array(Type::f64(), 1, crate::types::Layout::C);
+        let steps = vec![
+            FusedStep { op: row("operator.sub"), args: vec![FusedArg::Operand(0), FusedArg::Operand(1)], ty: array, shape: None },
+            FusedStep { op: row("numpy.multiply"), args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)], ty: array, shape: Some(3) },
+            FusedStep { op: row("numpy.sum"), args: vec![FusedArg::Step(1), FusedArg::Operand(2)], ty: Type::f64(), shape: None },
+        ];
+        for op in [Op::Fused(Arc::new(Fused { steps })), Op::Fused(Arc::new(Fused { steps: vec![] })), Op::Broadcast] {
+            let text = op.to_string();
+            let read = Parser { c: Cursor::new(&text), types: vec![] }.op();
+            assert_eq!(read.as_ref(), Ok(&op), "{text}");
+        }
     }
 }
