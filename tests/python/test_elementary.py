@@ -11,16 +11,19 @@ tierup = pytest.importorskip("tierup")
 
 pytestmark = [pytest.mark.isolated]
 
-ONE = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan"]
+ONE = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
+       "arctanh", "cbrt"]
+TWO = ["power", "arctan2", "hypot"]
 
 # Enough for vectors and what is left over; large angles stand alone and beside others in a vector.
-SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e22, 1e300, -1e300, 709.9, 710.1, -745.0, -746.0, 2.0**30, 1.5e9]
-NUMBERS = np.concatenate([np.linspace(-20, 20, 999), SPECIAL, np.geomspace(1e-300, 1e300, 301), [1e10], np.linspace(0, 7, 64), SPECIAL])
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1e22, 1e300, -1e300, 709.9, 710.1, -745.0, -746.0, 2.0**30, 1.5e9, 1.7976931348623157e308, -1.7e308]
+NUMBERS = np.concatenate([np.linspace(-20, 20, 999), SPECIAL, np.geomspace(1e-300, 1e300, 301), [1e10], np.linspace(-1, 1, 257), np.linspace(0, 7, 64), SPECIAL])
 
 
 def loop_over(name):
     space = {"np": np}
-    exec(f"def f(a, out):\n    for i in range(a.shape[0]):\n        out[i] = np.{name}(a[i])\n", space)
+    operands = "a[i], b[i]" if name in TWO else "a[i]"
+    exec(f"def f(a, {'b, ' * (name in TWO)}out):\n    for i in range(a.shape[0]):\n        out[i] = np.{name}({operands})\n", space)
     return space["f"]
 
 
@@ -30,33 +33,36 @@ def bits(a):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", ONE + TWO)
 def test_tiers_and_vectors_agree(name, dtype):
     with np.errstate(all="ignore"):
-        a = NUMBERS.astype(dtype)
-        expected = getattr(np, name)(a)
+        a = [NUMBERS.astype(dtype)]
+        if name in TWO:
+            others = np.concatenate([SPECIAL, [-3.0, 2.0, 0.25, -0.5, 1e-5]]).astype(dtype)
+            a = [np.repeat(a[0], others.size), np.tile(others, a[0].size)]
+        expected = getattr(np, name)(*a)
     results = []
     for tier in ("interp", "0", "1") if LLVM else ("interp", "0"):
         tierup.config.tier = tier
-        out = np.empty_like(a)
-        tierup.njit(loop_over(name))(a, out)
+        out = np.empty_like(a[0])
+        tierup.njit(loop_over(name))(*a, out)
         results.append((tier, "a loop", out))
-        results.append((tier, "an array", tierup.njit(eval(f"lambda a: np.{name}(a)", {"np": np}))(a)))
+        results.append((tier, "an array", tierup.njit(eval(f"lambda *a: np.{name}(*a)", {"np": np}))(*a)))
     for tier, how, got in results:
         different = np.flatnonzero(bits(got) != bits(results[0][2]))
-        assert different.size == 0, f"{name} of {a[different][:5]} in tier {tier}, {how}: {got[different][:5]}, not {results[0][2][different][:5]}"
+        assert different.size == 0, f"{name} of {[x[different][:5] for x in a]} in tier {tier}, {how}: {got[different][:5]}, not {results[0][2][different][:5]}"
     # NumPy is within a few units, and has the same special values.
     assert np.array_equal(np.isnan(expected), np.isnan(out)) and np.array_equal(np.isinf(expected), np.isinf(out))
     zero = expected == 0
     assert np.array_equal(np.signbit(expected[zero]), np.signbit(out[zero]))
     fine = np.isfinite(expected)
-    np.testing.assert_allclose(out[fine], expected[fine], rtol=2e-15 if dtype == np.float64 else 1e-6, atol=0)
+    np.testing.assert_allclose(out[fine], expected[fine], rtol=2e-15 if dtype == np.float64 else 2e-6, atol=1e-320 if dtype == np.float64 else 1e-43)
 
 
 @needs_llvm
-@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("name", ONE + TWO[1:])
 def test_loops_become_vectors(name):
-    f = tierup.njit("void(float64[::1], float64[::1])")(loop_over(name))
+    f = tierup.njit(f"void(float64[::1], {'float64[::1], ' * (name in TWO)}float64[::1])")(loop_over(name))
     text = f.inspect("llvm")
     assert "@llvm.fma.v" in text, f"the loop over {name} has no vectors:\n{text}"
     assert not [line for line in text.splitlines() if "call" in line and any(f"@{libm}(" in line for libm in ONE)]

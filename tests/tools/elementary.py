@@ -77,9 +77,11 @@ def main():
          near_zero(sqrt_of(lambda x: (mp.sin(x) - x) / x**3), [(-1) ** (k + 1) / mp.factorial(2 * k + 3) for k in range(8)]), 0, quarter, 6)
     show("COS", "(cos x - 1 + x²/2) / x⁴ by x² for |x| below π/4",
          near_zero(sqrt_of(lambda x: (mp.cos(x) - 1 + x**2 / 2) / x**4), [(-1) ** k / mp.factorial(2 * k + 4) for k in range(8)]), 0, quarter, 6)
-    two_over_pi = int(mp.mpf(2) ** 1344 * 0)
     with mp.workprec(1500):
         two_over_pi = int(mp.floor(2 / mp.pi * mp.mpf(2) ** 1344))
+    print("/// π/4, π/2, 3π/4 and π as sums of two.")
+    multiples = [mp.pi / 4, mp.pi / 2, 3 * mp.pi / 4, +mp.pi]
+    print(f"pub const QUARTERS: [[f64; 2]; 4] = [{', '.join(f'[{float(m)!r}, {float(m - mp.mpf(float(m)))!r}]' for m in multiples)}];")
     print("/// The bits of 2/π, after a word of zeros.")
     print("pub const TWO_OVER_PI: [u64; 22] = [")
     print("    0x0,")

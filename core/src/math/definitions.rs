@@ -1,7 +1,7 @@
 //! Which helpers are defined in this module, and their definitions as LIR functions.
 
 use super::emit::Node;
-use super::{Rare, exp, log, trig};
+use super::{Rare, exp, hyperbolic, inverse, log, roots, trig};
 use crate::lir::builder::Builder;
 use crate::lir::{Func, Op, Signature, Ty, Value};
 use crate::ops::mathfn as m;
@@ -13,6 +13,7 @@ pub struct Definition { pub helper: &'static RtFn, write: fn(&[Node<'_, '_>]) ->
 
 macro_rules! one { ($helper:ident, $($f:ident)::+) => { Definition { helper: &m::$helper, write: |a| $($f)::+(a[0]).value } }; }
 
+macro_rules! two { ($helper:ident, $($f:ident)::+) => { Definition { helper: &m::$helper, write: |a| $($f)::+(a[0], a[1]).value } }; }
 macro_rules! rare { ($helper:ident, $F:ty) => { Definition { helper: &m::$helper, write: |a| <$F as Rare>::rare(a[0]).value } }; }
 
 /// float32 has the definitions of float64.
@@ -27,6 +28,18 @@ static ALL: &[Definition] = &[
     one!(f64_sin, trig::sin), one!(f32_sin, trig::sin), rare!(f64_sin_large, trig::Sin),
     one!(f64_cos, trig::cos), one!(f32_cos, trig::cos), rare!(f64_cos_large, trig::Cos),
     one!(f64_tan, trig::tan), one!(f32_tan, trig::tan), rare!(f64_tan_large, trig::Tan),
+    one!(f64_asin, inverse::asin), one!(f32_asin, inverse::asin),
+    one!(f64_acos, inverse::acos), one!(f32_acos, inverse::acos),
+    one!(f64_atan, inverse::atan), one!(f32_atan, inverse::atan),
+    one!(f64_sinh, hyperbolic::sinh), one!(f32_sinh, hyperbolic::sinh),
+    one!(f64_cosh, hyperbolic::cosh), one!(f32_cosh, hyperbolic::cosh),
+    one!(f64_tanh, hyperbolic::tanh), one!(f32_tanh, hyperbolic::tanh),
+    one!(f64_asinh, hyperbolic::asinh), one!(f32_asinh, hyperbolic::asinh),
+    one!(f64_acosh, hyperbolic::acosh), one!(f32_acosh, hyperbolic::acosh),
+    one!(f64_atanh, hyperbolic::atanh), one!(f32_atanh, hyperbolic::atanh),
+    one!(f64_cbrt, roots::cbrt), one!(f32_cbrt, roots::cbrt),
+    two!(f64_atan2, inverse::atan2), two!(f32_atan2, inverse::atan2),
+    two!(f64_hypot, roots::hypot), two!(f32_hypot, roots::hypot),
 ];
 
 /// Helpers that nothing but definitions calls.

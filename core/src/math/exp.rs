@@ -13,15 +13,14 @@ pub struct Parts<R: Real> {
     pub rest: R,
 }
 
-/// Of `x + more`, which must be small enough for `n` to fit (a few thousand).
+/// Of a number small enough for `n` to fit (a few thousand).
 #[inline(always)]
-pub fn parts<R: Real>(x: R, more: Option<R>) -> Parts<R> {
+pub fn parts<R: Real>(x: R) -> Parts<R> {
     let shifted = x.fma_of(LOG2_E[0], SHIFT);
     let n = shifted - SHIFT;
     // The first part of log 2 has so few bits that this is exact.
     let r = n.fma(x.of(-LN2[0]), x);
     let low = n * -LN2[1];
-    let low = match more { Some(m) => low + m, None => low };
     // Where `r` is the smaller one, what is lost is far below the last bit of the result.
     series(shifted, Sum::ordered(r, low))
 }
@@ -60,7 +59,7 @@ pub fn clamped<R: Real>(x: R, low: f64, high: f64) -> R {
 
 #[inline(always)]
 pub fn exp<R: Real>(x: R) -> R {
-    let p = parts(clamped(x, -746.0, 710.0), None);
+    let p = parts(clamped(x, -746.0, 710.0));
     scale(p.sum().value(), p.shifted)
 }
 
@@ -76,7 +75,7 @@ pub fn exp2<R: Real>(x: R) -> R {
 /// A quarter of `e^x - 1` for `x` from -40 to 712, with an error far below its last bit.
 #[inline(always)]
 pub fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
-    let p = parts(x, None);
+    let p = parts(x);
     let n = p.shifted.bits() - SHIFT.to_bits() as i64;
     let factor = ((n + 1021) << 52).real();
     let whole = Sum::exact(factor, x.of(-0.25));

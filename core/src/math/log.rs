@@ -67,13 +67,6 @@ fn near_one<R: Real>(f: Sum<R>) -> Sum<R> {
     Sum::ordered(first.hi, first.lo + (s.lo * 2.0 + (third.lo + tail)))
 }
 
-/// `log x` of a positive finite number.
-#[inline(always)]
-pub fn parts<R: Real>(x: R) -> Sum<R> {
-    let Split { k, m, .. } = split(x);
-    with_exponent(k, near_one(Sum::of(m - 1.0)))
-}
-
 #[inline(always)]
 fn with_exponent<R: Real>(k: R, log: Sum<R>) -> Sum<R> {
     let whole = Sum::exact(k * LN2[0], log.hi);
@@ -85,7 +78,8 @@ fn with_exponent<R: Real>(k: R, log: Sum<R>) -> Sum<R> {
 pub fn parts1p<R: Real>(h: Sum<R>) -> Sum<R> {
     let u = Sum::exact(h.hi.of(1.0), h.hi);
     let Split { k, m, shift } = split_normal(u.hi);
-    let factor = (h.hi.of(1.0).bits() - shift).real();
+    // 2^-k, or where that is too small a number, nothing: the sum has no second part there.
+    let factor = R::pick(h.hi.over(1e300), h.hi.of(0.0), (h.hi.of(1.0).bits() - shift).real());
     let plain = k.equals(0.0);
     let f = Sum::exact(m - 1.0, (u.lo + h.lo) * factor);
     with_exponent(k, near_one(Sum::pick(plain, h, f)))

@@ -4,7 +4,7 @@
 //! copies that into loops, and GPUs have nothing else. Both are the same sequence of IEEE operations, with multiplications fused where the text says `fma` and nowhere
 //! else, so every tier and machine gives the same bits. There are no tables and, but for what almost never happens ([`Real::rare`]), no branches: loops become vectors.
 //!
-//! Errors are below one unit in the last place (4 for `pow`); `tests/elementary.rs` compares with a multi-precision reference. float32 is computed in
+//! Errors are below one unit in the last place; `tests/elementary.rs` compares with a multi-precision reference. float32 is computed in
 //! float64 and rounded once at the end. Where exactness must survive the last rounding, numbers are sums of two ([`Sum`]).
 
 #[allow(clippy::all)]
@@ -12,8 +12,11 @@ mod coefficients;
 mod definitions;
 pub mod emit;
 pub mod exp;
+pub mod hyperbolic;
+pub mod inverse;
 pub mod log;
 pub mod reduce;
+pub mod roots;
 pub mod trig;
 
 pub use definitions::{Definition, definition, hidden};
@@ -157,6 +160,14 @@ impl<R: Real> Sum<R> {
     pub fn negated(self) -> Self { Sum { hi: -self.hi, lo: -self.lo } }
     #[inline(always)]
     pub fn pick(c: R::Truth, a: Self, b: Self) -> Self { Sum { hi: R::pick(c, a.hi, b.hi), lo: R::pick(c, a.lo, b.lo) } }
+}
+
+/// The root of a sum that is not negative.
+#[inline(always)]
+pub fn root<R: Real>(s: Sum<R>) -> Sum<R> {
+    let r = s.hi.root();
+    let rest = ((-r).fma(r, s.hi) + s.lo) / (r * 2.0);
+    Sum { hi: r, lo: R::pick(s.hi.equals(0.0), s.hi, rest) }
 }
 
 /// 64 bits that are computed with.

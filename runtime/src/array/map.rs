@@ -54,10 +54,8 @@ macro_rules! elementary { ($($name:ident $all:ident),*) => { $(
 )* }; }
 elementary!(exp exp_all, log log_all, sin sin_all, cos cos_all);
 
-/// `pow` of float64, one by one.
 unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
-    let (out, a, b) = (out.cast::<f64>(), a.cast::<f64>(), b.cast::<f64>());
-    for i in 0..n { unsafe { out.add(i).write_unaligned(power::pow(a.add(i * a_step).read_unaligned(), b.add(i * b_step).read_unaligned())) } }
+    unsafe { power::pow_all(n, out.cast(), (a.cast(), a_step), (b.cast(), b_step)) }
 }
 
 /// Operations by name; each is implemented for the types that it takes.

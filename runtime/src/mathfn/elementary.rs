@@ -4,7 +4,7 @@
 //! a processor without them takes longer ([`fused`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use tierup_core::math::{Rare, exp as e, log as l, trig as t};
+use tierup_core::math::{Rare, exp as e, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
 
 /// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
 static FUSES: AtomicBool = AtomicBool::new(false);
@@ -50,50 +50,82 @@ fused! {
     pub fn sin(x: f64) -> f64 { t::sin(x) }
     pub fn cos(x: f64) -> f64 { t::cos(x) }
     pub fn tan(x: f64) -> f64 { t::tan(x) }
+    pub fn asin(x: f64) -> f64 { i::asin(x) }
+    pub fn acos(x: f64) -> f64 { i::acos(x) }
+    pub fn atan(x: f64) -> f64 { i::atan(x) }
+    pub fn sinh(x: f64) -> f64 { h::sinh(x) }
+    pub fn cosh(x: f64) -> f64 { h::cosh(x) }
+    pub fn tanh(x: f64) -> f64 { h::tanh(x) }
+    pub fn asinh(x: f64) -> f64 { h::asinh(x) }
+    pub fn acosh(x: f64) -> f64 { h::acosh(x) }
+    pub fn atanh(x: f64) -> f64 { h::atanh(x) }
+    pub fn cbrt(x: f64) -> f64 { r::cbrt(x) }
+    pub fn atan2(x: f64, y: f64) -> f64 { i::atan2(x, y) }
+    pub fn hypot(x: f64, y: f64) -> f64 { r::hypot(x, y) }
     pub fn sin_large(x: f64) -> f64 { <t::Sin as Rare>::rare(x) }
     pub fn cos_large(x: f64) -> f64 { <t::Cos as Rare>::rare(x) }
     pub fn tan_large(x: f64) -> f64 { <t::Tan as Rare>::rare(x) }
 }
 
 /// Elements that are computed together: read whole before any result is written, so the result may be the operand.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
+
+/// Compiles a loop over arrays for several kinds of processor.
+macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:ty),*) $body:block) => {
+    $(#[$meta])*
+    pub unsafe fn $name($($p: $t),*) {
+        #[inline(always)]
+        unsafe fn any($($p: $t),*) $body
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::is_x86_feature_detected as has;
+            #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,fma")]
+            unsafe fn widest($($p: $t),*) { unsafe { any($($p),*) } }
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn wide($($p: $t),*) { unsafe { any($($p),*) } }
+            // SAFETY: the processor has been asked.
+            unsafe {
+                if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw") && has!("fma") { return widest($($p),*); }
+                if has!("avx2") && has!("fma") { return wide($($p),*); }
+            }
+        }
+        // SAFETY: as required of the caller.
+        unsafe { any($($p),*) }
+    }
+}; }
+
+/// Up to a block of numbers, or one number in all places where the step is 0. What is left is 1.
+///
+/// # Safety
+/// As many readable numbers.
+#[inline(always)]
+pub(super) unsafe fn read(from: *const f64, step: usize, at: usize, n: usize) -> [f64; BLOCK] {
+    if step == 0 { return [unsafe { from.read_unaligned() }; BLOCK]; }
+    let mut x = [1.0; BLOCK];
+    // SAFETY: as required of the caller.
+    unsafe { std::ptr::copy_nonoverlapping(from.add(at).cast::<u8>(), x.as_mut_ptr().cast::<u8>(), n * 8) };
+    x
+}
+
+pub(super) use for_each_processor;
 
 /// A function of whole arrays. `$usual` is what vectors compute; where `$rare` holds for an element of a block, that block takes `$one`.
 macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $one:expr;)*) => { $(
-    /// # Safety
-    /// `n` readable and `n` writable elements, which are the same or do not overlap.
-    pub unsafe fn $name(n: usize, out: *mut f64, a: *const f64) {
-        #[inline(always)]
-        unsafe fn any(n: usize, out: *mut f64, a: *const f64) {
-            let mut at = 0;
-            while at < n {
+    for_each_processor! {
+        /// # Safety
+        /// `n` readable and `n` writable elements, which are the same or do not overlap.
+        $name(n: usize, out: *mut f64, a: *const f64) {
+            for at in (0..n).step_by(BLOCK) {
                 let here = BLOCK.min(n - at);
-                let (mut x, mut y) = ([1.0; BLOCK], [0.0; BLOCK]);
                 // SAFETY: as required of the caller.
-                unsafe { std::ptr::copy_nonoverlapping(a.add(at).cast::<u8>(), x.as_mut_ptr().cast::<u8>(), here * 8) };
+                let (x, mut y) = (unsafe { read(a, 1, at, here) }, [0.0; BLOCK]);
                 let mut rare = false;
                 for v in x { rare |= $rare(v); }
                 if rare { for k in 0..here { y[k] = $one(x[k]); } } else { for k in 0..BLOCK { y[k] = $usual(x[k]); } }
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(y.as_ptr().cast::<u8>(), out.add(at).cast::<u8>(), here * 8) };
-                at += here;
             }
         }
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,fma")]
-            unsafe fn widest(n: usize, out: *mut f64, a: *const f64) { unsafe { any(n, out, a) } }
-            #[target_feature(enable = "avx2,fma")]
-            unsafe fn wide(n: usize, out: *mut f64, a: *const f64) { unsafe { any(n, out, a) } }
-            // SAFETY: the processor has been asked.
-            unsafe {
-                if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw") && has!("fma") { return widest(n, out, a); }
-                if has!("avx2") && has!("fma") { return wide(n, out, a); }
-            }
-        }
-        // SAFETY: as required of the caller.
-        unsafe { any(n, out, a) }
     }
 )* }; }
 
@@ -105,4 +137,34 @@ arrays! {
     log_all: l::log, never, log;
     sin_all: <t::Sin as Rare>::usual, t::is_large, sin;
     cos_all: <t::Cos as Rare>::usual, t::is_large, cos;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_exact_comes_out_exactly() {
+        assert_eq!((cbrt(27.0), cbrt(-1e-300), log10(1e22), log2(5e-324), hypot(3.0, -4.0), exp2(-1074.0), exp(0.0)), (3.0, -1e-100, 22.0, -1074.0, 5.0, 5e-324, 1.0));
+    }
+
+    /// The special values of C's Annex F, which `libm` has.
+    #[test]
+    fn unusual_operands_give_what_the_standard_says() {
+        let special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e308, -1e-310, 1e19, 0.1, 1e-20, 9_007_199_254_740_993.0];
+        let same = |a: f64, b: f64| a.is_nan() && b.is_nan() || a.is_sign_negative() == b.is_sign_negative() && (a.to_bits() as i64).abs_diff(b.to_bits() as i64) <= 1;
+        type One = fn(f64) -> f64;
+        let ones: [(One, One); 10] = [
+            (asin, libm::asin), (acos, libm::acos), (atan, libm::atan), (sinh, libm::sinh), (cosh, libm::cosh), (tanh, libm::tanh), (asinh, libm::asinh), (atanh, libm::atanh),
+            (cbrt, libm::cbrt), (|x| acosh(x), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+        ];
+        type Two = fn(f64, f64) -> f64;
+        let twos: [(Two, Two); 2] = [(atan2, libm::atan2), (hypot, libm::hypot)];
+        for x in special {
+            for (k, (f, g)) in ones.iter().enumerate() { assert!(same(f(x), g(x)), "function {k} of {x:e}: {:e} and {:e}", f(x), g(x)); }
+            for y in special {
+                for (k, (f, g)) in twos.iter().enumerate() { assert!(same(f(x, y), g(x, y)), "function {k} of {x:e} and {y:e}: {:e} and {:e}", f(x, y), g(x, y)); }
+            }
+        }
+    }
 }

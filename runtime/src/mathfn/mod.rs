@@ -43,9 +43,6 @@ macro_rules! per_width {
 per_width!(f64, exp, log1p, exp2, nextafter);
 per_width!(f32, expf, log1pf, exp2f, nextafterf);
 
-/// The crate's function trusts its argument to be 1 or more.
-fn acosh(x: f64) -> f64 { if x < 1.0 { f64::NAN } else { libm::acosh(x) } }
-
 /// An exponent as C takes it; beyond a few thousand all are alike.
 fn clamped(n: i64) -> i32 { n.clamp(-5000, 5000) as i32 }
 
@@ -53,15 +50,15 @@ impl Helpers for Native {
     unsafe fn f64_sin(x: f64) -> f64 { elementary::sin(x) }
     unsafe fn f64_cos(x: f64) -> f64 { elementary::cos(x) }
     unsafe fn f64_tan(x: f64) -> f64 { elementary::tan(x) }
-    unsafe fn f64_asin(x: f64) -> f64 { libm::asin(x) }
-    unsafe fn f64_acos(x: f64) -> f64 { libm::acos(x) }
-    unsafe fn f64_atan(x: f64) -> f64 { libm::atan(x) }
-    unsafe fn f64_sinh(x: f64) -> f64 { libm::sinh(x) }
-    unsafe fn f64_cosh(x: f64) -> f64 { libm::cosh(x) }
-    unsafe fn f64_tanh(x: f64) -> f64 { libm::tanh(x) }
-    unsafe fn f64_asinh(x: f64) -> f64 { libm::asinh(x) }
-    unsafe fn f64_acosh(x: f64) -> f64 { acosh(x) }
-    unsafe fn f64_atanh(x: f64) -> f64 { libm::atanh(x) }
+    unsafe fn f64_asin(x: f64) -> f64 { elementary::asin(x) }
+    unsafe fn f64_acos(x: f64) -> f64 { elementary::acos(x) }
+    unsafe fn f64_atan(x: f64) -> f64 { elementary::atan(x) }
+    unsafe fn f64_sinh(x: f64) -> f64 { elementary::sinh(x) }
+    unsafe fn f64_cosh(x: f64) -> f64 { elementary::cosh(x) }
+    unsafe fn f64_tanh(x: f64) -> f64 { elementary::tanh(x) }
+    unsafe fn f64_asinh(x: f64) -> f64 { elementary::asinh(x) }
+    unsafe fn f64_acosh(x: f64) -> f64 { elementary::acosh(x) }
+    unsafe fn f64_atanh(x: f64) -> f64 { elementary::atanh(x) }
     unsafe fn f64_exp(x: f64) -> f64 { elementary::exp(x) }
     unsafe fn f64_exp2(x: f64) -> f64 { elementary::exp2(x) }
     unsafe fn f64_expm1(x: f64) -> f64 { elementary::expm1(x) }
@@ -69,14 +66,14 @@ impl Helpers for Native {
     unsafe fn f64_log2(x: f64) -> f64 { elementary::log2(x) }
     unsafe fn f64_log10(x: f64) -> f64 { elementary::log10(x) }
     unsafe fn f64_log1p(x: f64) -> f64 { elementary::log1p(x) }
-    unsafe fn f64_cbrt(x: f64) -> f64 { libm::cbrt(x) }
+    unsafe fn f64_cbrt(x: f64) -> f64 { elementary::cbrt(x) }
     unsafe fn f64_erf(x: f64) -> f64 { libm::erf(x) }
     unsafe fn f64_erfc(x: f64) -> f64 { libm::erfc(x) }
     unsafe fn f64_gamma(x: f64) -> f64 { libm::tgamma(x) }
     unsafe fn f64_lgamma(x: f64) -> f64 { libm::lgamma(x) }
-    unsafe fn f64_atan2(a: f64, b: f64) -> f64 { libm::atan2(a, b) }
+    unsafe fn f64_atan2(a: f64, b: f64) -> f64 { elementary::atan2(a, b) }
     unsafe fn f64_pow(a: f64, b: f64) -> f64 { power::pow(a, b) }
-    unsafe fn f64_hypot(a: f64, b: f64) -> f64 { libm::hypot(a, b) }
+    unsafe fn f64_hypot(a: f64, b: f64) -> f64 { elementary::hypot(a, b) }
     unsafe fn f64_nextafter(a: f64, b: f64) -> f64 { libm::nextafter(a, b) }
     unsafe fn f64_logaddexp(a: f64, b: f64) -> f64 { f64::logaddexp(a, b) }
     unsafe fn f64_logaddexp2(a: f64, b: f64) -> f64 { f64::logaddexp2(a, b) }
@@ -91,15 +88,15 @@ impl Helpers for Native {
     unsafe fn f32_cos(x: f32) -> f32 { elementary::cos(x as f64) as f32 }
     unsafe fn f64_tan_large(x: f64) -> f64 { elementary::tan_large(x) }
     unsafe fn f32_tan(x: f32) -> f32 { elementary::tan(x as f64) as f32 }
-    unsafe fn f32_asin(x: f32) -> f32 { libm::asinf(x) }
-    unsafe fn f32_acos(x: f32) -> f32 { libm::acosf(x) }
-    unsafe fn f32_atan(x: f32) -> f32 { libm::atanf(x) }
-    unsafe fn f32_sinh(x: f32) -> f32 { libm::sinhf(x) }
-    unsafe fn f32_cosh(x: f32) -> f32 { libm::coshf(x) }
-    unsafe fn f32_tanh(x: f32) -> f32 { libm::tanhf(x) }
-    unsafe fn f32_asinh(x: f32) -> f32 { libm::asinhf(x) }
-    unsafe fn f32_acosh(x: f32) -> f32 { if x < 1.0 { f32::NAN } else { libm::acoshf(x) } }
-    unsafe fn f32_atanh(x: f32) -> f32 { libm::atanhf(x) }
+    unsafe fn f32_asin(x: f32) -> f32 { elementary::asin(x as f64) as f32 }
+    unsafe fn f32_acos(x: f32) -> f32 { elementary::acos(x as f64) as f32 }
+    unsafe fn f32_atan(x: f32) -> f32 { elementary::atan(x as f64) as f32 }
+    unsafe fn f32_sinh(x: f32) -> f32 { elementary::sinh(x as f64) as f32 }
+    unsafe fn f32_cosh(x: f32) -> f32 { elementary::cosh(x as f64) as f32 }
+    unsafe fn f32_tanh(x: f32) -> f32 { elementary::tanh(x as f64) as f32 }
+    unsafe fn f32_asinh(x: f32) -> f32 { elementary::asinh(x as f64) as f32 }
+    unsafe fn f32_acosh(x: f32) -> f32 { elementary::acosh(x as f64) as f32 }
+    unsafe fn f32_atanh(x: f32) -> f32 { elementary::atanh(x as f64) as f32 }
     unsafe fn f32_exp(x: f32) -> f32 { elementary::exp(x as f64) as f32 }
     unsafe fn f32_exp2(x: f32) -> f32 { elementary::exp2(x as f64) as f32 }
     unsafe fn f32_expm1(x: f32) -> f32 { elementary::expm1(x as f64) as f32 }
@@ -107,14 +104,14 @@ impl Helpers for Native {
     unsafe fn f32_log2(x: f32) -> f32 { elementary::log2(x as f64) as f32 }
     unsafe fn f32_log10(x: f32) -> f32 { elementary::log10(x as f64) as f32 }
     unsafe fn f32_log1p(x: f32) -> f32 { elementary::log1p(x as f64) as f32 }
-    unsafe fn f32_cbrt(x: f32) -> f32 { libm::cbrtf(x) }
+    unsafe fn f32_cbrt(x: f32) -> f32 { elementary::cbrt(x as f64) as f32 }
     unsafe fn f32_erf(x: f32) -> f32 { libm::erff(x) }
     unsafe fn f32_erfc(x: f32) -> f32 { libm::erfcf(x) }
     unsafe fn f32_gamma(x: f32) -> f32 { libm::tgammaf(x) }
     unsafe fn f32_lgamma(x: f32) -> f32 { libm::lgammaf(x) }
-    unsafe fn f32_atan2(a: f32, b: f32) -> f32 { libm::atan2f(a, b) }
+    unsafe fn f32_atan2(a: f32, b: f32) -> f32 { elementary::atan2(a as f64, b as f64) as f32 }
     unsafe fn f32_pow(a: f32, b: f32) -> f32 { power::powf(a, b) }
-    unsafe fn f32_hypot(a: f32, b: f32) -> f32 { libm::hypotf(a, b) }
+    unsafe fn f32_hypot(a: f32, b: f32) -> f32 { elementary::hypot(a as f64, b as f64) as f32 }
     unsafe fn f32_nextafter(a: f32, b: f32) -> f32 { libm::nextafterf(a, b) }
     unsafe fn f32_logaddexp(a: f32, b: f32) -> f32 { f32::logaddexp(a, b) }
     unsafe fn f32_logaddexp2(a: f32, b: f32) -> f32 { f32::logaddexp2(a, b) }
@@ -129,15 +126,15 @@ impl Helpers for Native {
     unsafe fn math_sin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::sin(x), false)) } }
     unsafe fn math_cos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::cos(x), false)) } }
     unsafe fn math_tan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::tan(x), false)) } }
-    unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asin(x), false)) } }
-    unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::acos(x), false)) } }
-    unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atan(x), false)) } }
-    unsafe fn math_sinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::sinh(x), true)) } }
-    unsafe fn math_cosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cosh(x), true)) } }
-    unsafe fn math_tanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::tanh(x), false)) } }
-    unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::asinh(x), false)) } }
-    unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, acosh(x), true)) } }
-    unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::atanh(x), false)) } }
+    unsafe fn math_asin(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::asin(x), false)) } }
+    unsafe fn math_acos(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::acos(x), false)) } }
+    unsafe fn math_atan(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::atan(x), false)) } }
+    unsafe fn math_sinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::sinh(x), true)) } }
+    unsafe fn math_cosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::cosh(x), true)) } }
+    unsafe fn math_tanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::tanh(x), false)) } }
+    unsafe fn math_asinh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::asinh(x), false)) } }
+    unsafe fn math_acosh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::acosh(x), true)) } }
+    unsafe fn math_atanh(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::atanh(x), false)) } }
     unsafe fn math_exp(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::exp(x), true)) } }
     unsafe fn math_exp2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::exp2(x), true)) } }
     unsafe fn math_expm1(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::expm1(x), true)) } }
@@ -145,7 +142,7 @@ impl Helpers for Native {
     unsafe fn math_log2(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log2(x)) } }
     unsafe fn math_log10(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log10(x)) } }
     unsafe fn math_log1p(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::log1p(x)) } }
-    unsafe fn math_cbrt(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, libm::cbrt(x), false)) } }
+    unsafe fn math_cbrt(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, elementary::cbrt(x), false)) } }
     unsafe fn math_gamma(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::gamma(x)) } }
     unsafe fn math_lgamma(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::lgamma(x)) } }
     unsafe fn math_sqrt(ctx: Ctx, x: f64) -> f64 { unsafe { or_raise(ctx, errors::check(x, x.sqrt(), false)) } }

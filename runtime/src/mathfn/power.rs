@@ -5,7 +5,7 @@
 //! results are the same on all processors; one without such an instruction takes longer ([`fused`]).
 
 use super::power_tables::{EXP, LOG};
-use super::elementary::fused;
+use super::elementary::{BLOCK, for_each_processor, fused, read};
 
 const LN2_HI: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LO: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
@@ -80,6 +80,39 @@ fn exp_parts(x: f64, rest: f64) -> f64 {
 
 /// Beyond it results may overflow or lose bits.
 const ORDINARY: f64 = 700.0;
+
+/// Whether the table serves a base, and an exponent.
+#[inline(always)]
+fn is_usual(x: f64, y: f64) -> bool { (x >= f64::MIN_POSITIVE) & (x <= f64::MAX) & (y.abs() >= 1e-18) & (y.abs() < 9e15) }
+
+for_each_processor! {
+    /// Powers of arrays, with the bits of [`pow`]: blocks of positive numbers whose results are far from the ends of the range in vectors, others one by one.
+    ///
+    /// # Safety
+    /// `n` readable elements of the operands, or one where a step is 0, and `n` writable ones, which are an operand or overlap none.
+    pow_all(n: usize, out: *mut f64, a: (*const f64, usize), b: (*const f64, usize)) {
+        for at in (0..n).step_by(BLOCK) {
+            let here = BLOCK.min(n - at);
+            // SAFETY: as required of the caller.
+            let (x, y, mut z) = unsafe { (read(a.0, a.1, at, here), read(b.0, b.1, at, here), [0.0; BLOCK]) };
+            let mut usual = true;
+            for k in 0..BLOCK { usual &= is_usual(x[k], y[k]); }
+            if usual {
+                let mut far = [0.0; BLOCK];
+                for k in 0..BLOCK {
+                    let (hi, lo) = log_parts(x[k].to_bits());
+                    let product = y[k] * hi;
+                    far[k] = product;
+                    z[k] = exp_parts(product, y[k].mul_add(lo, y[k].mul_add(hi, -product)));
+                }
+                for v in far { usual &= v.abs() < ORDINARY; }
+            }
+            if !usual { for k in 0..here { z[k] = pow(x[k], y[k]); } }
+            // SAFETY: as above.
+            unsafe { std::ptr::copy_nonoverlapping(z.as_ptr().cast::<u8>(), out.add(at).cast::<u8>(), here * 8) };
+        }
+    }
+}
 
 fused! {
     pub fn pow(x: f64, y: f64) -> f64 {

@@ -38,7 +38,7 @@ pub fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<B
 pub fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<(&'static RtFn, Func)> {
     let mut found: Vec<(&'static RtFn, Func)> = vec![];
     let mut asked: Vec<&'static Definition> = vec![];
-    let mut look = |func: &Func| {
+    let look = |func: &Func| {
         let cfg = Cfg::new(func);
         let blocks = blocks(func, &cfg, options);
         // In the order of the text, so that the same module gives the same code.
