@@ -133,7 +133,8 @@ def main():
             show(name, f, operands)
             if name not in ("gamma", "lgamma") or random.random() < 0.5:
                 rounded = tuple(map(single, operands))
-                if all(map(finite, rounded)):
+                # The reference has no negative zero.
+                if all(map(finite, rounded)) and (len(rounded) == 1 or 0.0 not in rounded):
                     show(name + "f", f, rounded)
 
 
