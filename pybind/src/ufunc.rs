@@ -84,6 +84,8 @@ enum Operand {
 /// One inner loop; NumPy hands its address to the loop functions.
 struct Loop {
     overload: Arc<Overload>,
+    /// The same with its turns on all cores, and how many operands are inputs: where no turn reads what another writes.
+    parallel: Option<(Arc<Overload>, usize)>,
     /// For the globals of tracebacks, and to keep the guards' functions alive.
     dispatcher: Py<PyAny>,
     /// Of a gufunc.
@@ -97,8 +99,8 @@ impl Loop {
     /// # Safety
     /// `slots` are the leaves of the overload's arguments.
     #[inline(always)]
-    unsafe fn run(&self, ctx: *mut tierup_core::layout::ThreadCtx, slots: *const u64) -> u64 {
-        let Run::Compiled(code) = &self.overload.run else { return 0 };
+    unsafe fn run(&self, overload: &Overload, ctx: *mut tierup_core::layout::ThreadCtx, slots: *const u64) -> u64 {
+        let Run::Compiled(code) = &overload.run else { return 0 };
         if let Some(unit) = code.native() { unit.called(); }
         let mut nothing = 0u64;
         // SAFETY: as required of the caller; the loop returns nothing.
@@ -164,8 +166,30 @@ unsafe extern "C" fn run_ufunc(args: *mut *mut u8, dims: *const isize, steps: *c
             at.add(2).write(n as u64);
             at.add(3).write(*steps.add(i) as u64);
         }
-        running(l, |ctx| l.run(ctx, slots.as_ptr().cast()));
+        let overload = match &l.parallel { Some((o, nin)) if independent(args, n, steps, *nin, l.operands.len()) => o, Some(_) | None => &l.overload };
+        running(l, |ctx| l.run(overload, ctx, slots.as_ptr().cast()));
     }
+}
+
+/// Whether the turns of a loop may run at the same time: each output moves on, and its memory is no input's but for one that lies in the same places. In a
+/// reduction the output stays where it is and is an input as well.
+///
+/// # Safety
+/// As for a loop function.
+unsafe fn independent(args: *const *mut u8, n: isize, steps: *const isize, nin: usize, nargs: usize) -> bool {
+    // SAFETY: as required of the caller.
+    let operand = |i: usize| unsafe { (*args.add(i) as isize, *steps.add(i)) };
+    // Elements are at most 16 bytes.
+    let extent = |(at, step): (isize, isize)| { let last = at + step * (n - 1); (at.min(last), at.max(last) + 16) };
+    (nin..nargs).all(|o| {
+        let out = operand(o);
+        let (low, high) = extent(out);
+        let apart = |i: usize| {
+            let (other_low, other_high) = extent(operand(i));
+            other_high <= low || high <= other_low
+        };
+        n == 1 || out.1 != 0 && (0..nin).all(|i| operand(i) == out || apart(i)) && (nin..nargs).all(|i| i == o || apart(i))
+    })
 }
 
 /// The inner loop of a gufunc.
@@ -211,7 +235,7 @@ unsafe extern "C" fn run_gufunc(args: *mut *mut u8, dims: *const isize, steps: *
                         }
                     }
                 }
-                let status = l.run(ctx, slots.as_ptr());
+                let status = l.run(&l.overload, ctx, slots.as_ptr());
                 if status != 0 { return status; }
             }
             0
@@ -348,10 +372,13 @@ unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyR
     }).collect()
 }
 
-/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes whole rows, or what a kernel of a gufunc takes.
+/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes whole rows, or what a kernel of a gufunc takes;
+/// that of `parallel` does the same on all cores.
 #[pyfunction]
-fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>, generalised: bool) -> PyResult<()> {
+#[pyo3(signature = (ufunc, d, numbers, generalised, parallel=None))]
+fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>, generalised: bool, parallel: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let table = table_of(ufunc)?;
+    let parallel = match parallel { Some(p) => api::core_of(p)?.overloads().last().cloned(), None => None };
     let overloads = api::core_of(d)?.overloads();
     let overload = overloads.last().ok_or_else(|| PyRuntimeError::new_err("nothing is compiled"))?.clone();
     if overload.ret.leaf_count() != 0 { return Err(PyTypeError::new_err("a loop returns nothing")); }
@@ -359,9 +386,12 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     // SAFETY: `table_of` has looked at the object.
     let operands = unsafe { operands_of(u, generalised, &overload.args)? };
     let slots = overload.args.iter().map(|t| t.leaf_count()).sum();
+    let fits = |p: &Arc<Overload>| p.args == overload.args && p.ret == overload.ret;
+    // SAFETY: as above.
+    let parallel = parallel.filter(fits).map(|p| (p, unsafe { (*u).nin } as usize));
     let function: LoopFn = if generalised { run_gufunc } else { run_ufunc };
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
-    c.loops.push(Box::new(Loop { overload, dispatcher: d.clone().unbind(), operands, slots }));
+    c.loops.push(Box::new(Loop { overload, parallel, dispatcher: d.clone().unbind(), operands, slots }));
     if c.loops.len() > c.room {
         let room = (2 * c.room).max(8);
         let copy = |old: Option<&Vec<LoopFn>>| { let mut v = Vec::with_capacity(room); v.extend(old.into_iter().flatten().copied()); v };

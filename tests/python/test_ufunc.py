@@ -192,6 +192,46 @@ def test_division_by_zero_is_numpys(tier):
         strict(np.ones(3), np.zeros(3))
 
 
+def test_the_parallel_target_is_the_serial_one(tier):
+    kernel = lambda x, y: x * 2 + y
+    f, g = (vectorize(["float64(float64, float64)", "int64(int64, int64)"], target=t, identity=0)(kernel) for t in ("parallel", "cpu"))
+    add, serial_add = (vectorize(identity=0, target=t)(lambda x, y: x + y) for t in ("parallel", "cpu"))
+    for n in (0, 1, 10, 5000, 200_000):
+        for a in (np.arange(n), np.arange(n) / 7):
+            same(f(a, a[::-1]), g(a, a[::-1]))
+            same(f(a, 3), g(a, 3))
+            same(f(3, a), g(3, a))
+            same(add.accumulate(a), serial_add.accumulate(a))
+            assert add.reduce(a) == serial_add.reduce(a)
+            # What a turn writes and another reads: in place, and in other places.
+            for out in (slice(None), slice(None, None, -1)):
+                b, c = a.copy(), a.copy()
+                f(b, b[::-1], b[out])
+                g(c, c[::-1], c[out])
+                same(b, c)
+            b, c = a.copy(), a.copy()
+            f(b[:-1], b[:-1], b[1:])
+            g(c[:-1], c[:-1], c[1:])
+            same(b, c)
+            b, c = np.zeros(10), np.zeros(10)
+            add.at(b, np.arange(n) % 10, a)
+            serial_add.at(c, np.arange(n) % 10, a)
+            same(b, c)
+    m = np.arange(600_000.0).reshape(1000, 600)
+    for axis in (0, 1, None):
+        assert np.array_equal(add.reduce(m, axis=axis), serial_add.reduce(m, axis=axis)) and np.array_equal(add.accumulate(m, axis or 0), serial_add.accumulate(m, axis or 0))
+    same(f(m.T, m[0, 0]), g(m.T, m[0, 0]))
+
+    @vectorize(["float64(float64)"], target="parallel")
+    def picky(x):
+        if x > 5:
+            raise ValueError(x)
+        return x
+    for n in (10, 100_000):
+        with pytest.raises(ValueError, match="^6.0$"):
+            picky(np.arange(float(n)))
+
+
 # -- exceptions ----------------------------------------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import os
 import numpy
 
 from . import _tierup, types
+from ._jit import prange
 
 _PATH = os.path.join(os.path.dirname(__file__), "lib", "<made>")
 
@@ -19,7 +20,7 @@ def made(source, name, space):
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
     from .lib import elementwise, stencils, ufunc
-    module = {"np": numpy, "elementwise": elementwise, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    module = {"np": numpy, "elementwise": elementwise, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     exec(compile(text, _PATH, "exec"), module)
     return module["make"](*space.values())
 

@@ -148,13 +148,17 @@ class _Elementwise(Builder):
         outs = _results(given, self.nout, self.function)
         if result is not None:
             outs = [result]
-        source = loop_source([t if t in types._STRONG else None for t in inputs], len(outs))
-        d = library_function(source, "loop", {"function": self.function}, self.engine)
-        _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
+        weak = [t if t in types._STRONG else None for t in inputs]
+        made = []
+        # Loops of reductions and others that read what they write stay serial under target="parallel" as well.
+        for counted in ("range", "prange")[:1 + (self.target == "parallel")]:
+            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange"})
+            _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
+            made.append(d)
         numbers = [_NUMBER[t] for t in strong + outs]
-        _tierup.add_loop(ufunc, d, numbers, False)
+        _tierup.add_loop(ufunc, made[0], numbers, False, *made[1:])
         self.loops[key] = outs
-        self.kept.append(d)
+        self.kept += made
         return outs
 
     def _resolve(self, ufunc, operands, asked):
@@ -272,12 +276,12 @@ def _results(given, nout, function):
     return texts
 
 
-def loop_source(weak, nout):
-    """An inner loop: one-dimensional arrays in, one-dimensional arrays out."""
+def loop_source(weak, nout, counted):
+    """An inner loop: one-dimensional arrays in, one-dimensional arrays out; `counted` is range or prange."""
     ins, outs = [f"x{k}" for k in range(len(weak))], [f"y{k}" for k in range(nout)]
     elements = ", ".join(f"{w}({x}[i])" if w else f"{x}[i]" for x, w in zip(ins, weak))
     left = ", ".join(f"{y}[i]" for y in outs)
-    return f"def loop({', '.join(ins + outs)}):\n    for i in range(len(y0)):\n        {left} = function({elements})\n"
+    return f"def loop({', '.join(ins + outs)}):\n    for i in {counted}(len(y0)):\n        {left} = function({elements})\n"
 
 
 # ---------------------------------------------------------------- the class
