@@ -151,6 +151,20 @@ fn before_fork(py: Python<'_>) { py.detach(promote::pause) }
 #[pyfunction]
 fn after_fork_in_parent() { promote::resume() }
 
+/// Of each loop over `prange` in a function with parallel loops: file, line, why it is not parallel or None, what its iterations share, and lines of stores
+/// that may be races.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, &'static str)>)>> {
+    let (py, core) = (d.py(), core_of(d)?);
+    if !core.options.parallel { return Ok(vec![]); }
+    let id = crate::functions::func_id(core.function(py), true).map_err(|e| e.into_python(py))?;
+    let Some(func) = tierup_core::ssa::registry::get(id) else { return Ok(vec![]) };
+    let mut loops: Vec<_> = func.loops.iter().map(|l| { let s = func.span(l.loc); (s.file.to_string(), s.line, l.serial, l.shares.clone(), l.doubts.iter().map(|(loc, why)| (func.span(*loc).line, *why)).collect()) }).collect();
+    loops.sort();
+    Ok(loops)
+}
+
 /// Threads that parallel loops may use, in all.
 #[pyfunction]
 fn set_most_threads(n: usize) { settings::set_most(n) }
@@ -233,6 +247,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(set_fuel, m)?)?;
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(set_most_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(parallel_loops, m)?)?;
     m.add_function(wrap_pyfunction!(get_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(get_thread_id, m)?)?;

@@ -14,6 +14,12 @@ pub fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
 /// The diagnostic in about ten lines.
 pub fn render(py: Python<'_>, d: &Diagnostic) -> String { d.render(&|file, line| source_line(py, file, line)) }
 
+/// A TierupWarning about code that compiles.
+pub fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
+    py.import("tierup.errors")?.getattr("warn_doubt")?.call1((render(py, d), d.span.as_ref().map(|s| s.file.to_string()), d.span.as_ref().map_or(0, |s| s.line)))?;
+    Ok(())
+}
+
 /// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools and tests.
 pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     let make = || -> PyResult<PyErr> {

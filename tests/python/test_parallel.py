@@ -341,6 +341,68 @@ def test_both_versions_of_a_function_stand_side_by_side():
     """)
 
 
+def test_a_shared_list_keeps_its_length():
+    run("""
+        def grow(xs, x):
+            xs.append(x)
+        @njit(parallel=True)
+        def f(n):
+            xs = [0.0]
+            rows = [[0] for k in range(n)]
+            for i in prange(n):
+                rows[i].append(i + len(xs))
+            for i in prange(n):
+                grow(xs, 1.0)
+            return xs
+        for n in (1, 1000):
+            try:
+                f(n)
+            except RuntimeError as e:
+                assert str(e) == "list changed size while it was in use"
+            else:
+                assert False
+
+        @njit(parallel=True)
+        def g(n):
+            rows = [[0] for k in range(n)]
+            for i in prange(n):
+                rows[i].append(i)
+            rows.append([7])
+            return rows
+        assert g(100) == [[0, i] for i in range(100)] + [[7]]
+    """)
+
+
+def test_the_report_and_doubts(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + textwrap.dedent("""
+        import warnings
+        @njit(parallel=True)
+        def f(a, h, flag):
+            s = 0.0
+            for i in prange(len(a)):
+                s += a[i]
+                h[int(a[i])] += 1
+                if a[i] > 5:
+                    flag[0] = 1
+                for j in prange(3):
+                    s += j
+            return s
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            f(np.arange(8.0), np.zeros(8), np.zeros(1))
+        assert [w.lineno for w in caught] == [12, 14], [str(w.message) for w in caught]
+        assert all(issubclass(w.category, tierup.TierupWarning) for w in caught) and "changes be lost" in str(caught[0].message) and "[parallel-race]" in str(caught[0].message)
+        text = str(f.parallel_report())
+        assert "line 10: for i in prange(len(a)):" in text and "parallel; its iterations share a sum" in text and "line 15: for j in prange(3):" in text, text
+        assert "line 14: flag[0] = 1" in text and "<table>" in f.parallel_report()._repr_html_()
+        f.parallel_diagnostics(level=4)
+        assert "without parallel=True" in str(njit(lambda x: x).parallel_report())
+    """))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "Loops over prange in f" in done.stdout, done.stdout + done.stderr
+
+
 def test_the_long_stress_test_runs_shortly():
     script = Path(__file__).resolve().parents[1] / "stress" / "parallel.py"
     seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5

@@ -394,7 +394,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let mut all = vec![];
         for a in args { all.extend(self.val(*a)?); }
         let (range, ty) = (self.val(*range)?, self.ty(*range));
-        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), &all, (&range, ty), draws(self.session, id), t.ret)
+        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty), draws(self.session, id), t.ret)
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

@@ -18,7 +18,8 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
     /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers, each piece has streams of its own.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
     /// How many threads a parallel loop of this thread may use.
     fn parallel_threads() -> i64 [Reads, Never];
     /// Sets that; ValueError where there are not so many.
@@ -103,15 +104,27 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
-pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: &[Value], range: (&[Value], Type), draws: bool, ret: Type) -> Result<Val> {
+pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type), draws: bool, ret: Type) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
-    let (range, range_ty) = range;
+    let ((range, range_ty), (args, types)) = (range, args);
     let step = match *range_ty { Kind::Range(Some(s)) => cx.b.i64(s), _ => range[2] };
     let slots = cx.spill(args);
     let count = cx.b.i64(args.len() as i64);
     let (bytes, mask) = if *ret == Kind::None { (-1, 0) } else { ret.element_layout() };
     let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
     let draws = cx.b.bool(draws);
-    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, bytes, mask]);
+    let mut shared = vec![];
+    types.iter().for_each(|t| mark_lists(*t, &mut shared));
+    let lists = cx.b.i64(shared.iter().take(64).enumerate().fold(0, |mask, (k, is)| mask | i64::from(*is) << k));
+    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, lists, bytes, mask]);
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
+}
+
+/// Says of each machine value of a type whether it is a list.
+fn mark_lists(t: Type, out: &mut Vec<bool>) {
+    match (t.kind(), t.members()) {
+        (Kind::List(_), _) => out.push(true),
+        (_, Some(m)) => m.iter().for_each(|t| mark_lists(*t, out)),
+        (_, None) => out.extend(std::iter::repeat_n(false, t.leaf_count())),
+    }
 }

@@ -242,6 +242,17 @@ def explain(self, signature=None):
     return Explanation(self, signature)
 
 
+def parallel_report(self):
+    """Which loops over `prange` are parallel, what their iterations share, and why the others are not. `print` it, or show it in a notebook."""
+    from ._report import ParallelReport
+    return ParallelReport(self)
+
+
+def parallel_diagnostics(self, signature=None, level=1):
+    """As in Numba: prints `parallel_report()`."""
+    print(parallel_report(self))
+
+
 def report():
     """A table of all compiled functions: their tiers, when they changed, how long compiling took."""
     from ._report import Report
@@ -294,7 +305,7 @@ def _signature(self):
 
 for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
-    "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "recompile": recompile,
+    "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),

@@ -149,6 +149,42 @@ def _overload(dispatcher, index, args, ret, why, details):
     return o
 
 
+class ParallelReport:
+    """The loops over `prange` in a function. `str()` is the text; notebooks show a table. `loops` holds the facts, one dict for each loop."""
+
+    def __init__(self, dispatcher):
+        self.name = dispatcher.__name__
+        self.parallel = bool(dispatcher.targetoptions.get("parallel"))
+        self.loops = [{"file": file, "line": line, "parallel": serial is None, "why": serial, "shares": shares, "doubts": doubts}
+                      for file, line, serial, shares, doubts in _tierup.parallel_loops(dispatcher)]
+
+    def _rows(self):
+        import linecache
+        for loop in self.loops:
+            what = "parallel" if loop["parallel"] else f"not parallel: {loop['why']}"
+            if loop["shares"]:
+                what += "; its iterations share " + ", ".join(loop["shares"])
+            yield loop["line"], linecache.getline(loop["file"], loop["line"]).strip(), what
+            for line, why in loop["doubts"]:
+                yield line, linecache.getline(loop["file"], line).strip(), f"doubtful: {why}"
+
+    def __str__(self):
+        if not self.parallel:
+            return f"{self.name} was made without parallel=True: its loops over prange are plain loops"
+        if not self.loops:
+            return f"{self.name} has no loop over prange"
+        lines = [f"Loops over prange in {self.name}, {self.loops[0]['file']}"]
+        for number, source, what in self._rows():
+            lines.append(f"  line {number}: {source}\n    {what}")
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        if not self.loops:
+            return f"<p>{html.escape(str(self))}</p>"
+        rows = "".join(f"<tr><td>{number}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for number, source, what in self._rows())
+        return f"<table><caption>Loops over <code>prange</code> in <code>{html.escape(self.name)}</code></caption>{rows}</table>"
+
+
 class Report:
     """All compiled functions that are alive: one row for each overload, in `rows` (dicts)."""
 

@@ -41,6 +41,11 @@ NumbaWarning = NumbaPerformanceWarning = NumbaDeprecationWarning = NumbaPendingD
     NumbaParallelSafetyWarning = NumbaDebugInfoWarning = NumbaIRAssumptionWarning = NumbaInvalidConfigWarning = NumbaPedanticWarning = TierupWarning
 
 
+def warn_doubt(text, file, line):
+    """A note about code that is compiled but may not be meant, at its place."""
+    warnings.warn_explicit(TierupWarning(text), TierupWarning, file or "tierup", line, "tierup")
+
+
 def warn_fallback(function, text):
     """One note for a function that Python runs, at the place of its definition."""
     code = function.__code__

@@ -17,7 +17,7 @@ use crate::engine::interpreted;
 use crate::engine::promote::Cell;
 use crate::exc::{Error, Res, or_raise};
 use region::{Grid, Job, Out};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::layout::List;
 use tierup_core::ops::parallel::Helpers;
 use tierup_core::rt::{Ctx, P};
@@ -26,7 +26,7 @@ pub use pool::after_fork;
 pub use region::poll;
 
 impl Helpers for Native {
-    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, elem_bytes: i64, ref_mask: i64) -> *mut List {
+    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
         let grid = Grid::new(first, end, step, settings::chunk());
         let run = || -> Res<*mut List> {
             let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
@@ -37,6 +37,8 @@ impl Helpers for Native {
                 let args = std::slice::from_raw_parts(args.cast::<u64>(), count as usize);
                 Job { cell, grid, args, out, seed: (draws != 0).then(crate::random::state::region_seed), interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
             };
+            // SAFETY: slots that are marked hold live lists, which the caller keeps.
+            let _held = unsafe { Held::new(job.args, lists as u64) };
             // SAFETY: the context is this thread's; compiled code passes what its body takes.
             match unsafe { region::run(&job, ctx) } {
                 Ok(()) => Ok(list),
@@ -55,6 +57,39 @@ impl Helpers for Native {
     unsafe fn parallel_thread_id() -> i64 { region::thread_id() }
     unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
     unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }
+}
+
+/// Lists that iterations share: a change of length raises, since others may be reading. Their spare room is hidden meanwhile, for it would be used without a look.
+struct Held(Vec<(*mut List, i64)>);
+
+impl Held {
+    /// # Safety
+    /// Slots whose bits are set hold lists that live as long as this.
+    unsafe fn new(args: &[u64], marked: u64) -> Held {
+        let mut held = vec![];
+        for (k, slot) in args.iter().enumerate().take(64).filter(|(k, _)| marked >> k & 1 != 0) {
+            let l = *slot as usize as *mut List;
+            debug_assert!(!l.is_null(), "slot {k}");
+            // SAFETY: as required of the caller. Regions inside of one another hold the same lists, at the same time.
+            unsafe {
+                AtomicI64::from_ptr(&raw mut (*l).borrow).fetch_add(1, Ordering::AcqRel);
+                held.push((l, AtomicI64::from_ptr(&raw mut (*l).cap).swap((*l).len, Ordering::AcqRel)));
+            }
+        }
+        Held(held)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        for (l, cap) in self.0.iter().rev() {
+            // SAFETY: as above.
+            unsafe {
+                AtomicI64::from_ptr(&raw mut (**l).cap).store(*cap, Ordering::Release);
+                AtomicI64::from_ptr(&raw mut (**l).borrow).fetch_sub(1, Ordering::AcqRel);
+            }
+        }
+    }
 }
 
 /// What a piece raises that is to stop because an earlier one failed; nobody sees it.

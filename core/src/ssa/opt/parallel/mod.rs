@@ -35,6 +35,8 @@ pub struct LoopNote {
     pub serial: Option<&'static str>,
     /// What its iterations share, a phrase for each: `sum`, `greatest value, with 1 that goes with it`.
     pub shares: Vec<String>,
+    /// Stores that may be races, with what is doubtful about them.
+    pub doubts: Vec<(Loc, &'static str)>,
     /// The body, when it is parallel.
     pub body: Option<crate::ssa::FuncId>,
 }
@@ -49,7 +51,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
             find::Look::Nothing => return Ok(changed),
             find::Look::Refused(loc, why) => {
                 refused.push(loc);
-                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], body: None });
+                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None });
             }
             find::Look::Found(found) => {
                 let shared = reduce::classify(func, &found)?;

@@ -27,7 +27,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     func.loops.extend(inner);
     let mut shares: Vec<String> = shared.carried.iter().map(Carried::describe).collect();
     if !shared.lists.is_empty() { shares.push("a list that is appended to".into()); }
-    Ok(LoopNote { loc: found.loc, serial: None, shares, body: Some(id) })
+    Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id) })
 }
 
 /// Captured variables of the outer function are read before the loop: in the body their numbers would mean something else.

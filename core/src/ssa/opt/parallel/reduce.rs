@@ -46,6 +46,8 @@ pub struct Shared {
     pub carried: Vec<Carried>,
     /// Lists from outside that iterations append to and do nothing else with.
     pub lists: Vec<Value>,
+    /// Stores that may go to one element in several iterations.
+    pub doubts: Vec<(Loc, &'static str)>,
 }
 
 impl Carried {
@@ -113,8 +115,7 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let doms = Dominators::new(func, &cfg);
     let mut c = Classifier { func, found, cfg, doms, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
     c.collect();
-    let mut shared = Shared { carried: vec![], lists: c.appended()? };
-    c.stores()?;
+    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: c.stores()? };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
@@ -326,23 +327,35 @@ impl Classifier<'_> {
         Ok(lists)
     }
 
-    /// A store that every iteration makes to the same place.
-    fn stores(&self) -> Result<()> {
+    /// Stores that all iterations make to the same place are refused; gives those that several may make to one place.
+    fn stores(&self) -> Result<Vec<(Loc, &'static str)>> {
         let func = self.func;
+        let mut doubts = vec![];
         let back: Vec<Block> = self.cfg.preds(self.found.header).iter().copied().filter(|b| self.found.blocks.contains(b)).collect();
         let mut blocks: Vec<Block> = self.found.blocks.iter().copied().collect();
         blocks.sort();
         for b in blocks {
-            if !back.iter().all(|l| self.doms.dominates(b, *l)) { continue; }
+            let always = back.iter().all(|l| self.doms.dominates(b, *l));
             for i in &func.block(b).insts {
                 let node = func.inst(*i);
-                if node.op == Op::Table("operator.setitem") && self.is_outside(node.args[0]) && self.is_the_same(node.args[1], 0) {
+                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) { continue; }
+                if self.is_the_same(node.args[1], 0) {
+                    if !always { doubts.push((node.loc, "several iterations may write to this one element, at the same time")); continue; }
                     return Err(race(func, node.loc, "every iteration of this prange loop writes to the same element, at the same time")
                         .help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
                 }
+                // `h[a[i]] += 1`
+                let adds = self.inst_of(node.args[2]).is_some_and(|n| n.args.iter().any(|a| self.inst_of(*a).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == node.args[0] && self.is_equal(g.args[1], node.args[1], 0))));
+                if adds && self.is_looked_up(node.args[1], 0) { doubts.push((node.loc, "several iterations may change the same element, at the same time, and changes be lost")); }
             }
         }
-        Ok(())
+        Ok(doubts)
+    }
+
+    /// Whether an index was read from somewhere, so that two iterations may have the same.
+    fn is_looked_up(&self, v: Value, depth: u32) -> bool {
+        if self.is_outside(v) || depth > 8 { return false; }
+        self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Table("operator.getitem") | Op::Call { .. }) || n.args.iter().any(|a| self.is_looked_up(*a, depth + 1)))
     }
 
     /// Whether a value is the same in every iteration: it comes from outside, or is a constant, or a tuple or slice of such.
