@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import importlib.util
 import math
 import operator
 import pickle
@@ -20,6 +21,11 @@ from harness.build import LLVM
 from tierup import guvectorize, njit, vectorize
 
 pytestmark = pytest.mark.isolated
+
+
+def needs(*packages):
+    """For tests of what Tierup has to do with other packages, which requirements/test.txt names."""
+    return pytest.mark.skipif(any(importlib.util.find_spec(p) is None for p in packages), reason=f"{' or '.join(packages)} is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -359,8 +365,9 @@ def test_array_ufunc_protocol():
     assert at_module.reduce(Logged(np.arange(3)))[1] == "reduce" and add_to_all(Logged(np.arange(3.0)), 1)[0] is add_to_all
 
 
+@needs("dask")
 def test_dask_arrays():
-    da = pytest.importorskip("dask.array")
+    import dask.array as da
     x = da.arange(1000, chunks=100)
     f = vectorize(lambda x, y: x * x + y)
     for scheduler in ("synchronous", "threads"):
@@ -372,8 +379,10 @@ def test_dask_arrays():
     np.testing.assert_array_equal(g.compute(scheduler="synchronous"), np.full((6, 4), 3.0))
 
 
+@needs("xarray", "pandas")
 def test_xarray_and_pandas():
-    xr, pd = pytest.importorskip("xarray"), pytest.importorskip("pandas")
+    import pandas as pd
+    import xarray as xr
     d = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("a", "b"), coords={"a": [1, 2]})
     assert at_module(d, 1).identical(d + 2) and xr.apply_ufunc(at_module, d, d).identical(d + 2 * d)
     assert xr.apply_ufunc(add_to_all, d, 2.0, input_core_dims=[["b"], []], output_core_dims=[["b"]]).identical(d + 2)
@@ -667,3 +676,36 @@ def test_compiled_code_calls_gufuncs(tier):
     with pytest.raises(ValueError):
         totals(a, np.zeros(3))
     assert njit(lambda: (add.nin, add.nout, add.signature))() == (2, 1, "(n),()->(n)")
+
+
+def test_programs_written_for_numba(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""if 1:
+        import numba, numpy as np
+        from numba import carray, cfunc, float64, guvectorize, int64, njit, stencil, types, vectorize
+        from numba.extending import get_cython_function_address
+        from numba.np.ufunc.dufunc import DUFunc
+        @vectorize([float64(float64, float64)], nopython=True, cache=True)
+        def add(x, y):
+            return x + y
+        @guvectorize([(float64[:], float64[:])], "(n)->(n)", target="parallel")
+        def total(a, r):
+            s = 0.0
+            for i in range(a.shape[0]):
+                s += a[i]
+                r[i] = s
+        @stencil
+        def mean(a):
+            return (a[-1] + a[1]) / 2
+        @cfunc(types.double(types.CPointer(types.double), types.intc))
+        def first(p, n):
+            return carray(p, (n,))[0]
+        @njit
+        def f(a):
+            out = np.empty_like(a)
+            total(add(a, a), out)
+            return mean(out)
+        print(f(np.arange(5.0)), isinstance(add, DUFunc), add.reduce(np.arange(4.0)), first.address > 0)
+        """)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("[ 0.  3.  7. 13.  0.] True 6.0 True\n", 0), done.stderr
