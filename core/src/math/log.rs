@@ -41,7 +41,15 @@ fn finished<R: Real>(x: R, r: R) -> R {
 
 #[inline(always)]
 pub fn log<R: Real>(x: R) -> R {
-    let Split { k, m, .. } = split(x);
+    finished(x, plain(split(x)))
+}
+
+/// [`log`] of a normal positive number: the same bits, with less to do where numbers come one by one.
+#[inline(always)]
+pub fn log_ordinary(x: f64) -> f64 { plain(split_normal(x)) }
+
+#[inline(always)]
+fn plain<R: Real>(Split { k, m, .. }: Split<R>) -> R {
     let f = m - 1.0;
     let s = f / (f + 2.0);
     let z = s * s;
@@ -50,7 +58,7 @@ pub fn log<R: Real>(x: R) -> R {
     let half = f * f * 0.5;
     let whole = Sum::ordered(k * LN2[0], f);
     let rest = s.fma(half + tail, k.fma(k.of(LN2[1]), whole.lo)) - half;
-    finished(x, whole.hi + rest)
+    whole.hi + rest
 }
 
 /// `log(1 + f.hi + f.lo)` with an error of about 2^-64 of it, for a sum from √½ to √2.

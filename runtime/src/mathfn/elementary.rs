@@ -40,10 +40,10 @@ pub(crate) fn fuses() -> bool { FUSES.load(Ordering::Relaxed) }
 pub(crate) fn find_out() { FUSES.store(std::arch::is_x86_feature_detected!("fma"), Ordering::Relaxed); }
 
 fused! {
-    pub fn exp(x: f64) -> f64 { e::exp(x) }
+    pub fn exp(x: f64) -> f64 { if x.abs() < 700.0 { e::exp_ordinary(x) } else { e::exp(x) } }
     pub fn exp2(x: f64) -> f64 { e::exp2(x) }
     pub fn expm1(x: f64) -> f64 { e::expm1(x) }
-    pub fn log(x: f64) -> f64 { l::log(x) }
+    pub fn log(x: f64) -> f64 { if (f64::MIN_POSITIVE..=f64::MAX).contains(&x) { l::log_ordinary(x) } else { l::log(x) } }
     pub fn log2(x: f64) -> f64 { l::log2(x) }
     pub fn log10(x: f64) -> f64 { l::log10(x) }
     pub fn log1p(x: f64) -> f64 { l::log1p(x) }
