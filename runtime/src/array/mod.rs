@@ -15,6 +15,8 @@ pub mod reduce;
 pub mod scan;
 pub mod sums;
 pub mod sort;
+#[cfg(target_arch = "x86_64")]
+mod vector_sort;
 #[cfg(test)]
 mod tests;
 

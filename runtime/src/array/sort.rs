@@ -29,6 +29,23 @@ macro_rules! keyed_ints { ($($T:ty: $U:ty),*) => {$(impl Keyed for $T {
     fn sort_keys(keys: &mut [$T], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 })*}; }
 keyed_ints!(i8: u8, i16: u16, i32: u32, i64: u64, u8: u8, u16: u16, u32: u32);
+
+/// By vectors, where the machine has wide ones and the keys are signed integers of 32 or 64 bits.
+fn sort_vectors<K: 'static>(keys: &mut [K], poll: &mut Poll) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::vector_sort::{available, narrow, wide};
+        use std::any::TypeId;
+        let (p, n) = (keys.as_mut_ptr(), keys.len());
+        let is = |t: TypeId| TypeId::of::<K>() == t && available();
+        // SAFETY: the types are the same.
+        if is(TypeId::of::<i64>()) { return wide::sort(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }, poll); }
+        // SAFETY: as above.
+        if is(TypeId::of::<i32>()) { return narrow::sort(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }, poll); }
+    }
+    let _ = (keys, poll);
+    false
+}
 impl Keyed for u64 {
     type Key = u64;
     #[inline(always)] fn key(self) -> u64 { self }
@@ -39,7 +56,8 @@ impl Keyed for u64 {
 }
 
 /// By digits where that pays, else by comparing.
-fn sort_digits<K: Ord, D: Digits>(keys: &mut [K], digits: impl FnOnce(&mut [K]) -> &mut [D], poll: &mut Poll) {
+fn sort_digits<K: Ord + 'static, D: Digits>(keys: &mut [K], digits: impl FnOnce(&mut [K]) -> &mut [D], poll: &mut Poll) {
+    if sort_vectors(keys, poll) { return; }
     if radix::pays::<D>(keys.len()) && radix::sort(digits(keys), poll) { return; }
     poll.worked(keys.len());
     poll.sorting(keys.len(), |tick| keys.sort_unstable_by(|a, b| { tick(); a.cmp(b) }));
