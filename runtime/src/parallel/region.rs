@@ -111,9 +111,10 @@ impl Job<'_> {
     }
 }
 
-/// Work from which on it pays to call others: they look for it already, or must be woken.
+/// Work from which on it pays to call others: they look for it already, or must be woken, which takes the caller some microseconds and them often a
+/// millisecond until they run on a processor of their own.
 const WORTH_HOT: Duration = Duration::from_micros(6);
-const WORTH_COLD: Duration = Duration::from_micros(60);
+const WORTH_COLD: Duration = Duration::from_micros(200);
 /// So few pieces may each take long: nobody waits to see how long the first one takes.
 const FEW: u64 = 32;
 /// Fractions of a nanosecond that an iteration is measured in.
