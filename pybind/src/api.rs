@@ -73,7 +73,7 @@ fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<S
     }
 }
 
-/// What became of the `index`-th overload in tier 1, a dict: inlined, calls (file, line, function), checks (file, line, only in the slow copy of a loop),
+/// What became of the `index`-th overload in tier 1, a dict: inlined, calls, fused (file, line, function or operations), checks (file, line, only in the slow copy of a loop),
 /// allocations (file, line, helper, in a loop), loops (file, first line, last line), remarks (texts, or None without LLVM).
 #[pyfunction]
 fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
@@ -87,6 +87,7 @@ fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'p
     let named = |set: std::collections::BTreeSet<(Place, String)>| set.into_iter().map(|(p, name)| (p.file, p.line, name)).collect::<Vec<_>>();
     dict.set_item("inlined", named(f.inlined))?;
     dict.set_item("calls", named(f.calls))?;
+    dict.set_item("fused", named(e.fused))?;
     dict.set_item("checks", f.checks.into_iter().map(|(p, slow)| (p.file, p.line, slow)).collect::<Vec<_>>())?;
     dict.set_item("allocations", f.allocations.into_iter().map(|(p, name, inside)| (p.file, p.line, name, inside)).collect::<Vec<_>>())?;
     dict.set_item("loops", f.loops.into_iter().map(|(p, last)| (p.file, p.line, last)).collect::<Vec<_>>())?;

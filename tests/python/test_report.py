@@ -218,3 +218,20 @@ os.remove(path)
 def test_nothing_is_written_by_default():
     out = run("import tierup, os\nf = tierup.njit(lambda x: x)\nf(1)\nprint(os.path.exists(f'/tmp/perf-{os.getpid()}.map'), len(tierup._tierup.trace_json()) < 60)")
     assert out == "False True\n"
+
+
+def test_explain_says_what_fused():
+    import numpy as np
+    import tierup
+
+    @tierup.njit
+    def distance(a, b):
+        d = a - b
+        return (d * d).sum()
+
+    distance(np.ones(3), np.zeros(3))
+    (o,) = distance.explain().overloads
+    line = distance.py_func.__code__.co_firstlineno + 3
+    assert [(at, names) for _, at, names in o["facts"]["fused"]] == [(line, "sub, mul, sum")]
+    assert not [p for p in o["facts"]["allocations"] if p[2].startswith("mem_alloc")]
+    assert f"array operations in one loop: line {line}: sub, mul, sum" in str(distance.explain())

@@ -5,11 +5,12 @@
 //! It runs on typed SSA in front of the ownership pass, which then sees that the loop reads what the operation read.
 
 use crate::infer::session::Session;
+use crate::lir::explain::Place;
 use crate::ops::{Body, Effect, OpDef, Own, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Op, Value};
 use crate::types::{Int, Kind, Type};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Longer chains and loops over more arrays gain nothing more: values no longer fit into registers.
@@ -21,6 +22,23 @@ pub fn fuse(func: &mut Func, session: &Session<'_>) {
     if steps == 0 { return; }
     let mut pass = Pass { uses: count_uses(func), defs: definitions(func), quiet: HashMap::new(), session, func };
     for b in 0..pass.func.blocks.len() { pass.block(Block::new(b)); }
+}
+
+/// The chains of all functions of a session, for reports: file and line of the last operation, and the operations in their order.
+pub fn chains(session: &Session<'_>) -> BTreeSet<(Place, String)> {
+    let mut out = BTreeSet::new();
+    for inst in &session.instances {
+        let Some(typed) = &inst.typed else { continue };
+        let mut func = Func::clone(&typed.func);
+        fuse(&mut func, session);
+        for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
+            let Op::Fused(fused) = &node.op else { continue };
+            let span = func.span(node.loc);
+            let names: Vec<&str> = fused.steps.iter().map(|s| s.op.name().trim_start_matches("operator.").trim_start_matches("numpy.")).collect();
+            out.insert((Place { file: span.file.to_string(), line: span.line }, names.join(", ")));
+        }
+    }
+    out
 }
 
 struct Pass<'a, 'h> {

@@ -85,6 +85,8 @@ class Explanation:
         yield "inlined", [f"{self._at(p)}: {p[2]}" for p in facts["inlined"]] or ["nothing"]
         if facts["calls"]:
             yield "called", [f"{self._at(p)}: {p[2].rsplit('.', 1)[0]}" for p in facts["calls"]]
+        if facts["fused"]:
+            yield "array operations in one loop", [f"{self._at(p)}: {p[2]}" for p in facts["fused"]]
         if facts["remarks"] is None:
             yield "vectorised", ["unknown: this build has no LLVM"]
         else:

@@ -5,7 +5,8 @@ use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded, optimise};
 use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
-use tierup_core::lir::explain::{self, Facts};
+use std::collections::BTreeSet;
+use tierup_core::lir::explain::{self, Facts, Place};
 use tierup_core::lower::{self, gpu};
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
@@ -21,6 +22,8 @@ pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
 /// What became of a function in tier 1.
 pub struct Explanation {
     pub facts: Facts,
+    /// Operations on arrays that share one loop: where the last of them stands, and their names.
+    pub fused: BTreeSet<(Place, String)>,
     /// What LLVM says of loops, `file:line:col: text` each; none where there is no LLVM.
     pub remarks: Option<Vec<String>>,
 }
@@ -32,10 +35,13 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let mut module = std::mem::take(&mut front.module);
         prepare(&mut module)?;
         let facts = explain::facts(&module);
-        if !available() { return Ok(Explanation { facts, remarks: None }); }
+        let mut session = Session::new(request.host);
+        session.infer_root(request.func, request.args.clone())?;
+        let fused = lower::fuse::chains(&session);
+        if !available() { return Ok(Explanation { facts, fused, remarks: None }); }
         let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt };
         let object = library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
-        Ok(Explanation { facts, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
+        Ok(Explanation { facts, fused, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
 }
 
