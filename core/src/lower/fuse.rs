@@ -20,6 +20,7 @@ const MOST_ARRAYS: usize = 10;
 pub fn fuse(func: &mut Func, session: &Session<'_>) {
     let steps = func.insts.iter().filter(|n| step(func, n).is_some()).count();
     if steps == 0 { return; }
+    look_through_methods(func);
     let mut pass = Pass { uses: count_uses(func), defs: definitions(func), quiet: HashMap::new(), session, func };
     for b in 0..pass.func.blocks.len() { pass.block(Block::new(b)); }
 }
@@ -39,6 +40,33 @@ pub fn chains(session: &Session<'_>) -> BTreeSet<(Place, String)> {
         }
     }
     out
+}
+
+/// The object of a bound method that is called at once, in place of what takes the method apart: `(a * b).sum()` reads `a * b`.
+fn look_through_methods(func: &mut Func) {
+    let defs = definitions(func);
+    let object = |node: &InstNode| -> Option<(Value, Value)> {
+        let (Op::Member(0), [method]) = (&node.op, node.args.as_slice()) else { return None };
+        let bound = func.inst(*defs.get(method)?);
+        let fits = bound.op == Op::Cast && matches!(*func.types[method.index()], Kind::Method(..)) && func.types[bound.args[0].index()] == func.types[node.result?.index()];
+        fits.then_some((node.result?, bound.args[0]))
+    };
+    let objects: HashMap<Value, Value> = func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| object(func.inst(*i))).collect();
+    if objects.is_empty() { return; }
+    for node in &mut func.insts { for a in &mut node.args { if let Some(o) = objects.get(a) { *a = *o; } } }
+    // What nobody reads any more would count as a reader.
+    let mut uses = count_uses(func);
+    for b in 0..func.blocks.len() {
+        let mut kept = func.blocks[b].insts.clone();
+        for i in kept.clone().iter().rev() {
+            let node = func.inst(*i);
+            let unused = node.result.is_some_and(|r| uses[r.index()] == 0 && (objects.contains_key(&r) || node.op == Op::Cast && matches!(*func.types[r.index()], Kind::Method(..))));
+            if !unused { continue; }
+            uses_of(node, &mut |v| uses[v.index()] -= 1);
+            kept.retain(|k| k != i);
+        }
+        func.blocks[b].insts = kept;
+    }
 }
 
 struct Pass<'a, 'h> {
