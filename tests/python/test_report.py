@@ -234,3 +234,23 @@ def test_explain_says_what_fused():
     line = distance.py_func.__code__.co_firstlineno + 3
     assert [(at, names) for _, at, names in o["facts"]["fused"]] == [(line, "sub, mul, sum")]
     assert f"array operations in one loop: line {line}: sub, mul, sum" in str(distance.explain())
+
+
+@needs_llvm
+def test_loops_that_divide_become_vectors():
+    import numpy as np
+    import tierup
+
+    @tierup.njit
+    def quotients(a, b):
+        return (a + 1.0) / b
+
+    @tierup.njit
+    def loop(a, b):
+        for i in range(len(a)):
+            a[i] = np.sqrt(np.divide(a[i], b[i]))
+
+    for f in (quotients, loop):
+        f(np.ones(3), np.ones(3))
+        texts = [text for o in f.explain().overloads for text, _ in o["loops"].values()]
+        assert any(t.startswith("vectorised") for t in texts), texts

@@ -5,6 +5,7 @@ use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind};
 use tierup_core::diag::Result;
+use tierup_core::lir::cfg::{Dominators, Loops};
 use tierup_core::lir::{Alias, Cold, InstData, Op, Signature, Ty, Value};
 
 /// Weights of a branch whose other side is unlikely.
@@ -186,9 +187,11 @@ impl<'c> Emitter<'c, '_, '_> {
         let branch = built(self.b.build_conditional_branch(cond, then_block, else_block))?;
         let weights = match cold {
             Cold::Neither => match (self.is_slow(then_to.block), self.is_slow(else_to.block)) {
+                (true, true) | (false, false) => return Ok(()),
+                // Weights on the way out of a loop say how often it turns: LLVM would take it for one that hardly does.
+                (true, false) | (false, true) if self.leaves_loop(then_to.block) || self.leaves_loop(else_to.block) => return Ok(()),
                 (true, false) => [1, PREDICTED],
                 (false, true) => [PREDICTED, 1],
-                (true, true) | (false, false) => return Ok(()),
             },
             Cold::Then => [1, LIKELY],
             Cold::Else => [LIKELY, 1],
@@ -197,6 +200,12 @@ impl<'c> Emitter<'c, '_, '_> {
         let weights = weights.map(|w| c.i32_type().const_int(w, false));
         let node = c.metadata_node(&[c.metadata_string("branch_weights").into(), weights[0].into(), weights[1].into()]);
         branch.set_metadata(node, self.shared.kinds.prof).map_err(|e| bug(e.to_string()))
+    }
+
+    /// Whether the way from the current block to another leads out of a loop, or into one.
+    fn leaves_loop(&self, to: tierup_core::lir::Block) -> bool {
+        let loops = self.loops.get_or_init(|| Loops::new(self.func, self.cfg, &Dominators::new(self.func, self.cfg)));
+        loops.depth(to) != loops.depth(self.at)
     }
 
     /// Whether a square root or a division waits in `block`, or behind checks in it, before any other way in.

@@ -19,11 +19,11 @@ use inkwell::context::Context;
 use inkwell::module::{Linkage, Module};
 use inkwell::types::{BasicMetadataTypeEnum, BasicType, BasicTypeEnum, FunctionType};
 use inkwell::values::{BasicValueEnum, FunctionValue, MetadataValue, PhiValue, PointerValue};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX, SYMBOL_PREFIX};
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::lir::cfg::Cfg;
+use tierup_core::lir::cfg::{Cfg, Loops};
 use tierup_core::lir::{self, Alias, Block, BlockCall, Func, Signature, Ty, Value};
 use tierup_core::rt::{Effect, Raises, RtFn};
 
@@ -181,6 +181,8 @@ struct Emitter<'c, 's, 'a> {
     shared: &'s Shared<'c, 'a>,
     func: &'s Func,
     cfg: &'s Cfg,
+    /// Found where they are first asked for.
+    loops: OnceCell<Loops>,
     llvm: FunctionValue<'c>,
     b: Builder<'c>,
     blocks: Vec<Option<BasicBlock<'c>>>,
@@ -198,7 +200,7 @@ fn emit_func<'c>(shared: &Shared<'c, '_>, func: &Func, llvm: FunctionValue<'c>, 
     if func.layout.is_empty() { return Err(bug("the function has no block")); }
     let cfg = Cfg::new(func);
     let mut e = Emitter {
-        shared, func, cfg: &cfg, llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
+        shared, func, cfg: &cfg, loops: OnceCell::new(), llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
         phis: vec![vec![]; func.blocks.len()], slots: vec![], fast_math, copies: bodies::blocks(func, &cfg, shared.options), at: func.entry(),
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
