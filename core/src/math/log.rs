@@ -26,9 +26,16 @@ pub fn split_normal<R: Real>(x: R) -> Split<R> {
 
 #[inline(always)]
 pub fn split<R: Real>(x: R) -> Split<R> {
-    let small = x.under(f64::MIN_POSITIVE);
-    let s = split_normal(R::pick(small, x * 18_014_398_509_481_984.0, x));
-    Split { k: s.k + x.of(-54.0).or(small, 0.0), ..s }
+    // All choices are between integers: LLVM chooses between floats by way of a byte register, whose old value is waited for, so numbers that come one by
+    // one would wait for each other.
+    let bits = x.bits();
+    let small = bits.below(x.of(f64::MIN_POSITIVE).bits());
+    let bits = R::Bits::pick(small, (x * 18_014_398_509_481_984.0).bits(), bits);
+    let from = bits - ROOT_HALF;
+    let shift = from & EXPONENT;
+    let counted = R::Bits::pick(small, from - (54 << 52), from) + i64::MIN;
+    let k = (counted.logical(52) | LARGE.to_bits() as i64).real() - (LARGE + 2048.0);
+    Split { k, m: (bits - shift).real(), shift }
 }
 
 /// What the logarithm of anything but a positive finite number is.
