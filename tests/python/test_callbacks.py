@@ -16,7 +16,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from harness import mdtest
-from harness.build import LLVM
+from harness.build import LLVM, needs_llvm
 from tierup import carray, cfunc, farray, njit, types, vectorize
 
 pytestmark = pytest.mark.isolated
@@ -232,9 +232,8 @@ def test_callbacks_outlive_their_objects():
     assert ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)(1) == 6
 
 
+@needs_llvm
 def test_callbacks_are_promoted():
-    if not LLVM:
-        pytest.skip("there is no tier 1")
     f = cfunc("float64(float64)")(lambda x: x + 1)
     for _ in range(200_000):
         f.ctypes(1.0)
@@ -355,9 +354,8 @@ def test_cython_special(tier):
     np.testing.assert_array_equal(all_of(np.linspace(0, 9, 50)), special.j0(np.linspace(0, 9, 50)))
 
 
+@needs_llvm
 def test_cached_code_finds_the_functions_of_this_process(tmp_path):
-    if not LLVM:
-        pytest.skip("there is no tier 1")
     code = """if 1:
         import ctypes, ctypes.util, tierup, sys
         libm = ctypes.CDLL(ctypes.util.find_library("m"))

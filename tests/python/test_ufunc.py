@@ -17,7 +17,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from harness import mdtest
-from harness.build import LLVM
+from harness.build import needs_llvm
 from tierup import guvectorize, njit, vectorize
 
 pytestmark = pytest.mark.isolated
@@ -427,9 +427,8 @@ def test_loops_without_the_gil_let_others_run():
     assert len(seen) > 100
 
 
+@needs_llvm
 def test_hot_loops_are_promoted():
-    if not LLVM:
-        pytest.skip("there is no tier 1")
     f = vectorize(["float64(float64, float64)"])(lambda x, y: x * y + 1.0)
     d = f._builder.kept[0]
     a, end = np.ones(10_000), time.monotonic() + 30
