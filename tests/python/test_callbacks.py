@@ -3,7 +3,6 @@
 import ctypes
 import ctypes.util
 import gc
-import importlib.util
 import math
 import os
 import pickle
@@ -15,26 +14,11 @@ import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
-from harness import mdtest
-from harness.build import LLVM, needs_llvm
+from harness.build import LLVM, needs, needs_llvm
+from harness.tiers import on_tier  # noqa: F401
 from tierup import carray, cfunc, farray, njit, types, vectorize
 
 pytestmark = pytest.mark.isolated
-
-
-def needs(*packages):
-    """For tests of what Tierup has to do with other packages, which requirements/test.txt names."""
-    return pytest.mark.skipif(any(importlib.util.find_spec(p) is None for p in packages), reason=f"{' or '.join(packages)} is not installed")
-
-
-@pytest.fixture(autouse=True)
-def on_tier(request):
-    """Tests that name `tier` run on each."""
-    before = tierup.config.tier, tierup.config.osr
-    if "tier" in request.fixturenames:
-        mdtest.set_tier(request.getfixturevalue("tier"))
-    yield
-    tierup.config.tier, tierup.config.osr = before
 
 
 libm = ctypes.CDLL(ctypes.util.find_library("m"))

@@ -7,20 +7,10 @@ import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
-from harness import mdtest
+from harness.tiers import on_tier  # noqa: F401
 from tierup import njit, stencil
 
 pytestmark = pytest.mark.isolated
-
-
-@pytest.fixture(autouse=True)
-def on_tier(request):
-    """Tests that name `tier` run on each."""
-    before = tierup.config.tier, tierup.config.osr
-    if "tier" in request.fixturenames:
-        mdtest.set_tier(request.getfixturevalue("tier"))
-    yield
-    tierup.config.tier, tierup.config.osr = before
 
 
 class Near:

@@ -206,27 +206,26 @@ pub fn emit_get(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
 }
 
-fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if refuse_readonly(cx, c) { return Ok(vec![]); }
+/// The part of an array that is assigned to; none where that has raised.
+fn target(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Option<ArrayVal>> {
+    if refuse_readonly(cx, c) { return Ok(None); }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     check_writable(cx, &a, "assignment destination is read-only");
     let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
-    let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
-    let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
-    let v = view(cx, &a, &c.args[1], c.types[1], ndim, layout)?;
-    assign(cx, &v, &c.args[2], c.types[2])?;
+    let part = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
+    let (ndim, layout) = part.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
+    view(cx, &a, &c.args[1], c.types[1], ndim, layout).map(Some)
+}
+
+fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if let Some(v) = target(cx, c)? { assign(cx, &v, &c.args[2], c.types[2])?; }
     Ok(vec![])
 }
 
 /// Writes what is yet to be computed straight to where it belongs.
 fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
-    if refuse_readonly(cx, c) { return Ok(vec![]); }
-    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    check_writable(cx, &a, "assignment destination is read-only");
-    let items = items(c.types[1]).ok_or_else(|| Diagnostic::internal("index"))?;
-    let target = view_type(a.ty, &items).ok_or_else(|| Diagnostic::internal("view"))?;
-    let (ndim, layout) = target.as_array().map_or((0, Layout::C), |t| (t.ndim(), t.layout));
-    let v = view(cx, &a, &c.args[1], c.types[1], ndim, layout)?;
+    let Some(v) = target(cx, c)? else { return Ok(vec![]) };
+    let ndim = v.shape.len();
     if e.shape.len() != ndim {
         // Stretched along a new dimension, elements would be computed again and again.
         let made = e.array(cx)?;
