@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::lower::cx::Options as CodeOptions;
 use tierup_core::lir::explain::Place;
+use tierup_core::ssa::Parts;
 use tierup_core::types::{Type, parse};
 
 pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
@@ -24,14 +25,14 @@ pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(t
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors, overflow_checks, nogil,
-/// force_python, fast_math (bits).
+/// force_python, fast_math and parallel (bits).
 #[pyfunction]
 fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     let code = CodeOptions {
         boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
-    let options = Options { code, nogil: flag(options, "nogil")?, parallel: flag(options, "parallel")?, force_python: flag(options, "force_python")? };
+    let options = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")? };
     dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
 }
 
@@ -158,8 +159,8 @@ fn after_fork_in_parent() { promote::resume() }
 #[allow(clippy::type_complexity)]
 fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, &'static str)>)>> {
     let (py, core) = (d.py(), core_of(d)?);
-    if !core.options.parallel { return Ok(vec![]); }
-    let id = crate::functions::func_id(core.function(py), true).map_err(|e| e.into_python(py))?;
+    if !core.options.parallel.any() { return Ok(vec![]); }
+    let id = crate::functions::func_id(core.function(py), core.options.parallel).map_err(|e| e.into_python(py))?;
     let Some(func) = tierup_core::ssa::registry::get(id) else { return Ok(vec![]) };
     let mut loops: Vec<_> = func.loops.iter().map(|l| { let s = func.span(l.loc); (s.file.to_string(), s.line, l.serial, l.shares.clone(), l.doubts.iter().map(|(loc, why)| (func.span(*loc).line, *why)).collect()) }).collect();
     loops.sort();
@@ -234,7 +235,7 @@ fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.ca
 #[pyfunction]
 fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
     let py = func.py();
-    let id = crate::functions::func_id(func, false).map_err(|e| e.into_python(py))?;
+    let id = crate::functions::func_id(func, Parts::NONE).map_err(|e| e.into_python(py))?;
     let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }

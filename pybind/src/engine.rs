@@ -21,8 +21,8 @@ pub struct Options {
     pub code: tierup_core::lower::cx::Options,
     /// Calls release the GIL.
     pub nogil: bool,
-    /// Loops over `prange` run in parallel.
-    pub parallel: bool,
+    /// What runs in parallel.
+    pub parallel: tierup_core::ssa::Parts,
     /// Nothing is compiled: Python runs the function.
     pub force_python: bool,
 }

@@ -13,7 +13,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::infer::session;
 use tierup_core::ssa::opt::parallel::{Names, Root};
-use tierup_core::ssa::{FuncId, build, registry};
+use tierup_core::ssa::{FuncId, Parts, build, registry};
 use tierup_core::types::{Kind, Type};
 
 struct Entry {
@@ -24,11 +24,11 @@ struct Entry {
     address: usize,
     func: Option<FuncId>,
     library: bool,
-    parallel: bool,
+    parallel: Parts,
 }
 
 #[derive(Default)]
-struct Table { by_address: HashMap<(usize, bool), u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
+struct Table { by_address: HashMap<(usize, Parts), u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table { next: 1, sweep_at: 256, ..Table::default() }));
 
 fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
@@ -65,8 +65,8 @@ fn code_address(f: &Bound<'_, PyFunction>) -> usize {
     unsafe { ffi::PyFunction_GetCode(f.as_ptr()) as usize }
 }
 
-/// The handle of a function, by which the compiler asks for its globals. With parallel loops it is another function.
-fn handle_of(f: &Bound<'_, PyFunction>, library: bool, parallel: bool) -> PyResult<u64> {
+/// The handle of a function, by which the compiler asks for its globals. With other parts in parallel it is another function.
+fn handle_of(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> PyResult<u64> {
     let (address, code) = (f.as_ptr() as usize, code_address(f));
     // An entry is this function's if its code is the same object and it is alive: a new function may have taken a dead one's address.
     let known = {
@@ -107,19 +107,19 @@ fn sweep(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// The number of a Python function in the compiler, decoded at the first request; with `parallel` its loops over `prange` are parallel.
-pub fn func_id(f: &Bound<'_, PyFunction>, parallel: bool) -> Result<FuncId, Failure> { func_id_as(f, false, parallel) }
+/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel.
+pub fn func_id(f: &Bound<'_, PyFunction>, parallel: Parts) -> Result<FuncId, Failure> { func_id_as(f, false, parallel) }
 /// The number of the function behind a plain function or a dispatcher, made as that says.
-pub fn func_id_of(obj: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(f, dispatcher::core(obj).is_some_and(|c| c.options.parallel)) }
+pub fn func_id_of(obj: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(f, dispatcher::core(obj).map_or(Parts::NONE, |c| c.options.parallel)) }
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true, false) }
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true, Parts::NONE) }
 
-fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: bool) -> Result<FuncId, Failure> {
+fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Result<FuncId, Failure> {
     let handle = handle_of(f, library, parallel)?;
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
     let names = PrangeNames { f };
-    let func = build::build_with(&code, handle, parallel.then_some(&names as &dyn Names))?;
+    let func = build::build_with(&code, handle, parallel, &names)?;
     let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, *why).at(func.span(*loc))).collect();
     let id = registry::add(func);
     if let Some(e) = table().entries.get_mut(&handle) { e.func = Some(id); }

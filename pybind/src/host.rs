@@ -109,7 +109,7 @@ impl<'py> PyHost<'py> {
         let function = |f: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(f) else { return Ok(None) };
             self.depends_on(f.as_any());
-            functions::func_id(&f, false).map(Some)
+            functions::func_id(&f, tierup_core::ssa::Parts::NONE).map(Some)
         };
         Ok(match kind.as_str() {
             "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),

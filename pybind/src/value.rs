@@ -76,7 +76,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
         return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
     }
-    if let Some(f) = functions::function_of_c(obj)? { return functions::func_id(&f, false).map(GlobalValue::Function); }
+    if let Some(f) = functions::function_of_c(obj)? { return functions::func_id(&f, tierup_core::ssa::Parts::NONE).map(GlobalValue::Function); }
     if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
     if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }

@@ -408,3 +408,45 @@ def test_the_long_stress_test_runs_shortly():
     seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5
     done = subprocess.run([sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True, timeout=seconds + 60, env={**os.environ, "TIERUP_NUM_THREADS": "4"})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+
+ARRAYS = """
+    @njit(parallel=True)
+    def work(a, b, m):
+        c = np.exp(a) * b + np.sin(b) / (a + 2)
+        c[1:-1] = c[2:] * 0.5 + c[:-2]
+        c += a
+        d = m * a[:m.shape[1]] + m[:, :1]
+        d[::2] -= d[1::2]
+        return c, d, c > d.sum(), np.where(c > 1, c, -b)
+
+    a, b = np.linspace(0, 1, 100_003), np.cos(np.arange(100_003))
+    m = np.arange(600_000.0).reshape(600, 1000)
+    serial = njit(work.py_func)(a, b, m)
+    import hashlib
+    for _ in range(3):
+        got = work(a, b, m)
+        assert all((x == y).all() and x.dtype == y.dtype for x, y in zip(got, serial))
+    print(hashlib.sha256(b"".join(x.tobytes() for x in got)).hexdigest())
+"""
+
+
+def test_array_code_gives_the_bits_of_serial_code_at_any_number_of_threads_and_in_any_tier():
+    seen = {run(ARRAYS, threads) for threads in (1, 2, 3, 8)}
+    seen |= {run(ARRAYS, 4, TIERUP_TIER=tier) for tier in ("0", "1")}
+    assert len(seen) == 1, seen
+
+
+def test_array_code_uses_several_threads():
+    text = """
+        @njit(parallel=PARTS)
+        def f(a):
+            return np.tan(np.tan(np.tan(a)))
+
+        # Threads of the pool exist once a region has called for them.
+        a = np.linspace(0, 1, 3_000_000)
+        f(a)
+        print(len(os.listdir("/proc/self/task")), any("tierup-parallel" in open(f"/proc/self/task/{t}/comm").read() for t in os.listdir("/proc/self/task")))
+    """
+    assert run(text.replace("PARTS", "True"), 3).split()[1] == "True"
+    assert run(text.replace("PARTS", '{"numpy": False}'), 3).split()[1] == "False"

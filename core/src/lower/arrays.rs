@@ -4,6 +4,7 @@
 //! strides, and [`walk`], nested loops in C order that advance one address for each array and level.
 
 use super::cx::{LowerCx, Val};
+use super::pieces::in_pieces;
 use crate::diag::{Diagnostic, Result};
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::offset;
@@ -188,31 +189,45 @@ fn fold_level(
 
 /// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape, has there; in any order.
 pub fn elementwise(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
-    elementwise_or(cx, to, from, body, None)
+    elementwise_or(cx, to, from, cost, body, None)
 }
 
-/// [`elementwise`] where contiguous arrays of one shape are left to a kernel, which is given the number of elements.
+/// What does elements of contiguous arrays: the first, and how many.
+pub type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
+
+/// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many simple operations.
 pub fn elementwise_or(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
-    kernel: Option<&dyn Fn(&mut LowerCx<'_>, Value) -> Result<()>>,
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>, kernel: Option<&Kernel<'_>>,
 ) -> Result<()> {
     let n = to.shape.len();
-    let alike = n > 0 && to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
-    if !alike { return nested(cx, to, from, body); }
-    let flat = |cx: &mut LowerCx<'_>, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match kernel {
-        None => flat(cx, to, from, body),
-        Some(run) => { let total = to.size(cx); run(cx, total) }
+    if n == 0 { return nested(cx, to, from, cost, body); }
+    let alike = to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
+    if !alike { return nested(cx, to, from, cost, body); }
+    let total = to.size(cx);
+    let flat = |cx: &mut LowerCx<'_>, first: Value, end: Value, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match kernel {
+        None => flat(cx, to, from, (first, end), body),
+        Some(run) => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
     };
-    match same_shapes(cx, &to.shape, from) {
-        None => flat(cx, body),
-        Some(same) => {
-            let body = std::cell::RefCell::new(body);
-            cx.if_else(same, |cx| flat(cx, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, &mut **body.borrow_mut()).map(|()| vec![]))?;
-            Ok(())
-        }
+    let same = same_shapes(cx, &to.shape, from);
+    let Some(same) = same else {
+        let work = cx.b.bin_imm(Op::Imul, total, cost);
+        return in_pieces(cx, total, work, |cx, first, end| flat(cx, first, end, body));
+    };
+    let body = std::cell::RefCell::new(body);
+    if !cx.pieces.wanted() {
+        let zero = cx.b.i64(0);
+        cx.if_else(same, |cx| flat(cx, zero, total, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, cost, &mut **body.borrow_mut()).map(|()| vec![]))?;
+        return Ok(());
     }
+    // One region for both: over elements, or over the outermost axis.
+    let Nest { shape, streams } = Nest::new(cx, to, from);
+    let (count, work) = (cx.b.select(same, total, shape[0]), cx.b.bin_imm(Op::Imul, total, cost));
+    in_pieces(cx, count, work, |cx, first, end| {
+        cx.if_else(same, |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nest(cx, &shape, &streams, (first, end), &mut **body.borrow_mut()).map(|()| vec![]))?;
+        Ok(())
+    })
 }
 
 /// Whether all shapes are `to`; none when that is known.
@@ -228,12 +243,11 @@ pub fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Opt
     same
 }
 
-/// One loop over contiguous arrays of one shape.
+/// One loop over elements of contiguous arrays of one shape.
 fn flat(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
-    let total = to.size(cx);
-    cx.for_range_polling(total, &[], |cx, i, _| {
+    cx.for_range_polling_from(first, end, &[], |cx, i, _| {
         let mut at = vec![];
         for a in std::iter::once(to).chain(from) {
             let off = cx.b.bin_imm(Op::Imul, i, a.ty.itemsize());
@@ -245,18 +259,43 @@ fn flat(
     Ok(())
 }
 
-fn nested(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
-) -> Result<()> {
-    let n = to.shape.len();
-    let mut streams = vec![to.stream()];
-    for a in from { streams.push(Stream { data: a.data, strides: broadcast_strides(cx, a, &to.shape) }); }
-    let mut shape = to.shape.clone();
-    if to.ty.layout == Layout::F && n > 1 {
-        // Innermost loop along the elements that lie together.
-        shape.reverse();
-        for s in &mut streams { s.strides.reverse(); }
+/// Nested loops over arrays that are read broadcast to the shape of the first: lengths and streams, outermost level first.
+struct Nest { shape: Vec<Value>, streams: Vec<Stream> }
+
+impl Nest {
+    fn new(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal]) -> Nest {
+        let mut streams = vec![to.stream()];
+        for a in from { streams.push(Stream { data: a.data, strides: broadcast_strides(cx, a, &to.shape) }); }
+        let mut shape = to.shape.clone();
+        if to.ty.layout == Layout::F && shape.len() > 1 {
+            // Innermost loop along the elements that lie together.
+            shape.reverse();
+            for s in &mut streams { s.strides.reverse(); }
+        }
+        Nest { shape, streams }
     }
+}
+
+fn nested(
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let Nest { shape, streams } = Nest::new(cx, to, from);
+    if shape.is_empty() || !cx.pieces.wanted() { return walk_polling(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..])); }
+    let total = product(cx, &shape);
+    let work = cx.b.bin_imm(Op::Imul, total, cost);
+    in_pieces(cx, shape[0], work, |cx, first, end| nest(cx, &shape, &streams, (first, end), body))
+}
+
+/// The loops for a part of the outermost level.
+fn nest(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+) -> Result<()> {
+    let count = cx.b.bin(Op::Isub, end, first);
+    let shape: Vec<Value> = std::iter::once(count).chain(shape[1..].iter().copied()).collect();
+    let streams: Vec<Stream> = streams.iter().map(|s| {
+        let off = cx.b.bin(Op::Imul, first, s.strides[0]);
+        Stream { data: cx.b.ptr_add(s.data, off), strides: s.strides.clone() }
+    }).collect();
     walk_polling(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..]))
 }
 
@@ -296,7 +335,7 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     let (source, target) = (from.ty.dtype, to.ty.dtype);
     let n = to.shape.len();
     if n == 0 || n == 1 && source == target {
-        return nested(cx, to, std::slice::from_ref(from), &mut |cx, p, q| {
+        return nested(cx, to, std::slice::from_ref(from), 1, &mut |cx, p, q| {
             let x = load_element(cx, q[0], source);
             let x = super::cast::cast(cx, &x, source, target)?;
             store_element(cx, p, target, &x);
@@ -325,7 +364,7 @@ pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result
     }
     // Short runs are not worth a call.
     const SHORT: i64 = 16;
-    let one_by_one = |cx: &mut LowerCx<'_>| elementwise(cx, to, &[], &mut |cx, p, _| {
+    let one_by_one = |cx: &mut LowerCx<'_>| elementwise(cx, to, &[], 1, &mut |cx, p, _| {
         store_element(cx, p, to.ty.dtype, x);
         Ok(())
     });

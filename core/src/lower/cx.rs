@@ -33,18 +33,20 @@ pub struct LowerCx<'a> {
     /// What the current instruction does with an exception.
     pub on_error: OnError,
     /// Cold block of the current instruction that takes an exception; made when first needed.
-    landing: Option<Block>,
+    pub(super) landing: Option<Block>,
     /// Owned objects of the current instruction that an exception drops; see [`LowerCx::guarded`].
-    cleanup: Vec<Value>,
+    pub(super) cleanup: Vec<Value>,
     /// Types of the function's results after the status.
     pub results: Vec<Ty>,
     pub options: Options,
     /// Resume functions of the generator types of this module.
     pub generators: &'a Generators,
     /// A block that is never reached: see [`LowerCx::assume_not_negative`].
-    impossible: Option<Block>,
+    pub(super) impossible: Option<Block>,
     /// The function resumes a generator.
     pub resumes: bool,
+    /// What of it runs in parallel.
+    pub pieces: super::pieces::Pieces,
 }
 
 /// Name and signature of the resume function of each generator type.
@@ -82,7 +84,7 @@ impl Default for Options {
 
 impl<'a> LowerCx<'a> {
     pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None, resumes: false }
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None, resumes: false, pieces: super::pieces::Pieces::default() }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -335,8 +337,14 @@ impl<'a> LowerCx<'a> {
 
     /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that the inner loop stays as it is.
     pub fn for_range_polling(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+        let zero = self.b.i64(0);
+        self.for_range_polling_from(zero, n, carried, body)
+    }
+
+    /// The same for `i in from..n`.
+    pub fn for_range_polling_from(&mut self, from: Value, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
         const CHUNK: i64 = 1 << 16;
-        let start: Vec<Value> = std::iter::once(self.b.i64(0)).chain(carried.iter().copied()).collect();
+        let start: Vec<Value> = std::iter::once(from).chain(carried.iter().copied()).collect();
         let last = self.while_loop(&start, |cx, state| Ok(cx.b.bin(Op::IcmpSlt, state[0], n)), |cx, state| {
             let end = cx.b.bin_imm(Op::Iadd, state[0], CHUNK);
             let end = cx.b.bin(Op::Smin, end, n);

@@ -22,6 +22,8 @@ pub struct Step {
     pub emit: Emit,
     /// Element type of the array that its result would be.
     pub dtype: Type,
+    /// About how many simple operations it is.
+    pub cost: i64,
 }
 
 /// The arrays that a chain reads, and its steps; a step reads earlier ones only.
@@ -47,6 +49,9 @@ impl Lazy {
         let streams = self.arrays.iter().map(|a| Stream { data: a.data, strides: vec![if shape.len() == 1 { a.strides[0] } else { cx.b.i64(a.ty.itemsize()) }] }).collect();
         Some((streams, same_shapes(cx, shape, &self.arrays)))
     }
+
+    /// About how many simple operations an element is.
+    pub fn cost(&self) -> i64 { self.steps.iter().map(|s| s.cost).sum::<i64>().max(1) }
 
     /// One element: what the last step gives, from the addresses of the arrays' elements.
     pub fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
@@ -84,7 +89,7 @@ impl Elements {
     /// A new array of the elements.
     pub fn array(&self, cx: &mut LowerCx<'_>) -> Result<ArrayVal> {
         let out = ArrayVal::alloc(cx, self.dtype, &self.shape, self.layout, false)?;
-        cx.guarded(&[out.owner], |cx| elementwise(cx, &out, &self.lazy.arrays, &mut |cx, p, at| {
+        cx.guarded(&[out.owner], |cx| elementwise(cx, &out, &self.lazy.arrays, self.lazy.cost(), &mut |cx, p, at| {
             let v = self.element(cx, at)?;
             store_element(cx, p, self.dtype, &v);
             Ok(())

@@ -1,6 +1,7 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`fuse`] joins operations on arrays, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`generator`] turns a
+//! [`fuse`] joins operations on arrays, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
+//! arrays in parallel, [`generator`] turns a
 //! generator into a frame and a resume function, [`gpu`] makes kernels.
 
 pub mod arrays;
@@ -13,6 +14,7 @@ pub mod fuse;
 pub mod gpu;
 pub mod lazy;
 pub mod ownership;
+pub mod pieces;
 pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};
@@ -50,7 +52,9 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         if inst.func.is_generator {
             module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
         } else {
-            module.funcs.push(func::lower_function(session, id, &func, &typed.globals, options, &generators)?);
+            // Library functions do what the function that they serve would do.
+            let parts = if session.is_library(&inst.func) { session.at(root).func.parallel } else { inst.func.parallel };
+            module.funcs.extend(func::lower_function(session, id, &func, &typed.globals, options, &generators, parts)?);
         }
     }
     Ok((module, target(session, root)))

@@ -120,6 +120,14 @@ pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
 }
 
+/// Runs the body whose wrapper is `wrapper` for the pieces of `0..n`; it gives nothing. The first two of its `args` are the bounds of a piece.
+pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
+    let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
+    let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
+    let (count, draws, bytes) = (cx.b.i64(args.len() as i64), cx.b.bool(false), cx.b.i64(-1));
+    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, zero, bytes, zero]);
+}
+
 /// Says of each machine value of a type whether it is a list.
 fn mark_lists(t: Type, out: &mut Vec<bool>) {
     match (t.kind(), t.members()) {

@@ -10,6 +10,7 @@ use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};
+use crate::lower::pieces::SLOW;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input.
@@ -144,7 +145,7 @@ impl Loop<'_> {
     }
 
     /// A call of the kernel, if there is one for operands and results as they are in memory.
-    fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value) -> Result<()> + use<>> {
+    fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + use<>> {
         let [step] = self.lazy.steps.as_slice() else { return None };
         let t = step.types[0];
         let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(t, self.ret))?;
@@ -163,10 +164,11 @@ impl Loop<'_> {
             });
         }
         let (a, b) = (*operands.first()?, *operands.get(1).or(operands.first())?);
-        let out = to.data;
-        Some(move |cx: &mut LowerCx<'_>, n: Value| {
+        let (out, made) = (to.data, to.ty.itemsize());
+        Some(move |cx: &mut LowerCx<'_>, first: Value, n: Value| {
             let (op, elem, steps) = (cx.b.i64(map as i64), element_code(cx, t)?, [a.1, b.1].map(|s| cx.b.i64(s)));
-            cx.helper(&array_map, &[op, elem, n, out, a.0, steps[0], b.0, steps[1]]);
+            let [out, a, b] = [(out, made), (a.0, a.1 * t.itemsize()), (b.0, b.1 * t.itemsize())].map(|(p, step)| { let off = cx.b.bin_imm(Op::Imul, first, step); cx.b.ptr_add(p, off) });
+            cx.helper(&array_map, &[op, elem, n, out, a, steps[0], b, steps[1]]);
             Ok(())
         })
     }
@@ -211,7 +213,7 @@ impl Chain {
             shapes.push(shape);
         }
         let dtype = result.as_array().map_or(typed.ret, |a| a.dtype);
-        self.lazy.steps.push(Step { operands, types: wanted, ret: typed.ret, consts: consts.to_vec(), emit, dtype });
+        self.lazy.steps.push(Step { operands, types: wanted, ret: typed.ret, consts: consts.to_vec(), emit, dtype, cost: if op.kernel.is_some_and(Map::is_slow) { SLOW } else { 1 } });
         Ok(shapes)
     }
 
@@ -295,7 +297,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     // Further results are written at the places that the loop over the first one passes.
     let others: Vec<ArrayVal> = arrays.iter().chain(&made[1..]).cloned().collect();
     let whole = body.whole(cx, &made[0]);
-    cx.guarded(&owners, |cx| elementwise_or(cx, &made[0], &others, &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
+    cx.guarded(&owners, |cx| elementwise_or(cx, &made[0], &others, body.lazy.cost(), &mut |cx, p, at| body.where_chosen(cx, &at[..arrays.len()], &mut |cx| {
         let v = body.lazy.element(cx, at)?;
         let places = std::iter::once(&p).chain(&at[arrays.len()..]);
         for (((v, t), m), p) in split_leaves(&v, &elements).iter().zip(&elements).zip(&made).zip(places) {
@@ -321,7 +323,7 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     check_output(cx, body, &target);
     write_apart(cx, &target, &arrays, body.mask.is_some(), &mut |cx, to| {
         let whole = body.whole(cx, to);
-        elementwise_or(cx, to, &arrays, &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
+        elementwise_or(cx, to, &arrays, body.lazy.cost(), &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
             let v = body.lazy.element(cx, at)?;
             let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
             store_element(cx, p, to.ty.dtype, &v);

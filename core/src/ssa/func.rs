@@ -174,8 +174,8 @@ pub struct Func {
     /// Names of captured variables, by index of [`Op::Free`].
     pub free: Vec<Arc<str>>,
     pub is_generator: bool,
-    /// Loops over `prange` run in parallel.
-    pub parallel: bool,
+    /// What of it runs in parallel.
+    pub parallel: super::Parts,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,

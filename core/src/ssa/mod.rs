@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod build;
 pub mod func;
 pub mod opt;
+pub mod parts;
 pub mod reads;
 pub mod registry;
 pub mod text;
@@ -16,3 +17,4 @@ pub mod verify;
 pub const LIBRARY: &str = "/tierup/lib/";
 
 pub use func::*;
+pub use parts::{PARTS, Parts};

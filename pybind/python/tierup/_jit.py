@@ -65,22 +65,22 @@ def _engine_options(options):
         if value not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
     return {"boundscheck": config.boundscheck if check is None else bool(check), "numpy_errors": error_model == "numpy", "overflow_checks": overflow == "raise",
-            "nogil": bool(options.get("nogil")), "parallel": _is_parallel(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
+            "nogil": bool(options.get("nogil")), "parallel": _parallel_parts(options.get("parallel")), "force_python": bool(options.get("forceobj")), "fast_math": _fast_math(options.get("fastmath", False))}
 
 
-# What Numba lets be switched by `parallel={...}`; only `prange` changes something here.
-_PARALLEL = {"comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion", "prange", "hoisting", "init_prange"}
+# What may be switched by `parallel={...}`, in the order of the engine's bits.
+_PARALLEL = ("prange", "numpy", "inplace_binop", "setitem", "reduction", "comprehension", "stencil", "fusion", "hoisting", "init_prange")
 
 
-def _is_parallel(value):
-    """Whether loops over `prange` are parallel: a bool, or a dict that says it of each kind of code."""
+def _parallel_parts(value):
+    """What runs in parallel, as bits: nothing, everything, or what a dict says of each kind of code."""
     if isinstance(value, dict):
-        unknown = value.keys() - _PARALLEL
+        unknown = value.keys() - set(_PARALLEL)
         if unknown:
             raise ValueError(f"parallel has no option {sorted(map(str, unknown))[0]!r}; there are {', '.join(sorted(_PARALLEL))}")
-        return bool(value.get("prange", True))
+        return sum(1 << k for k, name in enumerate(_PARALLEL) if value.get(name, True))
     if value is None or isinstance(value, bool):
-        return bool(value)
+        return (1 << len(_PARALLEL)) - 1 if value else 0
     raise ValueError(f"parallel must be a bool or a dict, not {value!r}")
 
 

@@ -17,7 +17,7 @@ mod flow;
 mod insts;
 
 use super::opt::parallel::Names;
-use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Term, Value, registry};
+use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Parts, Term, Value, registry};
 use crate::bitset::BitSet;
 use crate::bytecode::{self, Code};
 use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
@@ -45,15 +45,13 @@ struct Outside<'a> { captures: &'a [Capture], id: Option<FuncId>, relatives: Opt
 struct Made { family: Family, shared: Option<(Arc<Relatives>, Vec<Value>)> }
 
 /// The SSA of a Python function, closures inlined. `host` is what the host calls the function ([`Func::host`]).
-pub fn build(code: &Code, host: u64) -> Result<Func> { build_with(code, host, None) }
+pub fn build(code: &Code, host: u64) -> Result<Func> { build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None }) }
 
-/// The same; with `names` loops over `prange` become parallel.
-pub fn build_with(code: &Code, host: u64, names: Option<&dyn Names>) -> Result<Func> {
-    let mut func = build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None })?;
-    if let Some(names) = names {
-        func.parallel = true;
-        super::opt::parallel::run(&mut func, names)?;
-    }
+/// The same for a function some `parts` of which run in parallel: the first of them are loops over `prange`.
+pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names) -> Result<Func> {
+    let mut func = build(code, host)?;
+    func.parallel = parts;
+    if parts.has(Parts::PRANGE) { super::opt::parallel::run(&mut func, names)?; }
     Ok(func)
 }
 

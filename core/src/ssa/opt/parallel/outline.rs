@@ -63,7 +63,7 @@ impl<'a> Body<'a> {
         names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
         let mut func = Func {
             name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
-            params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host, parallel: true, ..Func::default()
+            params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host, parallel: outer.parallel, ..Func::default()
         };
         func.make_block();
         Body {

@@ -1,0 +1,197 @@
+//! Loops over arrays as parallel regions: what an emitter writes for a piece of a range becomes a function of its own, which the run-time calls for the
+//! pieces (as it does for the bodies of `prange` loops, see [`crate::ssa::opt::parallel`]), or the code around it for a range that is short.
+//!
+//! The emitter writes into the function that is being lowered, with the values of that function at hand. The blocks are then cut out: constants that they
+//! use are made again, other values of the function become arguments. So nothing that writes loops knows where its code will stand.
+
+use super::cx::LowerCx;
+use super::wrapper::{make_wrapper, wrapper_name};
+use crate::diag::Result;
+use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
+use crate::ops::{Body, OpDef, parallel, ufunc};
+use crate::ssa::Parts;
+use std::collections::HashMap;
+
+/// What of a function runs in parallel.
+#[derive(Default)]
+pub struct Pieces {
+    /// What was asked for.
+    pub parts: Parts,
+    /// The operation in progress may run in parallel.
+    wanted: bool,
+    /// The functions made so far: bodies and their wrappers.
+    pub made: Vec<Func>,
+}
+
+/// Elements, times what each of them costs, that are done before a region would have begun.
+const ALONE: i64 = 4096;
+/// What an element costs where a function like `exp` is computed, in simple operations.
+pub const SLOW: i64 = 16;
+
+impl Pieces {
+    /// Begins an operation with so many operands.
+    pub fn begin(&mut self, op: &OpDef, operands: usize) {
+        if !self.parts.any() { return; }
+        let augmented = matches!(op.body, Body::Ufunc(..)) && op.name().starts_with("operator.") && operands > ufunc::inputs(op);
+        let part = if op.name() == "operator.setitem" { Parts::SETITEM } else if op.lazy.is_some() { Parts::REDUCTION } else if augmented { Parts::INPLACE } else { Parts::NUMPY };
+        self.wanted = self.parts.has(part);
+    }
+    /// Whether the operation in progress may run in parallel.
+    pub fn wanted(&self) -> bool { self.wanted }
+}
+
+/// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time where that is worth it: there are `work` elements, times what
+/// each costs. Pieces must not depend on each other.
+pub fn in_pieces(cx: &mut LowerCx<'_>, n: Value, work: Value, body: impl FnOnce(&mut LowerCx<'_>, Value, Value) -> Result<()>) -> Result<()> {
+    let zero = cx.b.i64(0);
+    if !cx.pieces.wanted { return body(cx, zero, n); }
+    let (name, args) = outlined(cx, body)?;
+    // Exceptions have the places of the body behind them.
+    let (landing, frames) = (cx.landing.take(), std::mem::take(&mut cx.on_error.frames));
+    let few = cx.b.bin_imm(Op::IcmpSle, work, ALONE);
+    let sig = signature(cx, &args);
+    cx.if_else(few, |cx| {
+        let all: Vec<Value> = [cx.ctx, zero, n].into_iter().chain(args.iter().copied()).collect();
+        cx.call(&name, &sig, &all);
+        Ok(vec![])
+    }, |cx| {
+        let slots: Vec<Value> = [zero, n].into_iter().chain(args.iter().copied()).collect();
+        parallel::emit_pieces(cx, &wrapper_name(&name), n, &slots);
+        Ok(vec![])
+    })?;
+    cx.on_error.frames = frames;
+    cx.landing = landing;
+    Ok(())
+}
+
+fn signature(cx: &LowerCx<'_>, args: &[Value]) -> Signature {
+    Signature { params: [Ty::Ptr, Ty::I64, Ty::I64].into_iter().chain(args.iter().map(|v| cx.b.ty(*v))).collect(), results: vec![Ty::I64] }
+}
+
+/// Writes the body as a function of its own; gives its name, and the values that it takes behind the context and the bounds.
+fn outlined(cx: &mut LowerCx<'_>, body: impl FnOnce(&mut LowerCx<'_>, Value, Value) -> Result<()>) -> Result<(String, Vec<Value>)> {
+    let back = cx.b.block;
+    let mark = Mark::here(cx.b.func);
+    let entry = cx.b.new_block(&[Ty::Ptr, Ty::I64, Ty::I64]);
+    let params = cx.b.params(entry);
+    cx.b.switch_to(entry);
+    let ctx = std::mem::replace(&mut cx.ctx, params[0]);
+    let (landing, impossible) = (cx.landing.take(), cx.impossible.take());
+    let (cleanup, results, handler) = (std::mem::take(&mut cx.cleanup), std::mem::take(&mut cx.results), cx.on_error.handler.take());
+    cx.pieces.wanted = false;
+    let written = body(cx, params[1], params[2]);
+    let ok = cx.b.i64(0);
+    cx.b.ret(vec![ok]);
+    cx.pieces.wanted = true;
+    (cx.ctx, cx.landing, cx.impossible) = (ctx, landing, impossible);
+    (cx.cleanup, cx.results, cx.on_error.handler) = (cleanup, results, handler);
+    cx.b.switch_to(back);
+    written?;
+    let name = format!("{}.part{}", cx.b.func.name, cx.pieces.made.len() / 2);
+    let (func, args) = cut(cx.b.func, mark, ctx, name.clone());
+    cx.pieces.made.push(make_wrapper(&name, &func.sig, &[]));
+    cx.pieces.made.push(func);
+    Ok((name, args))
+}
+
+/// How long a function's tables were.
+struct Mark { blocks: usize, layout: usize, insts: usize, values: usize, slots: usize }
+
+impl Mark {
+    fn here(f: &Func) -> Mark { Mark { blocks: f.blocks.len(), layout: f.layout.len(), insts: f.insts.len(), values: f.value_types.len(), slots: f.slots.len() } }
+}
+
+/// Takes everything made since `mark` out of a function; gives it as a function, and the values that it takes behind its three own parameters.
+fn cut(from: &mut Func, mark: Mark, ctx: Value, name: String) -> (Func, Vec<Value>) {
+    let mut out = Func::new(name, Signature { params: vec![], results: vec![Ty::I64] });
+    let (blocks, insts) = (from.blocks.split_off(mark.blocks), from.insts.split_off(mark.insts));
+    out.value_types = from.value_types.split_off(mark.values);
+    out.slots = from.slots.split_off(mark.slots);
+    out.layout = from.layout.split_off(mark.layout).into_iter().map(|b| Block::new(b.index() - mark.blocks)).collect();
+    let value = |v: &Value| Value::new(v.index() - mark.values);
+    out.blocks = blocks.into_iter().map(|b| BlockData {
+        params: b.params.iter().map(value).collect(), insts: b.insts.iter().map(|i| Inst::new(i.index() - mark.insts)).collect(), cold: b.cold,
+    }).collect();
+    let mut cutter = Cutter { from, mark: &mark, known: HashMap::new(), consts: HashMap::new(), head: vec![], taken: vec![], locs: HashMap::new(), out };
+    let own_ctx = cutter.out.blocks[0].params[0];
+    cutter.known.insert(ctx, own_ctx);
+    cutter.find_consts(&insts);
+    for node in insts { cutter.inst(node); }
+    let Cutter { mut out, taken, head, .. } = cutter;
+    let first = out.insts.len();
+    out.insts.extend(head);
+    let made: Vec<Inst> = (first..out.insts.len()).map(Inst::new).collect();
+    out.blocks[0].insts.splice(0..0, made);
+    out.sig.params = out.blocks[0].params.iter().map(|p| out.value_types[p.index()]).collect();
+    (out, taken)
+}
+
+struct Cutter<'a> {
+    from: &'a Func,
+    mark: &'a Mark,
+    out: Func,
+    /// Values of the outer function, and what they are in the new one.
+    known: HashMap<Value, Value>,
+    /// Those of them that are made anew.
+    consts: HashMap<Value, InstData>,
+    head: Vec<InstNode>,
+    taken: Vec<Value>,
+    locs: HashMap<Loc, Loc>,
+}
+
+impl Cutter<'_> {
+    fn find_consts(&mut self, insts: &[InstNode]) {
+        let mut used = std::collections::HashSet::new();
+        for n in insts { n.data.for_each_use(|v| if v.index() < self.mark.values { used.insert(v); }); }
+        for n in &self.from.insts {
+            if let ([v], InstData::Const { .. } | InstData::SymbolAddr { .. }) = (n.results.as_slice(), &n.data) && used.contains(v) { self.consts.insert(*v, n.data.clone()); }
+        }
+    }
+
+    fn value(&mut self, v: Value) -> Value {
+        if v.index() >= self.mark.values { return Value::new(v.index() - self.mark.values); }
+        if let Some(known) = self.known.get(&v) { return *known; }
+        let new = match self.consts.get(&v).cloned() {
+            Some(mut data) => {
+                if let InstData::SymbolAddr { symbol } = &mut data { let s = &self.from.symbols[symbol.index()]; *symbol = self.out.symbol(&s.name, s.addr); }
+                let v = self.out.make_value(self.from.value_type(v));
+                self.head.push(InstNode { data, results: vec![v], loc: Loc(0) });
+                v
+            }
+            None => {
+                self.taken.push(v);
+                self.out.add_param(Block(0), self.from.value_type(v))
+            }
+        };
+        self.known.insert(v, new);
+        new
+    }
+
+    fn loc(&mut self, loc: Loc) -> Loc {
+        if let Some(l) = self.locs.get(&loc) { return *l; }
+        let Some(mut data) = self.from.loc(loc).cloned() else { return Loc(0) };
+        data.inlined_at = self.loc(data.inlined_at);
+        let new = self.out.add_loc(data);
+        self.locs.insert(loc, new);
+        new
+    }
+
+    fn inst(&mut self, mut node: InstNode) {
+        let mark = self.mark;
+        let mut uses = vec![];
+        node.data.for_each_use(|v| uses.push(v));
+        for v in uses { self.value(v); }
+        node.data.map_uses(|v| if v.index() >= mark.values { Value::new(v.index() - mark.values) } else { self.known[&v] });
+        node.data.map_targets(|b| Block::new(b.index() - mark.blocks));
+        match &mut node.data {
+            InstData::StackAddr { slot } => *slot = Slot::new(slot.index() - mark.slots),
+            InstData::SymbolAddr { symbol } => { let s = &self.from.symbols[symbol.index()]; *symbol = self.out.symbol(&s.name, s.addr); }
+            InstData::Call { func, .. } => { let f = &self.from.funcs[func.index()]; *func = self.out.func_ref(&f.name, &f.sig); }
+            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Jump(_)
+            | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => {}
+        }
+        for r in &mut node.results { *r = Value::new(r.index() - mark.values); }
+        node.loc = self.loc(node.loc);
+        self.out.insts.push(node);
+    }
+}

@@ -1,0 +1,29 @@
+//! Which kinds of code `parallel=` makes parallel: all of them, or those that a dictionary names.
+
+/// The kinds by the names that the dictionary has for them, as in Numba; the place is the bit.
+pub const PARTS: [&str; 10] = ["prange", "numpy", "inplace_binop", "setitem", "reduction", "comprehension", "stencil", "fusion", "hoisting", "init_prange"];
+
+/// Bits of [`PARTS`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Parts(pub u16);
+
+impl Parts {
+    pub const NONE: Parts = Parts(0);
+    /// Loops over `prange`.
+    pub const PRANGE: Parts = Parts(1);
+    /// Array expressions, NumPy's functions, fills.
+    pub const NUMPY: Parts = Parts(1 << 1);
+    /// Augmented assignment to arrays.
+    pub const INPLACE: Parts = Parts(1 << 2);
+    /// Assignment to slices and masks.
+    pub const SETITEM: Parts = Parts(1 << 3);
+    pub const REDUCTION: Parts = Parts(1 << 4);
+    pub const COMPREHENSION: Parts = Parts(1 << 5);
+    pub const STENCIL: Parts = Parts(1 << 6);
+    /// Neighbouring regions become one.
+    pub const FUSION: Parts = Parts(1 << 7);
+    pub const HOISTING: Parts = Parts(1 << 8);
+
+    pub fn any(self) -> bool { self.0 != 0 }
+    pub fn has(self, part: Parts) -> bool { self.0 & part.0 != 0 }
+}
