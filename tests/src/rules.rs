@@ -19,6 +19,7 @@ mod tests {
     const OPTIONAL: &[(&str, &str)] = &[
         ("tests/src/rules.rs", "has such arms in its strings"),
         ("core/src/lir/opt/simplify.rs", "identities are optional: an operation without one is right"),
+        ("core/src/lir/opt/defer.rs", "conditions are optional: one that is not understood keeps its branch"),
         ("core/src/lir/opt/version.rs", "shapes of indices are optional: one that is not understood keeps its check"),
         ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
         ("core/src/ssa/opt/parallel/find.rs", "what calls are those of `prange` is asked by pattern: any other is none"),

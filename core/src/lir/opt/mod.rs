@@ -7,6 +7,7 @@ pub(crate) mod edit;
 mod blocks;
 mod cse;
 mod dce;
+mod defer;
 mod fold;
 mod inline;
 mod licm;
@@ -44,7 +45,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "range", doc: "Comparisons that loops and dominating conditions decide: bounds checks, negative indices.", run: Run::Func(range::decide_comparisons) },
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
     Pass { name: "unwrap", doc: "Indices checked before they are wrapped: a negative one takes a side way.", run: Run::Func(unwrap::unwrap_indices) },
-    Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
+    Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, and check values after the fact, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
     Pass { name: "unfold", doc: "Some calls of a small function to itself replaced by its body.", run: Run::Func(unfold::unfold_recursion) },
     Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
     Pass { name: "refs", doc: "References that are added and dropped at once, not counted.", run: Run::Func(refs::drop_counts) },

@@ -21,6 +21,7 @@
 //! The inner loop reads nothing that changes behind its back, so LLVM may vectorise it. Loops that call anything but elementary functions, whose definitions LLVM will
 //! see, keep their polls: they do not vectorise, and a turn may take long.
 
+use super::defer::{Stripped, defer_checks};
 use super::edit::{Defs, Writer};
 use super::region::{Copied, merge_definitions, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
@@ -54,8 +55,10 @@ pub fn strip_polls(func: &mut Func) {
             Some(Polling { test, counter, ..p })
         }).collect()
     };
-    let copies: Vec<Copied> = found.iter().filter_map(|p| strip(func, p)).collect();
+    let mut near = vec![];
+    let copies: Vec<Copied> = found.iter().filter_map(|p| strip(func, p, &mut near)).collect();
     if !copies.is_empty() { merge_definitions(func, &copies); }
+    defer_checks(func, &near);
 }
 
 /// For which answer the loop goes on, where the header computes and decides that and no more.
@@ -118,8 +121,8 @@ fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Poll
     (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None })
 }
 
-/// Gives what was copied of a test that moved.
-fn strip(func: &mut Func, p: &Polling) -> Option<Copied> {
+/// Gives what was copied of a test that moved, and adds to the loops that count to a nearer bound.
+fn strip(func: &mut Func, p: &Polling, stripped: &mut Vec<Stripped>) -> Option<Copied> {
     let branch = func.terminator(p.latch)?;
     let loc = func.insts[branch.index()].loc;
     let InstData::Brif { cond, then_to, else_to, .. } = func.insts[branch.index()].data.clone() else { return None };
@@ -137,7 +140,9 @@ fn strip(func: &mut Func, p: &Polling) -> Option<Copied> {
     let (copied, near) = match (p.counter, p.test) {
         (Some(c), Some(stays_if)) => {
             let (copied, near) = count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
-            (Some(copied), Some(near))
+            let block = near.near;
+            stripped.push(near);
+            (Some(copied), Some(block))
         }
         (None, test) | (Some(_), test) => (count_turns(&mut w, p, test, around, &params, &else_to, look), None),
     };
@@ -172,17 +177,19 @@ fn count_turns(w: &mut Writer<'_>, p: &Polling, test: Option<bool>, around: Bloc
     moved.map(|t| t.copied)
 }
 
-/// The inner loop counts to a bound that is at most `TURNS` turns away. Gives the block that computes it, which runs where there is a turn at all: the
+/// The inner loop counts to a bound that is at most `TURNS` turns away. The block that computes it runs where there is a turn at all: the
 /// distance is then not negative, and as an unsigned number exact.
 #[expect(clippy::too_many_arguments, reason = "one step of `strip`")]
-fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: bool, around: Block, params: &[Value], back: &BlockCall, look: Block) -> (Copied, Block) {
+fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: bool, around: Block, params: &[Value], back: &BlockCall, look: Block) -> (Copied, Stripped) {
     let near = w.func.make_block();
     let moved = move_test(w.func, p, stays_if, around, params, BlockCall { block: near, args: vec![] });
     let copied = moved.map(|t| t.copied).unwrap_or_default();
     let bound = copied.values.get(&c.bound).copied().unwrap_or(c.bound);
     let (from, up) = (params[c.param], c.step > 0);
     let distance = if up { w.bin(near, Op::Isub, bound, from) } else { w.bin(near, Op::Isub, from, bound) };
-    let most = w.int(near, Ty::I64, TURNS * c.step.abs());
+    let far = w.func.make_inst(InstData::Const { ty: Ty::I64, bits: (TURNS * c.step.abs()) as u64 }, w.loc);
+    w.func.blocks[near.index()].insts.push(far);
+    let most = w.func.insts[far.index()].results[0];
     let distance = w.bin(near, Op::Umin, distance, most);
     let limit = w.bin(near, if up { Op::Iadd } else { Op::Isub }, from, distance);
     w.put(near, InstData::Jump(BlockCall { block: p.header, args: params.to_vec() }));
@@ -191,7 +198,7 @@ fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: 
     let more = w.bin(p.latch, compare, back.args[c.param], limit);
     let again = BlockCall { block: p.header, args: back.args.clone() };
     w.put(p.latch, InstData::Brif { cond: more, then_to: again, else_to: BlockCall { block: look, args: vec![] }, cold: Cold::Else });
-    (copied, near)
+    (copied, Stripped { header: p.header, latch: p.latch, near, look, most: far, step: c.step })
 }
 
 /// A test that moved: its instructions, which stay in the header for those who use them, what it asks, and for which answer the loop goes on.
