@@ -3,7 +3,7 @@
 //! Answers are recorded by the host as assumptions of what is being compiled, so that a changed global gives a new overload.
 
 use crate::diag::Result;
-use crate::ssa::FuncId;
+use crate::ssa::{FuncId, Parts};
 use crate::types::{ClassInfo, Const, Type};
 
 /// A value known when the function is compiled.
@@ -61,6 +61,8 @@ pub trait Host {
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.
     fn interrupted(&self) -> bool { false }
+    /// The same library function with these parts in parallel; itself where the host knows no other.
+    fn in_parallel(&self, func: FuncId, _parts: Parts) -> FuncId { func }
     /// A library function written in Python, by `module.name` below `tierup.lib`.
     fn library(&self, path: &str) -> Result<FuncId>;
 }

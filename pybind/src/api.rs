@@ -167,6 +167,19 @@ fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'s
     Ok(loops)
 }
 
+/// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their order with the earlier ones that each reads, and why it is not
+/// parallel or None.
+#[pyfunction]
+#[allow(clippy::type_complexity)]
+fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>)>> {
+    let (py, core) = (d.py(), core_of(d)?);
+    let list = core.overloads();
+    let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
+    let (Run::Compiled(_), true) = (&o.run, core.options.parallel.any()) else { return Ok(vec![]) };
+    let notes = core.parallel_notes(py, &o.args).map_err(|e| e.into_python(py))?;
+    Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial)).collect())
+}
+
 /// Threads that parallel loops may use, in all.
 #[pyfunction]
 fn set_most_threads(n: usize) { settings::set_most(n) }
@@ -250,6 +263,7 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(indexed_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(set_most_threads, m)?)?;
     m.add_function(wrap_pyfunction!(parallel_loops, m)?)?;
+    m.add_function(wrap_pyfunction!(parallel_arrays, m)?)?;
     m.add_function(wrap_pyfunction!(get_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(set_num_threads, m)?)?;
     m.add_function(wrap_pyfunction!(get_thread_id, m)?)?;

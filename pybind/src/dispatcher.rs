@@ -364,6 +364,18 @@ impl Core {
         })
     }
 
+    /// What became of the operations on arrays of the overload for these types.
+    pub fn parallel_notes(&self, py: Python<'_>, types: &[Type]) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>, Failure> {
+        on_compiler_stack(py, |py| {
+            guard(&format!("explaining {}", self.params.name), || {
+                let id = functions::func_id(self.function(py), self.options.parallel)?;
+                let host = PyHost::new(py);
+                let answer = engine::parallel(id, types, &self.options, &host);
+                host.settle(answer)
+            })
+        })
+    }
+
     /// PTX of a kernel that runs the overload for these types.
     pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {

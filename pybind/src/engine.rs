@@ -100,6 +100,11 @@ pub fn explain(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) 
     engine::inspect::explain(&request)
 }
 
+/// What became of the operations on arrays of a function with parallel parts.
+pub fn parallel(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>> {
+    engine::inspect::parallel(&Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false })
+}
+
 /// PTX of a kernel that runs the function.
 pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
     let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };

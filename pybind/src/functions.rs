@@ -151,6 +151,13 @@ pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFu
     f.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
 
+/// The number of the same library function with these parts in parallel.
+pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
+    let handle = table().entries.iter().find(|(_, e)| e.func == Some(id)).map(|(h, _)| *h)?;
+    let (f, library) = function_of(py, handle)?;
+    func_id_as(&f, library, parts).ok()
+}
+
 /// The Python function whose code has this number, for results that are functions.
 pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
     let handle = table().entries.iter().find(|(_, e)| e.func == Some(id)).map(|(h, _)| *h)?;

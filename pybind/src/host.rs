@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host};
-use tierup_core::ssa::FuncId;
+use tierup_core::ssa::{FuncId, Parts};
 use tierup_core::types::ClassInfo;
 
 pub struct PyHost<'py> {
@@ -109,7 +109,7 @@ impl<'py> PyHost<'py> {
         let function = |f: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(f) else { return Ok(None) };
             self.depends_on(f.as_any());
-            functions::func_id(&f, tierup_core::ssa::Parts::NONE).map(Some)
+            functions::func_id(&f, Parts::NONE).map(Some)
         };
         Ok(match kind.as_str() {
             "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),
@@ -195,6 +195,8 @@ impl Host for PyHost<'_> {
         }
         self.classify(&value, true)
     }
+
+    fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId { functions::in_parallel(self.py, func, parts).unwrap_or(func) }
 
     fn library(&self, path: &str) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {

@@ -6,7 +6,7 @@ use super::solve::{Solver, member_type};
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
-use crate::ssa::{LIBRARY, Func, FuncId, Inst, InstanceId, Params, Value, registry};
+use crate::ssa::{LIBRARY, STENCILS, Func, FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type};
 use std::sync::Arc;
 
@@ -375,8 +375,17 @@ impl Solver<'_, '_> {
         })
     }
 
+    /// A function of the library as the function that calls it wants it: what is parallel there is parallel in it.
+    fn in_parallel(&self, func: FuncId) -> FuncId {
+        if !self.func.parallel.any() { return func; }
+        let Some(callee) = registry::get(func).filter(|f| f.host != 0 && !f.is_generator && self.session.is_library(f)) else { return func };
+        let caller = if self.session.is_library(self.func) { self.func.parallel } else { self.func.parallel.of_library(callee.file.ends_with(STENCILS)) };
+        if callee.parallel == caller { func } else { self.session.host.in_parallel(func, caller) }
+    }
+
     /// Calls a Python function with sources for each parameter, captured values included.
     pub fn call_function(&mut self, i: Inst, func: FuncId, sources: Vec<Source>, library: bool) -> Typed {
+        let func = self.in_parallel(func);
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         let consts: Vec<Option<Const>> = args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();

@@ -161,6 +161,16 @@ pub fn walk_polling(
     })
 }
 
+/// [`walk_polling`] in pieces of the outermost level; elements must not depend on each other.
+pub fn walk_in_pieces(
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+) -> Result<()> {
+    if shape.is_empty() || !cx.pieces.wanted() { return walk_polling(cx, shape, streams, body); }
+    let total = product(cx, shape);
+    let work = cx.b.bin_imm(Op::Imul, total, cost);
+    in_pieces(cx, shape[0], work, |cx, first, end| nest(cx, shape, streams, (first, end), body))
+}
+
 /// [`walk`] with values that are carried from element to element; gives their last state.
 pub fn fold(
     cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], start: &[Value],
@@ -225,7 +235,7 @@ pub fn elementwise_or(
     let Nest { shape, streams } = Nest::new(cx, to, from);
     let (count, work) = (cx.b.select(same, total, shape[0]), cx.b.bin_imm(Op::Imul, total, cost));
     in_pieces(cx, count, work, |cx, first, end| {
-        cx.if_else(same, |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nest(cx, &shape, &streams, (first, end), &mut **body.borrow_mut()).map(|()| vec![]))?;
+        cx.if_else(same, |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nest(cx, &shape, &streams, (first, end), &mut |cx, at| body.borrow_mut()(cx, at[0], &at[1..])).map(|()| vec![]))?;
         Ok(())
     })
 }
@@ -280,15 +290,12 @@ fn nested(
     cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let Nest { shape, streams } = Nest::new(cx, to, from);
-    if shape.is_empty() || !cx.pieces.wanted() { return walk_polling(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..])); }
-    let total = product(cx, &shape);
-    let work = cx.b.bin_imm(Op::Imul, total, cost);
-    in_pieces(cx, shape[0], work, |cx, first, end| nest(cx, &shape, &streams, (first, end), body))
+    walk_in_pieces(cx, &shape, &streams, cost, &mut |cx, at| body(cx, at[0], &at[1..]))
 }
 
 /// The loops for a part of the outermost level.
 fn nest(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let count = cx.b.bin(Op::Isub, end, first);
     let shape: Vec<Value> = std::iter::once(count).chain(shape[1..].iter().copied()).collect();
@@ -296,7 +303,7 @@ fn nest(
         let off = cx.b.bin(Op::Imul, first, s.strides[0]);
         Stream { data: cx.b.ptr_add(s.data, off), strides: s.strides.clone() }
     }).collect();
-    walk_polling(cx, &shape, &streams, &mut |cx, at| body(cx, at[0], &at[1..]))
+    walk_polling(cx, &shape, &streams, body)
 }
 
 /// Strides for reading `a` broadcast to a shape: 0 where it is stretched.
@@ -319,6 +326,7 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
     let alike = from.ty.dtype == to.ty.dtype && n > 0 && to.ty.layout != Layout::A && to.ty.layout == from.ty.layout && n == from.shape.len();
     if !alike { return copy_strided(cx, to, from); }
     let straight = |cx: &mut LowerCx<'_>| {
+        if cx.pieces.wanted() { return copy_flat(cx, to, from).map(|()| vec![]); }
         let bytes = to.size(cx);
         let bytes = cx.b.bin_imm(Op::Imul, bytes, to.ty.itemsize());
         cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
@@ -328,6 +336,15 @@ pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Re
         None => straight(cx)?,
         Some(same) => cx.if_else(same, straight, |cx| copy_strided(cx, to, from).map(|()| vec![]))?,
     };
+    Ok(())
+}
+
+/// Copies contiguous elements by the kernel, which may do it in pieces.
+fn copy_flat(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
+    let (total, item) = (to.size(cx), cx.b.i64(to.ty.itemsize()));
+    let [shape, strides] = spill_parts(cx, [&[total], &[item]]);
+    let (size, dims) = (cx.b.i64(to.ty.itemsize() | cx.pieces.flag()), cx.b.i64(1));
+    cx.helper(&kernel::array_copy, &[size, dims, shape, to.data, strides, from.data, strides]);
     Ok(())
 }
 
@@ -346,10 +363,12 @@ fn copy_strided(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<
     let [shape, to_strides, from_strides] = spill_parts(cx, [&to.shape, &to.strides, &strides]);
     let dims = cx.b.i64(n as i64);
     if source == target {
-        let item = cx.b.i64(to.ty.itemsize());
+        let item = cx.b.i64(to.ty.itemsize() | cx.pieces.flag());
         cx.helper(&kernel::array_copy, &[item, dims, shape, to.data, to_strides, from.data, from_strides]);
     } else {
         let (t, f) = (element_code(cx, target)?, element_code(cx, source)?);
+        let flag = cx.pieces.flag();
+        let t = if flag == 0 { t } else { cx.b.bin_imm(Op::Bor, t, flag) };
         cx.helper(&kernel::array_cast, &[t, f, dims, shape, to.data, to_strides, from.data, from_strides]);
     }
     Ok(())
@@ -382,7 +401,7 @@ fn fill_by_kernel(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()
     let item = cx.b.i64(to.ty.itemsize());
     let (dims, shape, strides) = if to.ty.layout == Layout::A { (n, to.shape.clone(), to.strides.clone()) } else { (1, vec![to.size(cx)], vec![item]) };
     let [shape, strides] = spill_parts(cx, [&shape, &strides]);
-    let dims = cx.b.i64(dims as i64);
+    let (dims, item) = (cx.b.i64(dims as i64), cx.b.i64(to.ty.itemsize() | cx.pieces.flag()));
     cx.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Val, split_leaves};
 use super::lazy::Elements;
+use super::pieces::{Note, Pieces};
 use super::{cast, constants, target};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
@@ -13,7 +14,7 @@ use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::Body;
 use crate::ops::ufunc::Chain;
-use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Parts, Term, Value};
+use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicI64;
@@ -34,8 +35,8 @@ pub struct FuncLower<'a, 'h> {
     pub ret: Type,
 }
 
-/// Lowers an ordinary function, of which `parts` run in parallel; what they run comes after it.
-pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators, parts: Parts) -> Result<Vec<lir::Func>> {
+/// Lowers an ordinary function; what of it runs in parallel comes after it, and what became of its operations on arrays.
+pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators) -> Result<(Vec<lir::Func>, Vec<Note>)> {
     let t = target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let results = t.sig.results[1..].to_vec();
@@ -43,14 +44,14 @@ pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, global
     let params = b.params(lir::Block(0));
     let cx = LowerCx::new(b, params[0], results, options, generators);
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
-    f.cx.pieces.parts = parts;
+    f.cx.pieces.parts = func.parallel;
     let entry = &func.blocks[0].params;
     for (p, val) in entry.iter().zip(split_leaves(&params[1..], &t.params)) { f.values[p.index()] = Some(val); }
     for (ty, val) in t.params.iter().zip(split_leaves(&params[1..], &t.params)) { assume_shapes(&mut f.cx, *ty, &val); }
     if is_recursive(session, id) { f.check_stack(); }
     f.run(&[])?;
-    let bodies = std::mem::take(&mut f.cx.pieces.made);
-    Ok(std::iter::once(out).chain(bodies).collect())
+    let Pieces { made, notes, .. } = std::mem::take(&mut f.cx.pieces);
+    Ok((std::iter::once(out).chain(made).collect(), notes))
 }
 
 /// Axes of the arrays in an argument have no negative length.
@@ -241,6 +242,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             return Ok(());
         };
         let ty = self.ty(result);
+        self.cx.pieces.begin(self.func, node);
         let val = match &node.op {
             Op::Const(c) => {
                 self.consts[result.index()] = Some(c.clone());
@@ -273,14 +275,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 for a in &node.args { out.extend(self.val(*a)?); }
                 out
             }
-            Op::Apply(op) => {
-                self.cx.pieces.begin(op, node.args.len());
-                self.apply(op, node, ty)?
-            }
-            Op::Fused(fused) => {
-                if let Some(last) = fused.steps.last() { self.cx.pieces.begin(last.op, last.args.len()); }
-                self.fused(fused, node, ty)?
-            }
+            Op::Apply(op) => self.apply(op, node, ty)?,
+            Op::Fused(fused) => self.fused(fused, node, ty)?,
             Op::Broadcast => {
                 let mut args = vec![];
                 for a in &node.args { args.push(self.val(*a)?); }
@@ -299,6 +295,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 return Err(Diagnostic::internal(format!("{:?} in typed code", node.op)));
             }
         };
+        self.cx.pieces.note(self.func, node);
         if *ty == Kind::Never { return Ok(()); }
         debug_assert_eq!(val.len(), ty.leaf_count(), "{:?} gives {} machine values for {ty}", node.op, val.len());
         self.define(result, val);

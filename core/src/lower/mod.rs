@@ -19,10 +19,12 @@ pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};
 use crate::infer::session::Session;
+use crate::lir::explain::Place;
 use crate::lir::{Module, Signature};
 use crate::ssa::{Func, InstanceId, Op};
 use crate::types::Type;
-use std::collections::HashSet;
+use pieces::Note;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Name and signature of the LIR function of an instance.
 #[derive(Clone, Debug)]
@@ -35,7 +37,37 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
 }
 
 /// Lowers an instance and everything it calls.
-pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
+pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> { lower_noting(session, root, options, &mut HashMap::new()) }
+
+/// What became of the operations on arrays, where some parts of the code were to be parallel; those of library functions stand where these are called.
+pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<BTreeSet<Note>> {
+    let mut all = HashMap::new();
+    lower_noting(session, root, options, &mut all)?;
+    let is_library = |id: InstanceId| session.is_library(&session.at(id).func);
+    let mut out = BTreeSet::new();
+    for id in all.keys().copied().filter(|id| !is_library(*id)) {
+        out.extend(all[&id].iter().cloned());
+        let Some(typed) = &session.at(id).typed else { continue };
+        for node in &typed.func.insts {
+            let Op::CallInstance(callee) = node.op else { continue };
+            if !is_library(callee) { continue; }
+            let (mut seen, mut todo, mut inside, mut loops) = (HashSet::from([callee]), vec![callee], vec![], false);
+            while let Some(at) = todo.pop() {
+                inside.extend(all.get(&at).into_iter().flatten());
+                loops |= session.at(at).typed.as_ref().is_some_and(|t| !bodies(&t.func).is_empty());
+                if let Some(t) = &session.at(at).typed { todo.extend(callees(&t.func).into_iter().filter(|c| is_library(*c) && seen.insert(*c))); }
+            }
+            let span = typed.func.span(node.loc);
+            let serial = if loops || inside.iter().any(|n| n.serial.is_none()) { None } else { inside.first().and_then(|n| n.serial) };
+            if inside.is_empty() && !loops { continue; }
+            let name = session.at(callee).func.name.trim_end_matches('_').to_owned();
+            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial });
+        }
+    }
+    Ok(out)
+}
+
+fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, notes: &mut HashMap<InstanceId, Vec<Note>>) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
     let (mut seen, mut regions) = (HashSet::from([root]), HashSet::new());
@@ -52,9 +84,9 @@ pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> R
         if inst.func.is_generator {
             module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
         } else {
-            // Library functions do what the function that they serve would do.
-            let parts = if session.is_library(&inst.func) { session.at(root).func.parallel } else { inst.func.parallel };
-            module.funcs.extend(func::lower_function(session, id, &func, &typed.globals, options, &generators, parts)?);
+            let (funcs, noted) = func::lower_function(session, id, &func, &typed.globals, options, &generators)?;
+            module.funcs.extend(funcs);
+            if func.parallel.any() { notes.insert(id, noted); }
         }
     }
     Ok((module, target(session, root)))

@@ -7,9 +7,10 @@
 use super::cx::LowerCx;
 use super::wrapper::{make_wrapper, wrapper_name};
 use crate::diag::Result;
+use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
-use crate::ops::{Body, OpDef, parallel, ufunc};
-use crate::ssa::Parts;
+use crate::ops::{Body, OpDef, Own, parallel, ufunc};
+use crate::ssa::{self, FusedArg, Parts};
 use std::collections::HashMap;
 
 /// What of a function runs in parallel.
@@ -19,8 +20,54 @@ pub struct Pieces {
     pub parts: Parts,
     /// The operation in progress may run in parallel.
     wanted: bool,
+    /// It does, in code or in a kernel.
+    used: bool,
     /// The functions made so far: bodies and their wrappers.
     pub made: Vec<Func>,
+    /// What became of the operations on arrays so far.
+    pub notes: Vec<Note>,
+}
+
+/// What became of one operation on arrays, or of several in one loop, for reports.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    pub place: Place,
+    /// Operations in their order, each with the earlier ones that it reads.
+    pub steps: Vec<(String, Vec<u32>)>,
+    /// Why the calling thread does it alone; none where it runs in parallel.
+    pub serial: Option<&'static str>,
+}
+
+/// The operation of an instruction, the last one of a chain, and the chain.
+fn operation(node: &ssa::InstNode) -> Option<(&'static OpDef, Option<&ssa::Fused>)> {
+    if let ssa::Op::Apply(op) = node.op { return Some((op, None)); }
+    if let ssa::Op::Fused(chain) = &node.op { return Some((chain.steps.last()?.op, Some(chain))); }
+    None
+}
+
+/// An operation's name as reports have it.
+fn shown(op: &OpDef) -> String { op.name().trim_start_matches("operator.").trim_start_matches("numpy.").trim_start_matches("array.").to_owned() }
+
+/// Why an operation does not run in parallel; none where there is nothing to say, since it does not pass over an array.
+fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted: bool) -> Option<&'static str> {
+    let is_array = |v: &ssa::Value| func.types[v.index()].as_array().is_some_and(|a| a.ndim > 0);
+    let makes = node.result.as_ref().is_some_and(is_array);
+    let passes = matches!(op.body, Body::Ufunc(..)) && makes || op.lazy.is_some_and(|(k, _)| node.args.get(k).is_some_and(is_array));
+    if passes && !wanted { return Some("switched off by the dictionary"); }
+    let name = shown(op);
+    if name == "getitem" && makes && matches!(node.op, ssa::Op::Apply(_)) {
+        let types: Vec<_> = node.args.iter().map(|a| func.types[a.index()]).collect();
+        let view = node.result.is_some_and(|r| (op.own)(&types, func.types[r.index()]) == Own::Aliases);
+        return if view { None } else { Some("where an element goes depends on how many come before it") };
+    }
+    Some(match name.as_str() {
+        "cumsum" | "cumprod" => "each element needs the one before it",
+        "sort" | "argsort" | "partition" | "argpartition" | "unique" => "it is sorted by one thread",
+        "nonzero" | "flatnonzero" | "argwhere" | "repeat" | "concatenate" => "where an element goes depends on how many come before it",
+        "matmul" | "dot" | "inner" => "products of matrices are one thread's",
+        n if n.starts_with("random.") && makes => "the numbers of a stream come one after the other",
+        _ => return None,
+    })
 }
 
 /// Elements, times what each of them costs, that are done before a region would have begun.
@@ -29,15 +76,36 @@ const ALONE: i64 = 4096;
 pub const SLOW: i64 = 16;
 
 impl Pieces {
-    /// Begins an operation with so many operands.
-    pub fn begin(&mut self, op: &OpDef, operands: usize) {
+    /// Begins an operation.
+    pub fn begin(&mut self, func: &ssa::Func, node: &ssa::InstNode) {
         if !self.parts.any() { return; }
-        let augmented = matches!(op.body, Body::Ufunc(..)) && op.name().starts_with("operator.") && operands > ufunc::inputs(op);
+        let Some((op, chain)) = operation(node) else { return };
+        let out = match chain.and_then(|c| c.steps.last()) {
+            None => node.args.get(ufunc::inputs(op)).copied(),
+            Some(last) => last.args.get(ufunc::inputs(op)).and_then(|a| if let FusedArg::Operand(k) = a { Some(node.args[*k as usize]) } else { None }),
+        };
+        let augmented = matches!(op.body, Body::Ufunc(..)) && op.name().starts_with("operator.") && out.is_some_and(|v| func.types[v.index()].as_array().is_some());
         let part = if op.name() == "operator.setitem" { Parts::SETITEM } else if op.lazy.is_some() { Parts::REDUCTION } else if augmented { Parts::INPLACE } else { Parts::NUMPY };
-        self.wanted = self.parts.has(part);
+        (self.wanted, self.used) = (self.parts.has(part), false);
     }
     /// Whether the operation in progress may run in parallel.
     pub fn wanted(&self) -> bool { self.wanted }
+    /// What a kernel of the run-time is told, beside its first number.
+    pub fn flag(&mut self) -> i64 {
+        self.used |= self.wanted;
+        if self.wanted { crate::ops::kernel::IN_PIECES } else { 0 }
+    }
+
+    /// Notes what became of the operation that has just been lowered, if it is one that somebody would ask about.
+    pub fn note(&mut self, func: &ssa::Func, node: &ssa::InstNode) {
+        if !self.parts.any() { return; }
+        let Some((op, chain)) = operation(node) else { return };
+        let reads = |args: &[FusedArg]| args.iter().filter_map(|a| if let FusedArg::Step(k) = a { Some(*k) } else { None }).collect();
+        let steps = chain.map_or_else(|| vec![(shown(op), vec![])], |c| c.steps.iter().map(|s| (shown(s.op), reads(&s.args))).collect());
+        let serial = if self.used { None } else { match why_alone(func, op, node, self.wanted) { Some(why) => Some(why), None => return } };
+        let span = func.span(node.loc);
+        self.notes.push(Note { place: Place { file: span.file.to_string(), line: span.line }, steps, serial });
+    }
 }
 
 /// Runs what `body` does for a part of the range `0..n`, for all of it, in pieces that run at the same time where that is worth it: there are `work` elements, times what
@@ -45,6 +113,7 @@ impl Pieces {
 pub fn in_pieces(cx: &mut LowerCx<'_>, n: Value, work: Value, body: impl FnOnce(&mut LowerCx<'_>, Value, Value) -> Result<()>) -> Result<()> {
     let zero = cx.b.i64(0);
     if !cx.pieces.wanted { return body(cx, zero, n); }
+    cx.pieces.used = true;
     let (name, args) = outlined(cx, body)?;
     // Exceptions have the places of the body behind them.
     let (landing, frames) = (cx.landing.take(), std::mem::take(&mut cx.on_error.frames));

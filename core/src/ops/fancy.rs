@@ -12,7 +12,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, fold, load_element, shape_text, store_element, walk, walk_polling};
+use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, fold, load_element, shape_text, store_element, walk, walk_in_pieces};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{ArrayType, Kind, Layout, Type};
@@ -313,7 +313,8 @@ fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) 
     check_mask(cx, a, mask, 0);
     let k = mask.shape.len();
     let to = Stream { data: a.data, strides: a.strides[..k].to_vec() };
-    walk(cx, &mask.shape, &[mask.stream(), to], &mut |cx, at| {
+    let streams = [mask.stream(), to];
+    let mut store = |cx: &mut LowerCx<'_>, at: &[Value]| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
         cx.if_then(m, |cx| {
             let rest = Stream { data: at[1], strides: a.strides[k..].to_vec() };
@@ -322,7 +323,9 @@ fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) 
                 Ok(())
             })
         })
-    })
+    };
+    // A mask that shares memory with what it chooses from is read in order.
+    if *a.ty.dtype == Kind::Bool { walk(cx, &mask.shape, &streams, &mut store) } else { walk_in_pieces(cx, &mask.shape, &streams, 1, &mut store) }
 }
 
 fn copy_rest(cx: &mut LowerCx<'_>, shape: &[Value], from: Value, from_strides: &[Value], to: Value, to_strides: &[Value], dtype: Type) -> Result<()> {
@@ -389,7 +392,7 @@ fn gather(cx: &mut LowerCx<'_>, p: &Plan, parts: &Parts, dtype: Type) -> Result<
     let (to_advanced, to_rest) = split_strides(&out.strides, p);
     let mut streams = vec![Stream { data: out.data, strides: to_advanced }];
     for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), &advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk_polling(cx, &advanced, &streams, &mut |cx, at| {
+    cx.guarded(&[out.owner], |cx| walk_in_pieces(cx, &advanced, &streams, 2, &mut |cx, at| {
         let from = element_address(cx, parts, &at[1..]);
         copy_rest(cx, &parts.rest.shape, from, &parts.rest.strides, at[0], &to_rest, dtype)
     }))?;
@@ -462,7 +465,7 @@ fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<A
     let out = ArrayVal::alloc(cx, Type::i64(), advanced, Layout::C, false)?;
     let mut streams = vec![out.stream()];
     for c in &parts.chosen { streams.push(Stream { data: c.array().data, strides: broadcast_strides(cx, c.array(), advanced) }); }
-    cx.guarded(&[out.owner], |cx| walk_polling(cx, advanced, &streams, &mut |cx, at| {
+    cx.guarded(&[out.owner], |cx| walk_in_pieces(cx, advanced, &streams, 2, &mut |cx, at| {
         let mut total = cx.b.i64(0);
         for (c, q) in parts.chosen.iter().zip(&at[1..]) {
             let off = c.offset(cx, *q);

@@ -79,6 +79,11 @@ impl Map {
 
 /// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of 128 has fewer than 60 levels, of two words each.
 pub const SUMS: usize = 1024;
+/// The most subtrees of a pairwise sum that is done in parts.
+pub const SUBTREES: i64 = 128;
+
+/// Beside the first number that a kernel takes: pieces of the work may be done at the same time (copying, filling, converting, reducing, positions).
+pub const IN_PIECES: i64 = 1 << 32;
 
 crate::runtime_fns! {
     /// Arrays as memory. What may take seconds looks for Ctrl-C now and then, and then leaves its result half done.
@@ -108,6 +113,12 @@ crate::runtime_fns! {
     fn array_sums_push(state: P, sum: f64, single: i8) [Writes, Never];
     /// The sum of all blocks.
     fn array_sums_end(state: P) -> f64 [Reads, Never];
+    /// How many subtrees a pairwise sum of `n` elements is divided into, to be added up at the same time: 2 to the power of what the length alone says, at most [`SUBTREES`].
+    fn array_sums_parts(n: i64) -> i64 [Reads, Never];
+    /// The first element of subtree `k` (one behind the last subtree: `n`).
+    fn array_sums_part(n: i64, k: i64) -> i64 [Reads, Never];
+    /// The sum of the sums of `count` subtrees, which are overwritten.
+    fn array_sums_join(parts: P, count: i64, single: i8) -> f64 [Writes, Never];
     /// Positions of the minima (`max` 0) or maxima (1) along an axis, or of the whole array in C order when `axis` is -1, into `out`: int64 in C order. The first
     /// NaN wins where `nan` is 0; where it is 1 NaN is left out, and ValueError "All-NaN slice encountered". ValueError for nothing.
     fn array_arg(ctx: Ctx, max: i8, nan: i8, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) [Writes, Pending];

@@ -18,7 +18,7 @@ use crate::types::{Float, Int, Kind, Layout, Type};
 crate::runtime_fns! {
     /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every draw changes a state, so none may be moved or dropped.
     trait Helpers;
-    /// `n` numbers of distribution `what` (a code of `core::draw`), written to `out`; `params` are the bits of its parameters. ValueError where they are refused.
+    /// `n` numbers of distribution `what` (a code of `core::draw`, with `IN_PIECES` from several streams where they are many), written to `out`; `params` are the bits of its parameters. ValueError where they are refused.
     fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
     /// One number of [0, 1).
     fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
@@ -294,7 +294,9 @@ fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: 
     let params = spilled(cx, c, draw, skip)?;
     check_dims(cx, shape);
     let out = ArrayVal::alloc(cx, given(draw).0, shape, Layout::C, false)?;
-    let (what, n) = (cx.b.i64(draw as i64), out.size(cx));
+    // A generator's numbers come one after the other; the thread's own streams may be several.
+    let flag = if skip == 1 { 0 } else { cx.pieces.flag() };
+    let (what, n) = (cx.b.i64(draw as i64 | flag), out.size(cx));
     cx.guarded(&[out.owner], |cx| { cx.helper(&random_draw, &[source, what, params, n, out.data]); Ok(()) })?;
     Ok(out.pack())
 }

@@ -15,6 +15,7 @@ use crate::lower::arrays::{ArrayVal, Stream, contiguous_strides, load_element, p
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
+use crate::lower::pieces::in_pieces;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
@@ -300,13 +301,13 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let keep = args[args.len() - 1].flag("keepdims")?;
     if raise_axes(cx, &axes, c.types[1], a.shape.len(), true) { return Ok(vec![]); }
     let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
-    if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !keep && acc == a.ty.dtype && acc.is_float()) {
+    if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !cx.pieces.wanted() && !keep && acc == a.ty.dtype && acc.is_float()) {
         let single = acc.itemsize() == 4;
         return Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]);
     }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     let (shape, steps) = chosen.target(cx, &a.shape, acc.itemsize(), keep);
-    let (op_code, elem, acc_code) = (cx.b.i64(op as i64), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
+    let (op_code, elem, acc_code) = (cx.b.i64(op as i64 | cx.pieces.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
     let n = cx.b.i64(a.shape.len() as i64);
     let (from_shape, from_strides, to_strides) = (cx.spill(&a.shape), cx.spill(&a.strides), cx.spill(&steps));
     let call = |cx: &mut LowerCx<'_>, out: Value| {
@@ -359,11 +360,40 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
 
 /// Puts elements, as `ty`, together one after the other; for operations that do not depend on the order.
 fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, ty: Type, start: Value, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
-    cx.for_range_polling(n, &[start], |cx, i, state| {
+    let part = |cx: &mut LowerCx<'_>, first: Value, end: Value| cx.for_range_polling_from(first, end, &[start], |cx, i, state| {
         let at = Stream::at(streams, cx, i);
         let x = e.element(cx, &at)?;
         let x = cast::cast(cx, &x, e.dtype, ty)?;
         Ok(vec![put(cx, state[0], x[0])])
+    });
+    if !cx.pieces.wanted() {
+        let zero = cx.b.i64(0);
+        return part(cx, zero, n);
+    }
+    // What the parts give, one word for each.
+    let (count, table) = (cx.helper_value(&k::array_sums_parts, &[n]), cx.b.slot_addr(8 * k::SUBTREES as u32));
+    let state = cx.b.ty(start);
+    let place = |cx: &mut LowerCx<'_>, k: Value| { let off = cx.b.bin_imm(Op::Imul, k, 8); cx.b.ptr_add(table, off) };
+    let work = cx.b.bin_imm(Op::Imul, n, e.lazy.cost());
+    in_pieces(cx, count, work, |cx, from, to| {
+        let start = cx.helper_value(&k::array_sums_part, &[n, from]);
+        let len = cx.b.bin(Op::Isub, to, from);
+        cx.for_range(len, &[start], |cx, i, first| {
+            let k = cx.b.bin(Op::Iadd, from, i);
+            let next = cx.b.bin_imm(Op::Iadd, k, 1);
+            let end = cx.helper_value(&k::array_sums_part, &[n, next]);
+            let sum = part(cx, first[0], end)?;
+            let p = place(cx, k);
+            cx.b.store(sum[0], p, 0, Alias::Stack);
+            Ok(vec![end])
+        })?;
+        Ok(())
+    })?;
+    // The first part has begun with what all begin with.
+    cx.for_range(count, &[start], |cx, k, so_far| {
+        let p = place(cx, k);
+        let x = cx.b.load(state, p, 0, Alias::Stack);
+        Ok(vec![put(cx, so_far[0], x)])
     })
 }
 
@@ -378,19 +408,45 @@ fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value
         let at = Stream::at(streams, cx, i);
         let x = e.element(cx, &at)?;
         Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
-    }), |cx| sum_of_blocks(cx, e, streams, n))
+    }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n) } else { let zero = cx.b.i64(0); sum_of_blocks(cx, e, streams, zero, n) })
 }
 
-/// Block after block into a buffer, and blocks in a tree that the run-time keeps.
-fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
+/// The subtrees of the sum in pieces, then what they give.
+fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
+    let single = e.dtype.itemsize() == 4;
+    let (count, table) = (cx.helper_value(&k::array_sums_parts, &[n]), cx.b.slot_addr(8 * k::SUBTREES as u32));
+    let work = cx.b.bin_imm(Op::Imul, n, e.lazy.cost());
+    in_pieces(cx, count, work, |cx, from, to| {
+        let start = cx.helper_value(&k::array_sums_part, &[n, from]);
+        let len = cx.b.bin(Op::Isub, to, from);
+        cx.for_range(len, &[start], |cx, i, first| {
+            let k = cx.b.bin(Op::Iadd, from, i);
+            let next = cx.b.bin_imm(Op::Iadd, k, 1);
+            let end = cx.helper_value(&k::array_sums_part, &[n, next]);
+            let size = cx.b.bin(Op::Isub, end, first[0]);
+            let sum = sum_of_blocks(cx, e, streams, first[0], size)?[0];
+            let off = cx.b.bin_imm(Op::Imul, k, 8);
+            let (wide, p) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum }, cx.b.ptr_add(table, off));
+            cx.b.store(wide, p, 0, Alias::Stack);
+            Ok(vec![end])
+        })?;
+        Ok(())
+    })?;
+    let flag = cx.b.iconst(Ty::I8, single as i64);
+    let sum = cx.helper_value(&k::array_sums_join, &[table, count, flag]);
+    Ok(vec![if single { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
+}
+
+/// Block after block of `n` elements from `begin` on into a buffer, and blocks in a tree that the run-time keeps.
+fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
     let item = e.dtype.itemsize();
     let (buffer, state) = (cx.b.slot_addr((BLOCK * item) as u32), cx.b.slot_addr(k::SUMS as u32));
     let small = cx.b.bin_imm(Op::IcmpSle, n, BLOCK);
-    let (one, start) = (cx.b.i64(1), cx.b.i64(0));
+    let one = cx.b.i64(1);
     let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n])]))?[0];
-    let last = cx.for_range(blocks, &[start, zero], |cx, _, carried| {
+    let last = cx.for_range(blocks, &[begin, zero], |cx, _, carried| {
         let first = carried[0];
         let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];
         cx.for_range(len, &[], |cx, i, _| {
@@ -459,6 +515,8 @@ fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Resul
         (_, None, None) => cx.b.i64(-1),
     };
     let (max, nan, elem) = (cx.b.bool(max), cx.b.bool(nan), element_code(cx, a.ty.dtype)?);
+    let flag = cx.pieces.flag();
+    let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     let n = cx.b.i64(a.shape.len() as i64);
     let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));
     let call = |cx: &mut LowerCx<'_>, out: Value| { cx.helper(&k::array_arg, &[max, nan, elem, n, shape, a.data, strides, axis, out]); };

@@ -24,6 +24,12 @@ impl Parts {
     pub const FUSION: Parts = Parts(1 << 7);
     pub const HOISTING: Parts = Parts(1 << 8);
 
+    /// What a function of the library runs in parallel for one that asks for these parts: its loops over `prange` are a stencil's, or what a function of NumPy does.
+    pub fn of_library(self, stencil: bool) -> Parts {
+        let loops = self.has(if stencil { Parts::STENCIL } else { Parts::NUMPY });
+        Parts(self.0 & !Parts::PRANGE.0 | if loops { Parts::PRANGE.0 } else { 0 })
+    }
+
     pub fn any(self) -> bool { self.0 != 0 }
     pub fn has(self, part: Parts) -> bool { self.0 & part.0 != 0 }
 }

@@ -11,17 +11,17 @@ import numpy
 from . import _tierup, types
 from ._jit import prange
 
-_PATH = os.path.join(os.path.dirname(__file__), "lib", "<made>")
+_PATH = os.path.join(os.path.dirname(__file__), "lib", "<%s>")
 
 
-def made(source, name, space):
+def made(source, name, space, kind="made"):
     """The function `name` of a text, as a library function; `space` is what it captures."""
     names = list(space)
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
     from .lib import elementwise, stencils, ufunc
     module = {"np": numpy, "elementwise": elementwise, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
-    exec(compile(text, _PATH, "exec"), module)
+    exec(compile(text, _PATH % kind, "exec"), module)
     return module["make"](*space.values())
 
 
@@ -55,7 +55,7 @@ def first({xs}):
     return {name}({one})
 
 def row(y, {xs}):
-    for k in range(len(y)):
+    for k in prange(len(y)):
         y[k] = {name}({at})
 
 def fill(y, {xs}):
@@ -154,8 +154,10 @@ def loop{k}({operands}):
         every{k}(shape, {views})
 
 def every{k}(shape, {operands}):
-    for i in np.ndindex(shape):
-        function({parts})
+    for first in {counted}(shape[0]):
+        for rest in np.ndindex(shape[1:]):
+            i = (first,) + rest
+            function({parts})
 """
 
 
@@ -176,7 +178,7 @@ def _gufunc_loop(b, k, args):
     every = [f"elementwise.{'outer_output' if j >= b.nin or j in b.writable else 'outer_view'}({view(n, d, x)}, shape, {len(d) or int(x)})" for j, (n, d, x) in enumerate(zip(names, dims, boxed))]
     plain = [view(n, d, x) if d or x else f"elementwise.one({n})" for n, d, x in zip(names, dims, boxed)]
     source = _GUFUNC.format(k=k, operands=", ".join(names), typed=", ".join(typed), checks="\n    ".join(checks) or "pass", ndims=", ".join(str(len(d)) for d in dims),
-                            plain=", ".join(plain), views=", ".join(every), parts=", ".join(f"elementwise.part({n}, i)" for n in names))
+                            counted="range" if b.writable else "prange", plain=", ".join(plain), views=", ".join(every), parts=", ".join(f"elementwise.part({n}, i)" for n in names))
     space = {"function": b.function}
     if args is not None:
         space |= {f"t{j}": _dtype(t.dtype if isinstance(t, types.Array) else t) for j, t in enumerate(args)}

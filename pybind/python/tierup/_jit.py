@@ -243,7 +243,7 @@ def explain(self, signature=None):
 
 
 def parallel_report(self):
-    """Which loops over `prange` are parallel, what their iterations share, and why the others are not. `print` it, or show it in a notebook."""
+    """What runs in parallel: loops over `prange`, with what their iterations share, and operations on arrays; and why the others do not. `print` it, or show it in a notebook."""
     from ._report import ParallelReport
     return ParallelReport(self)
 

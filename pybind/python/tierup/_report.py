@@ -152,39 +152,81 @@ def _overload(dispatcher, index, args, ret, why, details):
 
 
 class ParallelReport:
-    """The loops over `prange` in a function. `str()` is the text; notebooks show a table. `loops` holds the facts, one dict for each loop."""
+    """What of a function runs in parallel. `str()` is the text; notebooks show tables, with the operations that became one loop as a graph. `loops` holds the loops over
+    `prange`, `arrays` the operations on arrays of all overloads so far, one dict for each."""
 
     def __init__(self, dispatcher):
-        self.name = dispatcher.__name__
+        self.name, self.file = dispatcher.__name__, dispatcher.__code__.co_filename
         self.parallel = bool(dispatcher.targetoptions.get("parallel"))
         self.loops = [{"file": file, "line": line, "parallel": serial is None, "why": serial, "shares": shares, "doubts": doubts}
                       for file, line, serial, shares, doubts in _tierup.parallel_loops(dispatcher)]
+        found = {}
+        overloads = _tierup.overloads(dispatcher) if self.parallel else []
+        for i in range(len(overloads)):
+            for file, line, steps, serial in _tierup.parallel_arrays(dispatcher, i):
+                found[file, line, repr(steps), serial] = {"file": file, "line": line, "parallel": serial is None, "why": serial, "steps": steps}
+        self.arrays = sorted(found.values(), key=lambda a: (a["file"], a["line"], not a["parallel"]))
+        self.compiled = bool(overloads)
 
     def _rows(self):
-        import linecache
         for loop in self.loops:
-            what = "parallel" if loop["parallel"] else f"not parallel: {loop['why']}"
+            what = "parallel loop" if loop["parallel"] else f"a loop that is not parallel: {loop['why']}"
             if loop["shares"]:
                 what += "; its iterations share " + ", ".join(loop["shares"])
-            yield loop["line"], linecache.getline(loop["file"], loop["line"]).strip(), what
+            yield loop["file"], loop["line"], what
             for line, why in loop["doubts"]:
-                yield line, linecache.getline(loop["file"], line).strip(), f"doubtful: {why}"
+                yield loop["file"], line, f"doubtful: {why}"
+        for a in self.arrays:
+            names = [name for name, _ in a["steps"]]
+            what = "in parallel: " + ", ".join(names) if a["parallel"] else f"{', '.join(names)}: not in parallel, {a['why']}"
+            yield a["file"], a["line"], what + (f" (one loop over {len(names)} operations)" if len(names) > 1 else "")
+
+    def _sorted(self):
+        import linecache
+        rows = sorted(self._rows(), key=lambda r: (r[0] != self.file, r[0], r[1]))
+        return [(f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}", linecache.getline(file, line).strip(), what) for file, line, what in rows]
 
     def __str__(self):
         if not self.parallel:
             return f"{self.name} was made without parallel=True: its loops over prange are plain loops"
-        if not self.loops:
-            return f"{self.name} has no loop over prange"
-        lines = [f"Loops over prange in {self.name}, {self.loops[0]['file']}"]
-        for number, source, what in self._rows():
-            lines.append(f"  line {number}: {source}\n    {what}")
+        rows = self._sorted()
+        later = "" if self.compiled else "; operations on arrays are known once it has been called"
+        if not rows:
+            return f"{self.name} has no loop over prange" + (later or ", and no operation on arrays that could be parallel")
+        lines = [f"Parallel code in {self.name}, {self.file}{later}"]
+        before = None
+        for place, source, what in rows:
+            if place != before:
+                lines.append(f"  {place}: {source}")
+            lines.append(f"    {what}")
+            before = place
         return "\n".join(lines)
 
+    __repr__ = __str__
+
     def _repr_html_(self):
-        if not self.loops:
+        rows = self._sorted() if self.parallel else []
+        if not rows:
             return f"<p>{html.escape(str(self))}</p>"
-        rows = "".join(f"<tr><td>{number}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for number, source, what in self._rows())
-        return f"<table><caption>Loops over <code>prange</code> in <code>{html.escape(self.name)}</code></caption>{rows}</table>"
+        body = "".join(f"<tr><td>{html.escape(place)}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for place, source, what in rows)
+        graphs = "".join(_graph(f"{os.path.basename(a['file'])}:{a['line']}", a["steps"]) for a in self.arrays if a["parallel"] and len(a["steps"]) > 1)
+        return f"<table><caption>Parallel code in <code>{html.escape(self.name)}</code></caption>{body}</table>{graphs}"
+
+
+def _graph(title, steps):
+    """The operations of one loop as a drawing: each below those that it reads."""
+    depth = []
+    for _, reads in steps:
+        depth.append(1 + max((depth[k] for k in reads), default=-1))
+    place, width = {}, {}
+    for k, d in enumerate(depth):
+        place[k] = (20 + 130 * width.get(d, 0), 20 + 55 * d)
+        width[d] = width.get(d, 0) + 1
+    lines = "".join(f"<line x1='{place[r][0] + 55}' y1='{place[r][1] + 26}' x2='{place[k][0] + 55}' y2='{place[k][1]}' stroke='gray'/>" for k, (_, reads) in enumerate(steps) for r in reads)
+    boxes = "".join(f"<rect x='{x}' y='{y}' width='110' height='26' rx='5' fill='white' stroke='black'/><text x='{x + 55}' y='{y + 17}' text-anchor='middle' font-size='12'>{html.escape(steps[k][0])}</text>"
+                    for k, (x, y) in place.items())
+    size = f"width='{40 + 130 * max(width.values())}' height='{60 + 55 * max(depth)}'"
+    return f"<p>one loop at {html.escape(title)}</p><svg {size}>{lines}{boxes}</svg>"
 
 
 class Report:

@@ -87,10 +87,10 @@ class StencilFunc:
         lines += [f"    fill(out, {listed})", "    return out", "", f"def fresh({listed}):", f"    y = np.empty({first}.shape, np._result_dtype(first, {listed}))", *body,
                   f"    fill(y, {listed})", "    return y", "", f"def fill(y, {listed}):"]
         for k, (lo, hi) in enumerate(reach):
-            lines.append("    " * (k + 1) + f"for {_INDICES[k]}_ in range({max(0, -lo)}, {first}.shape[{k}] - {max(0, hi)}):")
+            lines.append("    " * (k + 1) + f"for {_INDICES[k]}_ in {'range' if k else 'prange'}({max(0, -lo)}, {first}.shape[{k}] - {max(0, hi)}):")
         at = ", ".join(f"{i}_" for i in indices)
         lines.append("    " * (ndim + 1) + f"y[{at}] = function({near(at)})")
-        f = made("\n".join(lines), name, {"function": self.py_func, "cval": self.options.get("cval", 0)})
+        f = made("\n".join(lines), name, {"function": self.py_func, "cval": self.options.get("cval", 0)}, "stencil")
         f._tierup_attributes_ = {"neighborhood": reach}
         return f
 

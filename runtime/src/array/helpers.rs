@@ -3,14 +3,15 @@
 use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use super::{View, copy, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::poll::Poll;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
-use tierup_core::ops::kernel::{Helpers, Map, Reduce};
+use crate::parallel::native::{self, MANY, Shared};
+use tierup_core::ops::kernel::{Helpers, IN_PIECES, Map, Reduce};
 use tierup_core::rt::{Ctx, P};
 
 /// The element type of a code. Compiled code passes codes of arrays only; anything else does nothing below, as strings do.
@@ -18,16 +19,51 @@ fn elem(code: i64) -> Elem { Elem::from_number(code).unwrap_or(Elem::Str) }
 fn axis(axis: i64, ndim: i64) -> Option<usize> { usize::try_from(axis).ok().filter(|a| (*a as i64) < ndim) }
 fn no_axis(axis: i64) -> Error { Error::new(Class::SystemError, format!("a kernel was given axis {axis}")) }
 
+/// A number without the flag [`IN_PIECES`], and whether it had it.
+fn team(n: i64) -> (i64, bool) { (n & !IN_PIECES, n & IN_PIECES != 0) }
+
+/// Runs a kernel over arrays of one shape, in pieces of their longest axis where a team may and there is much to do.
+///
+/// # Safety
+/// `ctx` is the live context of this thread; the arrays are as the kernel wants them, and so are parts of them.
+unsafe fn parts<const K: usize>(ctx: Ctx, team: bool, arrays: [View<'_>; K], run: impl Fn([View<'_>; K], &mut Poll) + Sync) {
+    let shape = arrays[0].shape;
+    let total = arrays[0].size();
+    let longest = (0..shape.len()).rev().max_by_key(|k| shape[*k]);
+    // SAFETY: as required of the caller.
+    let Some(axis) = longest.filter(|_| team && total >= MANY) else { return run(arrays, &mut unsafe { Poll::new(ctx) }) };
+    let (n, strides) = (shape[axis], arrays.map(|a| a.strides));
+    let data = arrays.map(|a| Shared(a.data));
+    let body = |first: i64, end: i64| {
+        let mut shape = shape.to_vec();
+        shape[axis] = end - first;
+        let part = std::array::from_fn(|k| View { shape: &shape, strides: strides[k], data: data[k].get().wrapping_offset((first * strides[k][axis]) as isize) });
+        run(part, &mut Poll::never());
+    };
+    // SAFETY: as required of the caller.
+    unsafe { or_raise(ctx, native::in_pieces(ctx, n, total / n.max(1), &body)) }
+}
+
 // SAFETY of all: shapes and strides have `ndim` members, and arrays are as described.
 impl Helpers for Native {
     unsafe fn array_copy(ctx: Ctx, itemsize: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
-        unsafe { copy::copy(itemsize as usize, View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides), &mut Poll::new(ctx)) }
+        // SAFETY: as described.
+        unsafe {
+            let (to, from, (size, team)) = (View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides), team(itemsize));
+            parts(ctx, team, [to, from], |[to, from], poll| copy::copy(size as usize, to, from, poll))
+        }
     }
     unsafe fn array_fill(ctx: Ctx, itemsize: i64, value: P, ndim: i64, shape: *const i64, to: P, to_strides: *const i64) {
-        unsafe { copy::fill(itemsize as usize, value, View::new(ndim, shape, to, to_strides), &mut Poll::new(ctx)) }
+        let (value, (size, team)) = (Shared(value), team(itemsize));
+        // SAFETY: as described.
+        unsafe { parts(ctx, team, [View::new(ndim, shape, to, to_strides)], move |[to], poll| copy::fill(size as usize, value.get(), to, poll)) }
     }
     unsafe fn array_cast(ctx: Ctx, to_elem: i64, from_elem: i64, ndim: i64, shape: *const i64, to: P, to_strides: *const i64, from: P, from_strides: *const i64) {
-        unsafe { copy::cast(elem(to_elem), View::new(ndim, shape, to, to_strides), elem(from_elem), View::new(ndim, shape, from, from_strides), &mut Poll::new(ctx)) }
+        // SAFETY: as described.
+        unsafe {
+            let (to, from, (code, team)) = (View::new(ndim, shape, to, to_strides), View::new(ndim, shape, from, from_strides), team(to_elem));
+            parts(ctx, team, [to, from], |[to, from], poll| copy::cast(elem(code), to, elem(from_elem), from, poll))
+        }
     }
     unsafe fn array_map(ctx: Ctx, op: i64, elem_code: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) {
         let Some(op) = Map::from_number(op) else { return };
@@ -41,8 +77,9 @@ impl Helpers for Native {
         ctx: Ctx, op: i64, elem_code: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64,
     ) {
         let run = || -> Res<()> {
+            let (op, team) = team(op);
             let op = Reduce::from_number(op).ok_or_else(|| Error::new(Class::SystemError, format!("no reduction has number {op}")))?;
-            let job = reduce::Job { op, elem: elem(elem_code), acc: elem(acc) };
+            let job = reduce::Job { op, elem: elem(elem_code), acc: elem(acc), team: team.then_some(Shared(ctx)) };
             unsafe { reduce::reduce(job, View::new(ndim, shape, data, strides), axes as u64, out, crate::raw_slice(out_strides, ndim)) }
         };
         unsafe { or_raise(ctx, run()) }
@@ -51,11 +88,27 @@ impl Helpers for Native {
     unsafe fn array_sums_next(state: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_block() } }
     unsafe fn array_sums_push(state: P, sum: f64, single: i8) { unsafe { (*state.cast::<Sums>()).push(sum, single != 0) } }
     unsafe fn array_sums_end(state: P) -> f64 { unsafe { (*state.cast::<Sums>()).total } }
+    unsafe fn array_sums_parts(n: i64) -> i64 { 1 << sums::depth(n) }
+    unsafe fn array_sums_part(n: i64, k: i64) -> i64 { sums::part(n, k) }
+    unsafe fn array_sums_join(parts: P, count: i64, single: i8) -> f64 {
+        // SAFETY: as described.
+        sums::join(unsafe { std::slice::from_raw_parts_mut(parts.cast(), count as usize) }, single != 0)
+    }
     unsafe fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 { unsafe { 0.0 + lanes::pairwise::<f64, false>(data, n as isize, stride as isize) } }
     unsafe fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 { unsafe { 0.0 + lanes::pairwise::<f32, false>(data, n as isize, stride as isize) } }
     unsafe fn array_arg(ctx: Ctx, max: i8, nan: i8, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: *mut i64) {
         let what = Extreme { max: max != 0, skip_nan: nan != 0 };
-        unsafe { or_raise(ctx, if axis >= ndim { Err(no_axis(axis)) } else { scan::arg(what, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, &mut Poll::new(ctx)) }) }
+        let (code, team) = team(elem_code);
+        // SAFETY: as described.
+        unsafe {
+            let from = View::new(ndim, shape, data, strides);
+            let run = || {
+                if axis >= ndim { return Err(no_axis(axis)); }
+                if team && from.size() >= MANY && let Some(done) = scan::arg_in_pieces(ctx, what, elem(code), from, axis, out) { return done; }
+                scan::arg(what, elem(code), from, axis, out, &mut Poll::new(ctx))
+            };
+            or_raise(ctx, run())
+        }
     }
     unsafe fn array_accumulate(ctx: Ctx, op: i64, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: P, out_strides: *const i64) {
         let Some(axis) = axis(along, ndim) else { return };

@@ -6,7 +6,11 @@ use super::item::{Item, with_item};
 use super::lanes::{Lanes, lanes};
 use super::{View, copy, each_index};
 use crate::exc::{Error, Res};
+use super::sums;
+use crate::parallel::native::{MANY, Shared, in_pieces};
 use crate::poll::Poll;
+use tierup_core::layout::ThreadCtx;
+use tierup_core::rt::Ctx;
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::ops::kernel::Reduce;
@@ -16,7 +20,7 @@ const BUFFER: isize = 8192;
 
 /// What to compute: from `elem` in `acc`.
 #[derive(Clone, Copy)]
-pub struct Job { pub op: Reduce, pub elem: Elem, pub acc: Elem }
+pub struct Job { pub op: Reduce, pub elem: Elem, pub acc: Elem, /** Threads may share the work; the context of this one. */ pub team: Option<Shared<ThreadCtx>> }
 
 impl Job {
     fn result(self) -> Elem {
@@ -58,14 +62,13 @@ pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_stri
         // A result that lies as the iterator wants it is computed in place.
         if shape.iter().zip(strides.iter().zip(out_strides)).all(|(n, (s, o))| *n == 1 || s == o) {
             start(job, from, to)?;
-            run(job, loops, direct.is_none(), from, &p, out);
-            return Ok(());
+            return share(job, loops, direct.is_none(), from, &p, out);
         }
         let size = job.result().bytes();
         let mut buffer = vec![0u64; (shape.iter().product::<i64>() as usize * size).div_ceil(8)];
         let temporary = View { shape: &shape, strides: &strides, data: buffer.as_mut_ptr().cast() };
         start(job, from, temporary)?;
-        run(job, loops, direct.is_none(), from, &p, temporary.data);
+        share(job, loops, direct.is_none(), from, &p, temporary.data)?;
         copy::copy(size, to, temporary, &mut Poll::never());
     }
     Ok(())
@@ -130,15 +133,99 @@ fn chunks(axes: &[Axis<2>], cast: bool) -> Chunks {
     Chunks { dims: best_dim + 1, len: if BUFFER < best_size { best_core * (BUFFER / best_core) } else { best_size } }
 }
 
-unsafe fn run(job: Job, loops: Lanes, convert: bool, from: View<'_>, p: &Plan<2>, out: *mut u8) {
+/// Whether elements are converted before they are put together, and how many at a time.
+#[derive(Clone, Copy)]
+struct How { convert: Option<Convert>, chunks: Option<Chunks> }
+
+impl How {
+    fn of(job: Job, convert: bool, from: View<'_>, p: &Plan<2>) -> How {
+        let misaligned = job.rounds() && !aligned(job.elem, from);
+        let cast = convert || misaligned;
+        let chunks = (p.inner().strides[1] == 0 && job.rounds()).then(|| chunks(&p.axes, cast));
+        How { convert: if cast { converter(job.acc, job.elem) } else { None }, chunks }
+    }
+}
+
+/// [`run`], by several threads where they may and there is much to do.
+unsafe fn share(job: Job, loops: Lanes, convert: bool, from: View<'_>, p: &Plan<2>, out: *mut u8) -> Res<()> {
+    let how = How::of(job, convert, from, p);
+    let total: i64 = p.axes.iter().map(|a| a.n as i64).product();
+    let Some(ctx) = job.team.filter(|_| total >= MANY).map(|c| c.get()) else {
+        // SAFETY: as required of the caller.
+        unsafe { run(job, loops, how, from, p, out) };
+        return Ok(());
+    };
+    // SAFETY: as required of the caller.
+    unsafe {
+        // Results that stay apart: each is put together as it would be alone.
+        let longest = (0..p.axes.len()).filter(|k| p.axes[*k].strides[1] != 0).max_by_key(|k| p.axes[*k].n);
+        if let Some(k) = longest.filter(|k| p.axes[*k].n > 1) {
+            let (from, out) = ((Shared(from.data), from.shape, from.strides), Shared(out));
+            return in_pieces(ctx, p.axes[k].n as i64, total / p.axes[k].n as i64, &|first, end| {
+                let (mut axes, mut start) = (p.axes.clone(), p.start);
+                axes[k].n = (end - first) as isize;
+                for (s, step) in start.iter_mut().zip(axes[k].strides) { *s += first as isize * step; }
+                let part = Plan { axes, start };
+                let at = View { data: from.0.get(), shape: from.1, strides: from.2 };
+                run(Job { team: None, ..job }, loops, how, at, &part, out.get());
+            });
+        }
+        match whole_lane(ctx, job, loops, how, from, p, out) { Some(done) => done, None => { run(job, loops, how, from, p, out); Ok(()) } }
+    }
+}
+
+/// A single lane that becomes a single number: the parts of the sum's tree, or equal parts where the order does not matter. None where it does.
+unsafe fn whole_lane(ctx: Ctx, job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out: *mut u8) -> Option<Res<()>> {
+    let [lane] = p.axes.as_slice() else { return None };
+    let n = lane.n as i64;
+    let ordered = matches!(job.op, Reduce::Prod | Reduce::NanProd) && matches!(job.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128);
+    // Parts of a complex sum are not those of a real one.
+    let complex = job.rounds() && matches!(job.acc, Elem::C64 | Elem::C128);
+    if ordered || complex || how.convert.is_some() && job.rounds() || how.chunks.is_some_and(|c| c.dims > 1 || c.len != isize::MAX) { return None; }
+    let (parts, rounds) = (1i64 << sums::depth(n), job.rounds());
+    let bound = |k: i64| if rounds { sums::part(n, k) } else { (k as i128 * n as i128 / parts as i128) as i64 };
+    let size = job.result().bytes();
+    let mut sums = vec![[0u64; 2]; parts as usize];
+    let (table, data, shape) = (Shared(sums.as_mut_ptr()), Shared(from.data.wrapping_offset(p.start[0])), [1i64]);
+    let body = |first: i64, end: i64| for k in first..end {
+        let (at, to) = (bound(k), bound(k + 1));
+        // SAFETY: the part lies within the lane; each has a place of its own.
+        unsafe {
+            let place = table.get().add(k as usize).cast::<u8>();
+            let lane = Plan { axes: vec![Axis { n: (to - at) as isize, strides: [lane.strides[0], 0] }], start: [0; 2] };
+            let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
+            let source = data.get().wrapping_offset(at as isize * lane.axes[0].strides[0]);
+            // Starting cannot fail where there is an element.
+            if start(job, one(source), one(place)).is_ok() { run(Job { team: None, ..job }, loops, How { chunks: None, ..how }, one(source), &lane, place); }
+        }
+    };
+    // SAFETY: the context is this thread's.
+    if let Err(e) = unsafe { in_pieces(ctx, parts, n / parts, &body) } { return Some(Err(e)); }
+    let result = job.result();
+    let op = match job.op { Reduce::CountNonzero | Reduce::CountNotNan | Reduce::NanSum => Reduce::Sum, Reduce::NanProd => Reduce::Prod, other => other };
+    let join = lanes(op, result, result)?;
+    // SAFETY: parts are results of the operation; neighbours of a tree are joined first, and what they give is added to what `out` starts from.
+    unsafe {
+        let mut count = parts as usize;
+        while count > 1 {
+            count /= 2;
+            for k in 0..count {
+                let (left, right) = (sums[2 * k], sums[2 * k + 1]);
+                sums[k] = left;
+                (join.lane)(sums.as_mut_ptr().add(k).cast(), right.as_ptr().cast(), 1, size as isize);
+            }
+        }
+        (join.lane)(out.offset(p.start[1]), sums.as_ptr().cast(), 1, size as isize);
+    }
+    Some(Ok(()))
+}
+
+unsafe fn run(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out: *mut u8) {
     let inner = p.inner();
     let [fs, os] = inner.strides;
-    let misaligned = job.rounds() && !aligned(job.elem, from);
-    let cast = convert || misaligned;
-    let converter = if cast { converter(job.acc, job.elem) } else { None };
+    let converter = how.convert;
     unsafe {
-        if os == 0 && job.rounds() {
-            let how = chunks(&p.axes, cast);
+        if let Some(how) = how.chunks {
             let reduced = p.axes.iter().rev().take_while(|a| a.strides[1] == 0).count();
             if how.dims > 1 && how.dims <= reduced { return gathered(job, loops, from, p, how, out); }
             if how.dims == 1 && how.len != isize::MAX && let Some(convert) = converter {
@@ -238,7 +325,7 @@ unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
 pub unsafe fn count_nonzero(elem: Elem, from: View<'_>) -> i64 {
     let mut n = 0i64;
     let zeros = vec![0; from.shape.len()];
-    let job = Job { op: Reduce::CountNonzero, elem, acc: Elem::I64 };
+    let job = Job { op: Reduce::CountNonzero, elem, acc: Elem::I64, team: None };
     // Counting cannot fail.
     match unsafe { reduce(job, from, u64::MAX, (&raw mut n).cast(), &zeros) } { Ok(()) | Err(_) => n }
 }

@@ -3,7 +3,9 @@
 use super::item::{Item, with_item};
 use super::{View, each_index, each_lane, lanes, simd};
 use crate::exc::{Error, Res};
+use crate::parallel::native::{Shared, in_pieces};
 use crate::poll::Poll;
+use tierup_core::rt::Ctx;
 use tierup_core::elem::Elem;
 
 /// Running `op` (0 sum, 1 product, 2 minimum, 3 maximum) along an axis.
@@ -72,6 +74,58 @@ pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mu
         at += 1;
     });
     if failed { Err(all_nan()) } else { Ok(()) }
+}
+
+/// [`arg`] by several threads: lanes apart, or parts of the only one. None where that does not go.
+///
+/// # Safety
+/// As for [`arg`]; `ctx` is the live context of this thread.
+pub unsafe fn arg_in_pieces(ctx: Ctx, what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64) -> Option<Res<()>> {
+    let total = from.size();
+    if from.shape.len() == 1 {
+        // The best of each part, then the first best of those.
+        if what.skip_nan { return None; }
+        let (parts, size, stride) = (1i64 << super::sums::depth(total), elem.bytes(), from.strides[0]);
+        let mut found = vec![0i64; parts as usize];
+        let (table, data) = (Shared(found.as_mut_ptr()), Shared(from.data));
+        let bound = |k: i64| (k as i128 * total as i128 / parts as i128) as i64;
+        let body = |first: i64, end: i64| for k in first..end {
+            let at = bound(k);
+            let part = View { shape: &[bound(k + 1) - at], strides: &[stride], data: data.get().wrapping_offset((at * stride) as isize) };
+            // SAFETY: the part lies within the array and is not empty, so that nothing fails; each has a place of its own.
+            unsafe {
+                let place = table.get().add(k as usize);
+                let _ = arg(what, elem, part, -1, place, &mut Poll::never());
+                *place += at;
+            }
+        };
+        // SAFETY: as required of the caller.
+        if let Err(e) = unsafe { in_pieces(ctx, parts, total / parts, &body) } { return Some(Err(e)); }
+        let mut best = vec![0u64; (parts as usize * size).div_ceil(8)];
+        let table = best.as_mut_ptr().cast::<u8>();
+        let mut winner = 0i64;
+        // SAFETY: positions are of elements; the table has room for one of each part.
+        let done = unsafe {
+            for (k, at) in found.iter().enumerate() { std::ptr::copy_nonoverlapping(from.data.wrapping_offset((at * stride) as isize), table.add(k * size), size); }
+            arg(what, elem, View { shape: &[parts], strides: &[size as i64], data: table }, -1, &raw mut winner, &mut Poll::never())
+        };
+        // SAFETY: as required of the caller.
+        return Some(done.map(|()| unsafe { *out = found[winner as usize] }));
+    }
+    let (axis, rows) = (usize::try_from(axis).ok()?, from.shape.first().copied()?);
+    if axis == 0 || rows < 2 || what.skip_nan { return None; }
+    // Rows apart: results lie in C order, those of a row together.
+    let each = total / rows / from.shape[axis].max(1);
+    let (data, to, shape, strides) = (Shared(from.data), Shared(out), from.shape, from.strides);
+    let body = |first: i64, end: i64| {
+        let mut shape = shape.to_vec();
+        shape[0] = end - first;
+        let part = View { shape: &shape, strides, data: data.get().wrapping_offset((first * strides[0]) as isize) };
+        // SAFETY: the part lies within the array, and lanes are not empty.
+        unsafe { let _ = arg(what, elem, part, axis as i64, to.get().add((first * each) as usize), &mut Poll::never()); }
+    };
+    // SAFETY: as required of the caller.
+    Some(unsafe { in_pieces(ctx, rows, total / rows, &body) })
 }
 
 /// Whether `x` takes the place of `best`.

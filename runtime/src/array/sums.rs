@@ -2,7 +2,7 @@
 //! [`super::lanes::pairwise`] makes of an array in memory.
 
 use super::lanes::{BLOCK, half};
-use tierup_core::ops::kernel::SUMS;
+use tierup_core::ops::kernel::{SUBTREES, SUMS};
 
 /// What is left to do on one level of the tree.
 #[derive(Clone, Copy)]
@@ -69,6 +69,34 @@ impl Sums {
     }
 }
 
+/// Elements that a subtree has at least, where a sum is divided.
+const SUBTREE: i64 = 8192;
+
+/// How many levels of the tree are divided: a function of the length alone.
+pub fn depth(n: i64) -> u32 { (n / SUBTREE).clamp(1, SUBTREES).ilog2() }
+
+/// The first element of subtree `k` on the lowest divided level.
+pub fn part(n: i64, k: i64) -> i64 {
+    let levels = depth(n);
+    if k >> levels != 0 { return n; }
+    let (mut first, mut len) = (0, n);
+    for level in (0..levels).rev() {
+        let left = half(len as isize) as i64;
+        if k >> level & 1 == 0 { len = left; } else { (first, len) = (first + left, len - left); }
+    }
+    first
+}
+
+/// The sum of subtrees.
+pub fn join(parts: &mut [f64], single: bool) -> f64 {
+    let mut count = parts.len();
+    while count > 1 {
+        count /= 2;
+        for k in 0..count { parts[k] = if single { f64::from(parts[2 * k] as f32 + parts[2 * k + 1] as f32) } else { parts[2 * k] + parts[2 * k + 1] }; }
+    }
+    parts[0]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +119,19 @@ mod tests {
                 assert_eq!((first as i64, s.next_block()), (n, 0));
                 assert_eq!(s.total.to_bits(), crate::array::lanes::pairwise::<f64, false>(v.as_ptr().cast(), n as isize, 8).to_bits(), "{n}");
             }
+        }
+    }
+
+    #[test]
+    fn subtrees_add_up_to_the_whole() {
+        for n in [1i64, 7, 128, 8192, 16383, 16384, 20_001, 100_003, 1_000_000, 5_000_001] {
+            let v: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
+            let count = 1i64 << depth(n);
+            // SAFETY: subtrees lie within the vector.
+            let sum = |first: i64, end: i64| unsafe { crate::array::lanes::pairwise::<f64, false>(v.as_ptr().add(first as usize).cast(), (end - first) as isize, 8) };
+            let mut parts: Vec<f64> = (0..count).map(|k| sum(part(n, k), part(n, k + 1))).collect();
+            assert_eq!(part(n, count), n);
+            assert_eq!(join(&mut parts, false).to_bits(), sum(0, n).to_bits(), "{n}");
         }
     }
 }

@@ -7,6 +7,7 @@ use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
 use std::collections::BTreeSet;
 use tierup_core::lir::explain::{self, Facts, Place};
+use tierup_core::lower::pieces::Note;
 use tierup_core::lower::{self, gpu};
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
@@ -42,6 +43,15 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt };
         let object = library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
         Ok(Explanation { facts, fused, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
+    })
+}
+
+/// What became of the operations on arrays of a function some of which is to be parallel.
+pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
+    guarded(|| {
+        let mut session = Session::new(request.host);
+        let root = session.infer_root(request.func, request.args.clone())?;
+        lower::parallel_notes(&session, root, request.options)
     })
 }
 

@@ -112,6 +112,11 @@ pub struct Cell {
     name: String,
 }
 
+impl Cell {
+    /// A cell for code that is never promoted.
+    pub fn fixed(entry: *mut u8, cost: u64) -> Cell { Cell { entry: AtomicPtr::new(entry), cost: AtomicU64::new(cost), name: String::new() } }
+}
+
 /// The cells of a module, which learns where they lie. Only what may be promoted calls through cells; bodies of parallel loops have one always.
 pub fn make_cells(module: &mut Module, promotes: bool) -> Box<[Cell]> {
     let called = if promotes { cells::names(module) } else { vec![] };

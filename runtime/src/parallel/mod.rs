@@ -6,6 +6,7 @@
 //! * The exception of the first failing piece counts; pieces behind it are not begun, and running ones are asked to stop when they next poll.
 //! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what they call may take it.
 
+pub mod native;
 pub mod pool;
 pub mod region;
 pub mod settings;

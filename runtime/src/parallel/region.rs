@@ -118,7 +118,7 @@ const WORTH_COLD: Duration = Duration::from_micros(200);
 /// So few pieces may each take long: nobody waits to see how long the first one takes.
 const FEW: u64 = 32;
 /// Fractions of a nanosecond that an iteration is measured in.
-const COST_UNIT: u128 = 64;
+pub const COST_UNIT: u128 = 64;
 
 /// Runs a loop to its end, or to its first exception.
 ///

@@ -16,6 +16,7 @@ mod ziggurat;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
+use crate::parallel::native::{self, Shared};
 use crate::poll::Poll;
 use bits::Bits;
 use normal::Legacy;
@@ -24,6 +25,7 @@ use tierup_core::draw::{Draw, Gives, Must};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
+use tierup_core::ops::kernel::IN_PIECES;
 use tierup_core::ops::random::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -269,9 +271,13 @@ fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
     })
 }
 
+/// Numbers from which on an array is filled from several streams, where that may be: about as many as each gives.
+const STREAM: i64 = 1 << 13;
+
 /// # Safety
 /// As `random_draw` says.
 unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) -> Res<()> {
+    let (what, team) = (what & !IN_PIECES, what & IN_PIECES != 0 && source.is_null() && n >= STREAM);
     let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
     // SAFETY: as required of the caller.
     unsafe {
@@ -282,6 +288,15 @@ unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
         }
         check(draw, !source.is_null(), p)?;
         let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
+        if team {
+            // Pieces are large, since each begins a stream.
+            let (count, out, params) = (n / STREAM + 1, Shared((&raw const out).cast_mut()), Shared(p.0.as_ptr().cast_mut()));
+            let (bound, len) = (|k: i64| (k as i128 * n as i128 / count as i128) as usize, p.0.len());
+            return native::drawing(ctx, count, 8 * STREAM, &|first, end| {
+                let p = Params(std::slice::from_raw_parts(params.get(), len));
+                for k in first..end { with_legacy(|l| old(l, draw, p, &*out.get(), bound(k), bound(k + 1) - bound(k))); }
+            });
+        }
         // Nothing is held while somebody looks for Ctrl-C, which may run Python.
         Poll::new(ctx).in_pieces(n.max(0) as usize, |at, len| {
             if source.is_null() { with_legacy(|l| old(l, draw, p, &out, at, len)) } else { modern(&Held::new(source), draw, p, &out, at, len) }

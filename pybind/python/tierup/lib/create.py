@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .._jit import prange
+
 
 def full_of_sequence(shape, fill_value, dtype, order):
     return np.full(shape, np.asarray(fill_value), dtype, order)
@@ -28,10 +30,10 @@ def linspace(start, stop, num, endpoint, retstep, dtype, axis):
     if div > 0:
         step = np.true_divide(delta, div)
         if step == 0:
-            for i in range(num):
+            for i in prange(num):
                 out[i] = np.add(np.multiply(np.true_divide(point.type(i), div), delta), first)
         else:
-            for i in range(num):
+            for i in prange(num):
                 out[i] = np.add(np.multiply(point.type(i), step), first)
     else:
         for i in range(num):

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from .._jit import prange
+
 
 def arange(start, stop, step, dtype):
     # One function and not one for each default: every call more is one more instance to infer.
@@ -48,5 +50,5 @@ def _fill_range(out, start, step):
         out[1] = start + step
         first = out[0]
         delta = out[1] - first
-        for i in range(2, n):
+        for i in prange(2, n):
             out[i] = first + i * delta
