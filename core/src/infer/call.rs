@@ -7,7 +7,7 @@ use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
 use crate::ssa::{LIBRARY, STENCILS, Func, FuncId, Inst, InstanceId, Params, Value, registry};
-use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type};
+use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -329,7 +329,13 @@ impl Solver<'_, '_> {
         }
         if let Some((e, t)) = failed && ways.iter().all(|w| matches!(w.0, Resolved::Impossible(..))) { return Err(noted(self, e, t)); }
         let types: Vec<Type> = ways.iter().map(|w| w.1).collect();
-        let ret = self.join(&types).ok_or_else(|| {
+        // Real and complex numbers stay apart, as in Python, where they come from arrays that do.
+        let (mut flat, mut none) = (vec![], false);
+        for t in &types { promote::flatten(*t, &mut flat, &mut none); }
+        let numbers = promote::is_numeric_variant(ty) && !none && flat.iter().all(|t| t.is_number() || **t == Kind::Never);
+        let of = |complex: bool| flat.iter().filter(|t| t.is_complex() == complex).try_fold(Type::never(), |a, b| promote::unify(a, *b)).filter(|t| **t != Kind::Never);
+        let ret = match (of(false), of(true)) { (Some(real), Some(complex)) if numbers => Some(Type::one_of(&[real, complex])), _ => self.join(&types) };
+        let ret = ret.ok_or_else(|| {
             let (a, b) = (self.session.resolve(types[0]), self.session.resolve(types[types.len() - 1]));
             Diagnostic::new(Code::CannotUnify, format!("this gives {a} for one and {b} for another of the values that may stand here, which are {ty}"))
                 .help("make all of them give values of one type")

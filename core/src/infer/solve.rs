@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::ops::{self, Body};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
-use crate::types::{Const, Kind, Type};
+use crate::types::{Const, Kind, Type, promote};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -442,6 +442,11 @@ impl<'s, 'h> Solver<'s, 'h> {
         let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
         // Where none takes an operand that may be of several types, each is looked at by itself.
         let variant = positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
+        // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot answer.
+        let library = path.starts_with("numpy.") || all.iter().any(|op| matches!(op.body, Body::Py(_)));
+        let each = library && variant.is_some_and(|at| self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty)));
+        let all = if each { &[][..] } else { all };
+        let again = if each { &[][..] } else { again };
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
             let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|mut bound| {
                 if matches!(op.body, Body::Ufunc(..)) { bound.extend(options.iter().cloned()); }

@@ -25,6 +25,7 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             Ok(out)
         }
         (_, Kind::Variant(b)) => variant(cx, val, from, b),
+        (Kind::Variant(a), _) if to.is_number() && a.iter().all(|t| t.is_number()) => one_number(cx, val, a, to),
         (Kind::Optional(a), _) => {
             cx.check(val[0], Class::TypeError, &format!("expected {to}, got None"));
             cast(cx, &val[1..], *a, to)
@@ -89,6 +90,17 @@ fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Resu
     let mut out = vec![tag];
     for (p, t) in parts.into_iter().zip(to) { out.extend(match p { Some(v) => v, None => constants::absent(&mut cx.b, *t) }); }
     Ok(out)
+}
+
+/// A number of one of several types as one of a type that holds all of them.
+fn one_number(cx: &mut LowerCx<'_>, val: &[Value], from: &[Type], to: Type) -> Result<Val> {
+    let mut out: Option<Val> = None;
+    for (j, (v, t)) in split_leaves(&val[1..], from).iter().zip(from).enumerate() {
+        let is = cx.b.bin_imm(Op::IcmpEq, val[0], j as i64);
+        let v = number(cx, v, *t, to)?;
+        out = Some(match out { Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(), None => v });
+    }
+    out.ok_or_else(|| Diagnostic::internal("a variant of nothing"))
 }
 
 /// The part of a value that is left when it is known to be of a narrower type: nothing is checked.

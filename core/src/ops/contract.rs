@@ -28,25 +28,42 @@ impl Subscripts {
     fn is_view(&self) -> bool { self.operands.len() == 1 && !self.result.is_empty() && self.operands[0].iter().all(|c| self.result.contains(c)) }
 }
 
+/// Letters for the axes that an ellipsis stands for, the last one first: no letter that a user can write.
+fn nameless(k: usize) -> char { char::from_u32(0xe000 + k as u32).unwrap_or('.') }
+
+/// The letters of a term; `axes` is how many its ellipsis stands for.
+fn letters(term: &str, axes: usize) -> Vec<char> {
+    let all = || (0..axes).rev().map(nameless);
+    match term.split_once("...") {
+        Some((before, after)) => before.chars().chain(all()).chain(after.chars()).collect(),
+        None => term.chars().collect(),
+    }
+}
+
 fn parse(text: &str, ndims: &[usize]) -> Result<Subscripts> {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
-    if text.contains('.') { return refuse("einsum: an ellipsis in the subscripts is not compiled: name every axis"); }
     let (inputs, output) = match text.split_once("->") { Some((i, o)) => (i, Some(o)), None => (text.as_str(), None) };
-    let operands: Vec<Vec<char>> = inputs.split(',').map(|t| t.chars().collect()).collect();
-    if operands.len() != ndims.len() { return refuse(format!("einsum: the subscripts name {} operands, and {} are given", operands.len(), ndims.len())); }
-    if let Some(c) = operands.iter().flatten().chain(&output.unwrap_or("").chars().collect::<Vec<_>>()).find(|c| !c.is_ascii_alphabetic()) {
+    let terms: Vec<&str> = inputs.split(',').collect();
+    if terms.len() != ndims.len() { return refuse(format!("einsum: the subscripts name {} operands, and {} are given", terms.len(), ndims.len())); }
+    let named = |t: &str| t.replacen("...", "", 1);
+    if let Some(c) = terms.iter().copied().chain(output).flat_map(|t| named(t).chars().collect::<Vec<_>>()).find(|c| !c.is_ascii_alphabetic()) {
         return refuse(format!("einsum: axes are named by letters, not '{c}'"));
     }
-    for (k, (letters, n)) in operands.iter().zip(ndims).enumerate() {
-        if letters.len() != *n { return refuse(format!("einsum: the subscripts give operand {k} {} axes, and it has {n}", letters.len())); }
+    let (mut operands, mut broadcast) = (vec![], 0);
+    for (k, (term, n)) in terms.iter().zip(ndims).enumerate() {
+        let count = named(term).len();
+        if count > *n || count < *n && !term.contains("...") { return refuse(format!("einsum: the subscripts give operand {k} {count} axes, and it has {n}")); }
+        broadcast = broadcast.max(n - count);
+        operands.push(letters(term, n - count));
     }
+    if broadcast > 0 && output.is_some_and(|o| !o.contains("...")) { return refuse("einsum: the result has no ellipsis for the axes that those of the operands stand for"); }
     let count = |c: char| operands.iter().flatten().filter(|d| **d == c).count();
     let result: Vec<char> = match output {
-        Some(o) => o.chars().collect(),
+        Some(o) => letters(o, broadcast),
         None => {
-            let mut once: Vec<char> = operands.iter().flatten().copied().filter(|c| count(*c) == 1).collect();
+            let mut once: Vec<char> = operands.iter().flatten().copied().filter(|c| c.is_ascii() && count(*c) == 1).collect();
             once.sort_unstable();
-            once
+            (0..broadcast).rev().map(nameless).chain(once).collect()
         }
     };
     for (i, c) in result.iter().enumerate() {
@@ -109,7 +126,8 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
                     let (one, free, same) = (cx.b.bin_imm(Op::IcmpEq, *n, 1), cx.b.bin_imm(Op::IcmpEq, known, 1), cx.b.bin(Op::IcmpEq, known, *n));
                     let either = cx.or(one, free);
                     let ok = cx.or(either, same);
-                    cx.check_format(ok, Class::ValueError, &format!("einsum: the axis '{letter}' has {{}} elements in one place and {{}} in another"), &[known, *n]);
+                    let axis = if letter.is_ascii() { format!("the axis '{letter}'") } else { "an axis of the ellipsis".into() };
+                    cx.check_format(ok, Class::ValueError, &format!("einsum: {axis} has {{}} elements in one place and {{}} in another"), &[known, *n]);
                     lengths[k].1 = cx.b.select(free, *n, known);
                 }
             }

@@ -42,6 +42,11 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         }
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),
+        // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An array meets arrays of which it is one.
+        (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => m.iter().fold(b, |sum, t| merge_numbers(*t, sum)),
+        (_, Kind::Variant(m)) if a.is_number() && m.iter().all(|t| t.is_number()) => m.iter().fold(a, |sum, t| merge_numbers(sum, *t)),
+        (Kind::Variant(m), Kind::Array(_)) if m.iter().any(|t| same_elements(*t, b)) => alternatives(a, b, child),
+        (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => alternatives(a, b, child),
         (Kind::List(x), Kind::List(y)) if same_but_weak(*x, *y) => Type::list(child(*x, *y)?),
         _ => return None,
     })
@@ -51,6 +56,19 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
 fn is_alternative(t: Type) -> bool {
     matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Generator(..)
         | Kind::Variant(_))
+}
+
+/// Whether two types are arrays that differ in their layout at most.
+fn same_elements(a: Type, b: Type) -> bool {
+    matches!((a.kind(), b.kind()), (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim)
+}
+
+/// Whether values of the type are one of several numbers or arrays, or methods or iterators of them: what `np.linalg.eig` gives for a real matrix.
+pub fn is_numeric_variant(t: Type) -> bool {
+    fn numeric(t: Type) -> bool {
+        match *t { Kind::Array(_) => true, Kind::Method(_, of) | Kind::Iter(IterType::Array(of)) => numeric(of), _ => t.is_number() }
+    }
+    if let Kind::Variant(m) = t.kind() { m.iter().all(|t| numeric(*t)) } else { false }
 }
 
 fn alternatives(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Type {
@@ -74,7 +92,7 @@ pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type,
         let same = match (x.kind(), t.kind()) {
             (Kind::Function(f), Kind::Function(g)) => f.func == g.func,
             (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
-            _ => false,
+            _ => same_elements(*x, t),
         };
         if same && let Some(u) = unify_with(*x, t, child) { *x = u; return; }
     }

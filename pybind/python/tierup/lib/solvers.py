@@ -235,17 +235,59 @@ def _finite(a):
         raise LinAlgError("Array must not contain infs or NaNs")
 
 
-def _eig_of(a, vectors):
-    """Eigenvalues of one matrix, and its eigenvectors where asked for."""
+def _eig_of(a, vectors, values, imaginary):
+    """Writes the eigenvalues of one matrix, gives its eigenvectors where asked for: for a real matrix both as LAPACK packs them."""
     n = a.shape[0]
     dtype = _double(a)
-    values, imaginary = np.empty(n, dtype), np.zeros(n)
     v = np.empty((n if vectors else 1, n if vectors else 1), dtype, "F")
     if np.linalg._lapack("dgeev", vectors, n, _columns(a, dtype), values, imaginary, v) != 0:
         raise LinAlgError("Eigenvalues did not converge")
-    if np.any(imaginary != 0):
-        raise ValueError("the eigenvalues of this real matrix are complex: compiled code gives them for a complex matrix, a.astype(np.complex128)")
-    return values, v
+    return v
+
+
+def _as_they_are(values, imaginary, vectors, dtype):
+    return values.astype(dtype), vectors.astype(dtype)
+
+
+def _in_pairs(values, imaginary, vectors, dtype):
+    """Complex eigenvalues of real matrices, which come in conjugate pairs: the columns of a pair hold the real and the imaginary part of its vectors."""
+    result = _complex(dtype)
+    w, v = np.empty(values.shape, result), np.empty(vectors.shape, result)
+    w.real[...] = values
+    w.imag[...] = imaginary
+    v.real[...] = vectors
+    v.imag[...] = 0
+    for i in range(len(vectors)):
+        k = 0
+        while k < vectors.shape[-1]:
+            if imaginary[i, k] != 0:
+                v.real[i, :, k + 1] = vectors[i, :, k]
+                v.imag[i, :, k] = vectors[i, :, k + 1]
+                v.imag[i, :, k + 1] = -vectors[i, :, k + 1]
+                k += 1
+            k += 1
+    return w, v
+
+
+def _complex(dtype):
+    return np.dtype(np.complex64) if dtype.itemsize == 4 else np.dtype(np.complex128)
+
+
+def _eigenvalues(a, with_vectors):
+    _squares(a)
+    _finite(a)
+    matrices = _stack(a)
+    values, imaginary = np.empty(matrices.shape[:-1], _double(a)), np.zeros(matrices.shape[:-1])
+    vectors = np.empty(matrices.shape if with_vectors else (0, 0, 0), _double(a))
+    for i in range(len(matrices)):
+        v = _eig_of(matrices[i], with_vectors, values[i], imaginary[i])
+        if with_vectors:
+            vectors[i] = v
+    if np.iscomplexobj(a):
+        return _as_they_are(values, imaginary, vectors, _result(a))
+    # Two functions, so that the result is one of two types: real numbers where all are, as in NumPy.
+    give = _in_pairs if np.any(imaginary != 0) else _as_they_are
+    return give(values, imaginary, vectors, _result(a))
 
 
 def eig(a):
@@ -253,14 +295,7 @@ def eig(a):
 
 
 def _eig(a):
-    _squares(a)
-    _finite(a)
-    matrices = _stack(a)
-    values, vectors = np.empty(matrices.shape[:-1], _result(a)), np.empty(matrices.shape, _result(a))
-    for i in range(len(matrices)):
-        w, v = _eig_of(matrices[i], True)
-        values[i] = w
-        vectors[i] = v
+    values, vectors = _eigenvalues(a, True)
     return EigResult(values.reshape(a.shape[:-1]), vectors.reshape(a.shape))
 
 
@@ -269,14 +304,7 @@ def eigvals(a):
 
 
 def _eigvals(a):
-    _squares(a)
-    _finite(a)
-    matrices = _stack(a)
-    values = np.empty(matrices.shape[:-1], _result(a))
-    for i in range(len(matrices)):
-        w, v = _eig_of(matrices[i], False)
-        values[i] = w
-    return values.reshape(a.shape[:-1])
+    return _eigenvalues(a, False)[0].reshape(a.shape[:-1])
 
 
 def _upper(UPLO):
@@ -350,7 +378,9 @@ def _svd_of(a, job):
 
 def svd(a, full_matrices, compute_uv, hermitian):
     if hermitian:
-        raise ValueError("compiled code computes singular values with hermitian=False only")
+        if compute_uv:
+            return SVDResult(*_svd_hermitian(np.asarray(a)))
+        return _singular_hermitian(np.asarray(a))
     if compute_uv:
         return SVDResult(*_svd(np.asarray(a), bool(full_matrices)))
     return _singular(np.asarray(a))
@@ -373,6 +403,29 @@ def _svd(a, full):
     return us.reshape(batch + us.shape[1:]), ss.reshape(batch + ss.shape[1:]), vs.reshape(batch + vs.shape[1:])
 
 
+def _svd_hermitian(a):
+    """Singular values and vectors of Hermitian matrices, from their eigenvalues."""
+    s, u = _eigh(a, False)
+    values, left, right = _stack(s[..., np.newaxis])[..., 0], _stack(u), np.empty((_count(u.shape[:-2]),) + u.shape[-2:], u.dtype)
+    for i in range(len(left)):
+        order = np.argsort(np.abs(values[i]))[::-1]
+        w, v = values[i][order], left[i][:, order]
+        values[i] = np.abs(w)
+        left[i] = v
+        right[i] = np.conjugate(v * np.sign(w)).T
+    return left.reshape(u.shape), values.reshape(s.shape), right.reshape(u.shape)
+
+
+def _singular_hermitian(a):
+    return np.sort(np.abs(_eigvalsh(a, False)))[..., ::-1]
+
+
+def _singular_of(a, hermitian):
+    if hermitian:
+        return _singular_hermitian(a)
+    return _singular(a)
+
+
 def svdvals(x):
     return _singular(np.asarray(x))
 
@@ -387,18 +440,21 @@ def _singular(a):
     return out.reshape(a.shape[:-2] + out.shape[1:])
 
 
-def pinv(a, rcond, hermitian):
-    if hermitian:
-        raise ValueError("compiled code computes pseudo-inverses with hermitian=False only")
-    return _pinv(np.asarray(a), 1e-15 if rcond is None else rcond)
+def pinv(a, rcond, hermitian, *, rtol):
+    x = np.asarray(a)
+    if rcond is not None and rtol is not None:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rtol is not None:
+        return _pinv(x, rtol, hermitian)
+    return _pinv(x, 1e-15 if rcond is None else rcond, hermitian)
 
 
-def _pinv(a, rcond):
+def _pinv(a, rcond, hermitian):
     _matrices(a)
     if a.size == 0:
         return np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), _result(a))
-    u, s, v = _svd(np.conjugate(a), False)
-    cutoff = rcond * np.max(s, -1, None, True)
+    u, s, v = _svd_hermitian(np.conjugate(a)) if hermitian else _svd(np.conjugate(a), False)
+    cutoff = np.asarray(rcond)[..., np.newaxis] * np.max(s, -1, None, True)
     inverse = np.zeros_like(s)
     for k in np.ndindex(s.shape):
         if s[k] > cutoff[k[:-1]][0]:
@@ -406,30 +462,22 @@ def _pinv(a, rcond):
     return np.matmul(np.swapaxes(v, -1, -2), np.multiply(inverse[..., np.newaxis], np.swapaxes(u, -1, -2)))
 
 
-def matrix_rank(A, tol, hermitian):
-    if hermitian:
-        raise ValueError("compiled code computes ranks with hermitian=False only")
-    return _rank(np.asarray(A), tol)
+def matrix_rank(A, tol, hermitian, *, rtol):
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    return _rank(np.asarray(A), tol, hermitian, rtol)
 
 
-def _rank(a, tol):
+def _rank(a, tol, hermitian, rtol):
     if a.ndim < 2:
         return int(not np.all(a == 0))
-    s = _singular(a)
-    if a.ndim == 2:
-        return _rank_of(s, max(a.shape[0], a.shape[1]), tol)
-    rows = s.reshape(_count(s.shape[:-1]), s.shape[-1])
-    out = np.empty(len(rows), np.int64)
-    for i in range(len(rows)):
-        out[i] = _rank_of(rows[i], max(a.shape[-2], a.shape[-1]), tol)
-    return out.reshape(s.shape[:-1])
-
-
-def _rank_of(s, longest, tol):
-    if tol is None:
-        largest = s[0] if len(s) > 0 else s.dtype.type(0)
-        return np.count_nonzero(s > largest * (longest * np.finfo(s.dtype).eps))
-    return np.count_nonzero(s > tol)
+    s = _singular_of(a, hermitian)
+    if tol is not None:
+        return np.count_nonzero(s > np.asarray(tol)[..., np.newaxis], -1)
+    largest = np.max(s, -1, None, True, 0)
+    if rtol is not None:
+        return np.count_nonzero(s > largest * np.asarray(rtol)[..., np.newaxis], -1)
+    return np.count_nonzero(s > largest * (max(a.shape[-2], a.shape[-1]) * np.finfo(s.dtype).eps), -1)
 
 
 def lstsq(a, b, rcond):
@@ -454,7 +502,7 @@ def _lstsq(a, b, rcond):
     x[:m, :k] = b
     s, rank = np.empty(min(m, n)), np.zeros(1, np.int64)
     if m > 0 and n > 0:
-        if np.linalg._lapack("dgelsd", m, n, k, _columns(a, dtype), x, rows, s, limit, rank) != 0:
+        if np.linalg._lapack("dgelsd", m, n, max(k, 1), _columns(a, dtype), x, rows, s, limit, rank) != 0:
             raise LinAlgError("SVD did not converge in Linear Least Squares")
     found = int(rank[0])
     residuals = np.zeros(k if found == n and m > n else 0, _real(result))
@@ -516,10 +564,18 @@ def cond(x, p):
 
 def _cond(a, p):
     _matrices(a)
-    if a.size == 0:
+    if a.shape[-1] == 0 or a.shape[-2] == 0:
         raise LinAlgError("cond is not defined on empty arrays")
-    if a.ndim != 2:
-        raise LinAlgError("compiled code computes the condition number of one matrix at a time")
+    if a.ndim == 2:
+        return _cond_of(a, p)
+    matrices = _stack(a)
+    out = np.empty(len(matrices), _real(_result(a)))
+    for i in range(len(matrices)):
+        out[i] = _cond_of(matrices[i], p)
+    return out.reshape(a.shape[:-2])
+
+
+def _cond_of(a, p):
     if p is None:
         return _ratio(a, 0)
     if not isinstance(p, str):
@@ -528,7 +584,10 @@ def _cond(a, p):
         if p == -2:
             return _ratio(a, -1)
     _squares(a)
-    return _real(_result(a)).type(_norm_of_matrix(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
+    r = _real(_result(a)).type(_norm_of_matrix(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
+    if np.isnan(r) and not np.any(np.isnan(a)):
+        return r.dtype.type(math.inf)
+    return r
 
 
 def _norm_of_inverse(a, p):
