@@ -4,22 +4,26 @@
 use super::create::{check_dims, dtype_or, shape_dims, shape_values};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::draw::{Draw, Gives};
+use crate::draw::{Draw, Gives, Param};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
 use crate::layout::BitSource;
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, element_code, load_element};
+use crate::lower::arrays::{ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
-use crate::types::{Float, Int, Kind, Layout, Type};
+use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
 
 crate::runtime_fns! {
     /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every draw changes a state, so none may be moved or dropped.
     trait Helpers;
     /// `n` numbers of distribution `what` (a code of `core::draw`, with `IN_PIECES` from several streams where they are many), written to `out`; `params` are the bits of its parameters. ValueError where they are refused.
     fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
+    /// One such number, as bits: of a float64 where the distribution gives floats. `a` to `c` are the bits of the parameters.
+    fn random_one(ctx: Ctx, source: *mut BitSource, what: i64, a: i64, b: i64, c: i64) -> i64 [Writes, Pending];
+    /// `n` numbers with parameters of their own: `params` holds the address of each parameter's numbers, float64 or int64, and the distance between them in bytes.
+    fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
     /// One number of [0, 1).
     fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
     /// `n` integers of type `elem` from `low` to `low + range`, both included, written to `out`.
@@ -122,7 +126,7 @@ pub static OPS: &[OpDef] = rows! {
         let max = cast::cast(cx, &c.args[1], c.types[1], Type::int())?[0];
         Ok(vec![cx.helper_value(&random_interval, &[source, max])])
     })).writes().doc("An integer of 0 to `max`; the source is None or a generator."),
-    OpDef::new(&["numpy.random._share"], "source, n, p", Body::Lir(|_, a| { parameters(&a[1..], Draw::Share)?; Ok(Answer::of(Type::int())) }, |cx, c| scalar(cx, c, Draw::Share, 1))).raises().writes().doc("A binomial number, its parameters not checked."),
+    OpDef::new(&["numpy.random._share"], "source, n, p", Body::Lir(|_, a| { parameters(&a[1..], Draw::Share, false)?; Ok(Answer::of(Type::int())) }, |cx, c| scalar(cx, c, Draw::Share, 1))).raises().writes().doc("A binomial number, its parameters not checked."),
     OpDef::new(&["numpy.random.seed"], "seed", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
         let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         let limit = cx.b.i64(1 << 32);
@@ -186,13 +190,20 @@ fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
     Ok(Answer::of(Type::array(of, n, Layout::C)))
 }
 
-fn parameters(args: &[Arg], draw: Draw) -> Result<()> {
+/// Parameters are real numbers, or arrays of them where that is allowed; gives the dimensions of the arrays together.
+fn parameters(args: &[Arg], draw: Draw, arrays: bool) -> Result<usize> {
+    let mut ndim = 0;
     for (p, a) in draw.params().iter().zip(args) {
         if a.ty.is_real() { continue; }
-        let d = Diagnostic::new(Code::NoMatchingOperation, format!("the parameter {} of a distribution must be a number, not {}", p.name, a.ty));
-        return Err(if a.ty.as_array().is_some() || a.ty.is_sequence() { d.help("draw in a loop over the elements") } else { d });
+        match a.ty.as_array() {
+            Some(t) if arrays && t.dtype.is_real() => ndim = ndim.max(t.ndim()),
+            _ => {
+                let what = if arrays { "a number or an array of numbers" } else { "a number" };
+                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the parameter {} of a distribution must be {what}, not {}", p.name, a.ty)));
+            }
+        }
     }
-    Ok(())
+    Ok(ndim)
 }
 
 /// Types of elements and of single numbers.
@@ -206,13 +217,14 @@ fn given(draw: Draw) -> (Type, Type) {
 
 /// `skip` operands stand before the parameters: none, or the generator.
 fn rule(args: &[Arg], draw: Draw, skip: usize) -> Result<Answer> {
-    parameters(&args[skip..], draw)?;
+    let ndim = parameters(&args[skip..], draw, true)?;
     let (of, number) = given(draw);
+    let number = if ndim > 0 { Type::array(of, ndim, Layout::C) } else { number };
     sized(&args[skip + draw.params().len()], of, number)
 }
 
 fn python_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
-    parameters(args, draw)?;
+    parameters(args, draw, false)?;
     Ok(Answer::of(Type::float()))
 }
 
@@ -266,32 +278,117 @@ fn getrandbits_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Res
 
 fn source(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Value { if *c.types[0] == Kind::Random { c.args[0][0] } else { cx.b.null() } }
 
-/// The parameters' bits in a row.
-fn spilled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Value> {
+/// The parameters' bits.
+fn bits(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Vec<Value>> {
     let mut words = vec![];
     for (k, p) in draw.params().iter().enumerate() {
-        let to = if p.int { Type::int() } else { Type::float() };
-        let v = cast::cast(cx, &c.args[skip + k], c.types[skip + k], to)?[0];
+        let (mut v, mut t) = (c.args[skip + k].clone(), c.types[skip + k]);
+        // An array without dimensions is a number.
+        if let Kind::Array(a) = *t { (v, t) = (ArrayVal::new(cx, &v, t)?.load(cx, &[]), a.dtype); }
+        let v = cast::cast(cx, &v, t, parameter_type(*p))?[0];
         words.push(if p.int { v } else { cx.b.conv(Op::Bitcast, Ty::I64, v) });
     }
-    Ok(cx.spill(&words))
+    Ok(words)
 }
+
+fn parameter_type(p: Param) -> Type { if p.int { Type::int() } else { Type::float() } }
 
 /// One number.
 fn scalar(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
     let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
     if draw == Draw::Uniform01 { return Ok(vec![cx.helper_value(&random_uniform, &[source])]); }
-    let params = spilled(cx, c, draw, skip)?;
-    let (what, one, out) = (cx.b.i64(draw as i64), cx.b.i64(1), cx.b.slot_addr(8));
-    cx.helper(&random_draw, &[source, what, params, one, out]);
-    let of = given(draw).0;
-    let x = load_element(cx, out, of);
-    cast::cast(cx, &x, of, c.ret)
+    let mut words = bits(cx, c, draw, skip)?;
+    let zero = cx.b.i64(0);
+    words.resize(3, zero);
+    let what = cx.b.i64(draw as i64);
+    let x = cx.helper_value(&random_one, &[source, what, words[0], words[1], words[2]]);
+    match draw.gives() {
+        Gives::Int => cast::cast(cx, &[x], Type::i64(), c.ret),
+        Gives::Float | Gives::Float32 => { let x = cx.b.conv(Op::Bitcast, Ty::F64, x); cast::cast(cx, &[x], Type::f64(), c.ret) }
+    }
+}
+
+/// A number for every element of the parameters, which are broadcast.
+fn each(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
+    let size = skip + draw.params().len();
+    let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
+    let mut arrays = vec![];
+    for k in skip..size {
+        arrays.push(match c.types[k].as_array() { Some(t) if t.ndim() > 0 => Some(ArrayVal::new(cx, &c.args[k], c.types[k])?), _ => None });
+    }
+    let shapes: Vec<Vec<Value>> = arrays.iter().flatten().map(|a| a.shape.clone()).collect();
+    let shape = if *c.types[size] == Kind::None { super::ufunc::broadcast_shapes(cx, &shapes, c.ret.as_array().map_or(0, |a| a.ndim()))? } else {
+        let shape = shape_values(cx, &c.args[size], c.types[size])?;
+        check_dims(cx, &shape);
+        for s in &shapes { check_fits(cx, s, &shape); }
+        shape
+    };
+    // What has more dimensions than the result has been refused.
+    let mut words = vec![];
+    let numbers = bits_of_numbers(cx, c, draw, skip)?;
+    let (mut temporary, zero) = (vec![], cx.b.i64(0));
+    for ((a, number), p) in arrays.iter().zip(numbers).zip(draw.params()) {
+        let (address, step) = match (a, number) {
+            (Some(a), _) if a.shape.len() > shape.len() => (cx.spill(&[zero]), zero),
+            (Some(a), _) => {
+                let t = cx.guarded(&temporary, |cx| broadcast_copy(cx, a, &shape, parameter_type(*p)))?;
+                temporary.push(t.owner);
+                (t.data, cx.b.i64(8))
+            }
+            (None, Some(x)) => (cx.spill(&[x]), zero),
+            (None, None) => return Err(Diagnostic::internal("a parameter that is nothing")),
+        };
+        words.push(cx.b.conv(Op::Bitcast, Ty::I64, address));
+        words.push(step);
+    }
+    let out = cx.guarded(&temporary, |cx| {
+        let out = ArrayVal::alloc(cx, given(draw).0, &shape, Layout::C, false)?;
+        let (params, what, n) = (cx.spill(&words), cx.b.i64(draw as i64), out.size(cx));
+        cx.guarded(&[out.owner], |cx| { cx.helper(&random_each, &[source, what, params, n, out.data]); Ok(()) })?;
+        Ok(out)
+    })?;
+    for o in temporary { cx.b.helper(&super::object::obj_release, &[o]); }
+    Ok(out.pack())
+}
+
+/// The bits of the parameters that are numbers.
+fn bits_of_numbers(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Vec<Option<Value>>> {
+    let (mut args, mut types) = (c.args.to_vec(), c.types.to_vec());
+    let mut is = vec![];
+    for k in skip..skip + draw.params().len() {
+        is.push(types[k].as_array().is_none_or(|t| t.ndim() == 0));
+        if !is[k - skip] { (args[k], types[k]) = (vec![cx.b.i64(0)], Type::int()); }
+    }
+    let words = bits(cx, &OpCall { args: &args, types: &types, ..*c }, draw, skip)?;
+    Ok(words.into_iter().zip(is).map(|(w, number)| number.then_some(w)).collect())
+}
+
+/// An array of this shape and type with the elements of `a`.
+fn broadcast_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], of: Type) -> Result<ArrayVal> {
+    let out = ArrayVal::alloc(cx, of.strong(), shape, Layout::C, false)?;
+    let strides = broadcast_strides(cx, a, shape);
+    let ty = ArrayType { ndim: shape.len() as u8, layout: Layout::A, ..a.ty };
+    let seen = ArrayVal { ty, shape: shape.to_vec(), strides, ..a.clone() };
+    cx.guarded(&[out.owner], |cx| copy_elements(cx, &out, &seen))?;
+    Ok(out)
+}
+
+/// ValueError unless an array of one shape can be stretched to another.
+fn check_fits(cx: &mut LowerCx<'_>, shape: &[Value], to: &[Value]) {
+    let text = format!("Output size {} is not compatible with broadcast dimensions of inputs {}.", shape_text(to.len()), shape_text(shape.len()));
+    let mut fits = cx.b.bool(shape.len() <= to.len());
+    for (n, m) in shape.iter().rev().zip(to.iter().rev()) {
+        let (same, one) = (cx.b.bin(Op::IcmpEq, *n, *m), cx.b.bin_imm(Op::IcmpEq, *n, 1));
+        let ok = cx.or(same, one);
+        fits = cx.and(fits, ok);
+    }
+    cx.check_format(fits, Class::ValueError, &text, &[to, shape].concat());
 }
 
 fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: &[Value]) -> Result<Val> {
     let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
-    let params = spilled(cx, c, draw, skip)?;
+    let words = bits(cx, c, draw, skip)?;
+    let params = cx.spill(&words);
     check_dims(cx, shape);
     let out = ArrayVal::alloc(cx, given(draw).0, shape, Layout::C, false)?;
     // A generator's numbers come one after the other; the thread's own streams may be several.
@@ -303,6 +400,7 @@ fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: 
 
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
     let size = skip + draw.params().len();
+    if c.types[skip..size].iter().any(|t| t.as_array().is_some_and(|a| a.ndim() > 0)) { return each(cx, c, draw, skip); }
     if c.ret.as_array().is_none() { return scalar(cx, c, draw, skip); }
     let shape = shape_values(cx, &c.args[size], c.types[size])?;
     filled(cx, c, draw, skip, &shape)

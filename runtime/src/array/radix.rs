@@ -23,14 +23,10 @@ digits! {
     i32: 32, |x| x as u32 ^ 0x8000_0000;
     i64: 64, |x| x as u64 ^ (1 << 63);
 }
-/// An unsigned number.
-#[derive(Clone, Copy, Default)]
-pub struct Plain(pub u64);
 /// A key of 32 bits above a position of 32 bits, which stays out of it: sorting is stable.
 #[derive(Clone, Copy, Default)]
 pub struct Narrow(pub u64);
 digits! {
-    Plain: 64, |x| x.0;
     Narrow: 32, |x| (x.0 >> 32) as u32;
 }
 

@@ -4,6 +4,8 @@
 
 use super::item::{Bool, Complex, Item};
 use super::radix::{self, Digits};
+#[cfg(target_arch = "x86_64")]
+use super::vector_sort;
 use super::{View, each_lane, simd};
 use crate::exc::{Error, Res};
 use crate::poll::Poll;
@@ -11,7 +13,7 @@ use tierup_core::elem::Elem;
 
 /// An element that sorts as an integer of its size.
 trait Keyed: Item {
-    type Key: Ord + Copy;
+    type Key: Ord + Copy + 'static;
     /// Sorts keys, in whatever way is fastest.
     fn sort_keys(keys: &mut [Self::Key], poll: &mut Poll);
     /// NaN becomes the greatest key.
@@ -28,31 +30,62 @@ macro_rules! keyed_ints { ($($T:ty: $U:ty),*) => {$(impl Keyed for $T {
     #[inline(always)] fn bits(self) -> u64 { ((self as $U) ^ (<$T>::MIN as $U)) as u64 }
     fn sort_keys(keys: &mut [$T], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 })*}; }
-keyed_ints!(i8: u8, i16: u16, i32: u32, i64: u64, u8: u8, u16: u16, u32: u32);
+keyed_ints!(i8: u8, i16: u16, i32: u32, i64: u64, u8: u8, u16: u16);
 
-/// By vectors, where the machine has wide ones and the keys are signed integers of 32 or 64 bits.
-fn sort_vectors<K: 'static>(keys: &mut [K], poll: &mut Poll) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use super::vector_sort::{available, narrow, wide};
-        use std::any::TypeId;
-        let (p, n) = (keys.as_mut_ptr(), keys.len());
-        let is = |t: TypeId| TypeId::of::<K>() == t && available();
-        // SAFETY: the types are the same.
-        if is(TypeId::of::<i64>()) { return wide::sort(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }, poll); }
-        // SAFETY: as above.
-        if is(TypeId::of::<i32>()) { return narrow::sort(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }, poll); }
-    }
-    let _ = (keys, poll);
-    false
+/// Unsigned ones as the signed numbers that order like them.
+macro_rules! keyed_unsigned { ($($T:ty: $I:ty),*) => {$(impl Keyed for $T {
+    type Key = $I;
+    #[inline(always)] fn key(self) -> $I { (self ^ <$I>::MIN as $T) as $I }
+    #[inline(always)] fn back(key: $I) -> $T { key as $T ^ <$I>::MIN as $T }
+    #[inline(always)] fn bits(self) -> u64 { self as u64 }
+    fn sort_keys(keys: &mut [$I], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
+})*}; }
+keyed_unsigned!(u32: i32, u64: i64);
+
+/// Keys that vectors are for, on a machine that has wide ones.
+enum Vectors<'a> { Wide(&'a mut [i64]), Narrow(&'a mut [i32]), None }
+
+fn vectors<K: 'static>(keys: &mut [K]) -> Vectors<'_> {
+    use std::any::TypeId;
+    let (p, n) = (keys.as_mut_ptr(), keys.len());
+    let is = |t: TypeId| TypeId::of::<K>() == t && vector_sort::available();
+    // SAFETY: the types are the same.
+    if is(TypeId::of::<i64>()) { return Vectors::Wide(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }); }
+    // SAFETY: as above.
+    if is(TypeId::of::<i32>()) { return Vectors::Narrow(unsafe { std::slice::from_raw_parts_mut(p.cast(), n) }); }
+    Vectors::None
 }
-impl Keyed for u64 {
-    type Key = u64;
-    #[inline(always)] fn key(self) -> u64 { self }
-    #[inline(always)] fn back(key: u64) -> u64 { key }
-    #[inline(always)] fn bits(self) -> u64 { self }
-    // SAFETY: `Plain` is a number and nothing else.
-    fn sort_keys(keys: &mut [u64], poll: &mut Poll) { sort_digits(keys, |k| unsafe { std::slice::from_raw_parts_mut(k.as_mut_ptr().cast::<radix::Plain>(), k.len()) }, poll) }
+
+/// Other machines have none.
+#[cfg(not(target_arch = "x86_64"))]
+mod vector_sort {
+    use crate::poll::Poll;
+    pub fn available() -> bool { false }
+    pub mod wide {
+        use super::Poll;
+        pub fn sort(_: &mut [i64], _: &mut Poll) -> bool { false }
+        pub fn select(_: &mut [i64], _: usize, _: &mut Poll) -> bool { false }
+    }
+    pub mod narrow {
+        use super::Poll;
+        pub fn sort(_: &mut [i32], _: &mut Poll) -> bool { false }
+        pub fn select(_: &mut [i32], _: usize, _: &mut Poll) -> bool { false }
+    }
+    pub mod pairs {
+        use super::Poll;
+        pub fn sort(_: &mut [i64], _: &mut [i64], _: &mut Poll) -> bool { false }
+        pub fn select(_: &mut [i64], _: &mut [i64], _: usize, _: &mut Poll) -> bool { false }
+    }
+}
+
+fn sort_vectors<K: 'static>(keys: &mut [K], poll: &mut Poll) -> bool {
+    match vectors(keys) { Vectors::Wide(k) => vector_sort::wide::sort(k, poll), Vectors::Narrow(k) => vector_sort::narrow::sort(k, poll), Vectors::None => false }
+}
+
+/// Puts the key that belongs at `nth` there, no greater ones before it and no smaller ones behind.
+fn select_keys<K: Ord + 'static>(keys: &mut [K], nth: usize, poll: &mut Poll) {
+    let done = match vectors(keys) { Vectors::Wide(k) => vector_sort::wide::select(k, nth, poll), Vectors::Narrow(k) => vector_sort::narrow::select(k, nth, poll), Vectors::None => false };
+    if !done { keys.select_nth_unstable(nth); }
 }
 
 /// By digits where that pays, else by comparing.
@@ -155,6 +188,7 @@ pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, poll: &mut Poll) {
 /// The arranged positions of a lane, from numbers that hold the bits that order like an element above its position.
 unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i64], arrange: Arrange, poll: &mut Poll) {
     let bits = |i: usize| unsafe { p.offset(i as isize * stride as isize).cast::<T>().read_unaligned().bits() };
+    if vector_sort::available() && vector_positions(bits, T::NARROW, out, arrange, poll) { return; }
     if T::NARROW && n <= u32::MAX as usize {
         let mut pairs: Vec<radix::Narrow> = (0..n).map(|i| radix::Narrow(bits(i) << 32 | i as u64)).collect();
         let sorted = matches!(arrange, Arrange::Sorted) && radix::pays::<radix::Narrow>(n) && radix::sort(&mut pairs, poll);
@@ -166,6 +200,22 @@ unsafe fn positions<T: Keyed>(p: *const u8, n: usize, stride: i64, out: &mut [i6
         arrange.apply(&mut pairs, |p| *p, poll);
         for (o, x) in out.iter_mut().zip(pairs) { *o = x as u64 as i64; }
     }
+}
+
+/// The same by vectors: where both fit, keys and positions as one number. False when there is no memory for it.
+fn vector_positions(bits: impl Fn(usize) -> u64, narrow: bool, out: &mut [i64], arrange: Arrange, poll: &mut Poll) -> bool {
+    use vector_sort::{pairs, wide};
+    let n = out.len();
+    let signed = |x: u64| (x ^ 1 << 63) as i64;
+    if narrow && n <= u32::MAX as usize {
+        for (i, o) in out.iter_mut().enumerate() { *o = signed(bits(i) << 32 | i as u64); }
+        let done = match arrange { Arrange::Sorted => wide::sort(out, poll), Arrange::Nth(k) => wide::select(out, k, poll) };
+        for o in out.iter_mut() { *o &= u32::MAX as i64; }
+        return done;
+    }
+    let mut keys: Vec<i64> = (0..n).map(|i| signed(bits(i))).collect();
+    for (i, o) in out.iter_mut().enumerate() { *o = i as i64; }
+    match arrange { Arrange::Sorted => pairs::sort(&mut keys, out, poll), Arrange::Nth(k) => pairs::select(&mut keys, out, k, poll) }
 }
 
 /// Sort all of it, or only so far that one element is in its place.
@@ -220,7 +270,7 @@ pub unsafe fn partition(elem: Elem, a: View<'_>, axis: usize, kth: i64, poll: &m
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
         if poll.stopped() || poll.worked(n) { return; }
         let p = a.data.offset(o);
-        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |keys| { keys.select_nth_unstable(k); })),
+        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |keys| select_keys(keys, k, poll))),
             complex C => as_slice::<C>(p, n, stride, |v| { v.select_nth_unstable_by(k, |a, b| a.order(*b)); }));
     });
     Ok(())

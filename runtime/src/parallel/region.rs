@@ -125,6 +125,7 @@ pub const COST_UNIT: u128 = 64;
 /// # Safety
 /// `ctx` is the live context of this thread; the job's arguments are what its body takes.
 pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
+    let _unlocked = crate::random::Unlocked::begin();
     let pieces = job.grid.pieces;
     if pieces == 0 { return Ok(()); }
     let threads = settings::threads();

@@ -13,19 +13,30 @@ pub struct Bits {
 }
 
 impl Bits {
+    // Our own twister is not called through an address: it is a few instructions.
+    #[inline]
+    fn twister(&self) -> *mut Twister {
+        if self.next_raw as *const () == own::next_raw as *const () { self.state.cast() } else { std::ptr::null_mut() }
+    }
     #[inline]
     pub fn u64(&self) -> u64 {
+        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
+        if let Some(t) = unsafe { self.twister().as_mut() } { return t.u64(); }
         // SAFETY: who makes a `Bits` gives functions that go with the state, and keeps others away from it while it is borrowed.
         unsafe { (self.next_u64)(self.state) }
     }
     #[inline]
     pub fn u32(&self) -> u32 {
+        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
+        if let Some(t) = unsafe { self.twister().as_mut() } { return t.u32(); }
         // SAFETY: as above.
         unsafe { (self.next_u32)(self.state) }
     }
     /// Of [0, 1), 53 bits.
     #[inline]
     pub fn f64(&self) -> f64 {
+        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
+        if let Some(t) = unsafe { self.twister().as_mut() } { return t.f64(); }
         // SAFETY: as above.
         unsafe { (self.next_double)(self.state) }
     }
@@ -104,24 +115,30 @@ impl Twister {
     }
 
     /// The twister behind NumPy's interface; nobody else may use it while the result is in use.
+    #[inline]
     pub fn bits(&mut self) -> Bits {
-        unsafe extern "C" fn next_u64(s: *mut c_void) -> u64 {
-            // SAFETY: the state of these functions is always a live twister.
-            unsafe { (*s.cast::<Twister>()).u64() }
-        }
-        unsafe extern "C" fn next_u32(s: *mut c_void) -> u32 {
-            // SAFETY: as above.
-            unsafe { (*s.cast::<Twister>()).u32() }
-        }
-        unsafe extern "C" fn next_double(s: *mut c_void) -> f64 {
-            // SAFETY: as above.
-            unsafe { (*s.cast::<Twister>()).f64() }
-        }
-        unsafe extern "C" fn next_raw(s: *mut c_void) -> u64 {
-            // SAFETY: as above.
-            unsafe { (*s.cast::<Twister>()).u32() as u64 }
-        }
-        Bits { state: std::ptr::from_mut(self).cast(), next_u64, next_u32, next_double, next_raw }
+        Bits { state: std::ptr::from_mut(self).cast(), next_u64: own::next_u64, next_u32: own::next_u32, next_double: own::next_double, next_raw: own::next_raw }
+    }
+}
+
+/// The functions of our twister. The state of each is a live one.
+mod own {
+    use super::{Twister, c_void};
+    pub unsafe extern "C" fn next_u64(s: *mut c_void) -> u64 {
+        // SAFETY: as said above.
+        unsafe { (*s.cast::<Twister>()).u64() }
+    }
+    pub unsafe extern "C" fn next_u32(s: *mut c_void) -> u32 {
+        // SAFETY: as said above.
+        unsafe { (*s.cast::<Twister>()).u32() }
+    }
+    pub unsafe extern "C" fn next_double(s: *mut c_void) -> f64 {
+        // SAFETY: as said above.
+        unsafe { (*s.cast::<Twister>()).f64() }
+    }
+    pub unsafe extern "C" fn next_raw(s: *mut c_void) -> u64 {
+        // SAFETY: as said above.
+        unsafe { (*s.cast::<Twister>()).u32() as u64 }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::parallel::native::{self, Shared};
 use crate::poll::Poll;
 use bits::Bits;
 use normal::Legacy;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tierup_core::draw::{Draw, Gives, Must};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
@@ -38,8 +38,25 @@ pub fn after_fork() {
     for l in &LOCKS { l.store(false, Ordering::Release); }
 }
 
+/// How many runs of compiled code are under way without the interpreter's lock. Where there are none, that lock keeps others from a generator.
+static UNLOCKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Compiled code that runs without the interpreter's lock, or in several threads, for as long as this lives. It is made before the lock is given up.
+pub struct Unlocked(());
+impl Unlocked {
+    pub fn begin() -> Unlocked {
+        UNLOCKED.fetch_add(1, Ordering::SeqCst);
+        Unlocked(())
+    }
+    /// From now on for ever: somebody may call compiled code from anywhere.
+    pub fn for_ever() { std::mem::forget(Unlocked::begin()); }
+}
+impl Drop for Unlocked {
+    fn drop(&mut self) { UNLOCKED.fetch_sub(1, Ordering::SeqCst); }
+}
+
 /// Bits of a generator, held by one thread at a time: threads that share a generator get their numbers in some order, but whole ones.
-struct Held { bits: *const Bits, lock: &'static AtomicBool }
+struct Held { bits: *const Bits, lock: Option<&'static AtomicBool> }
 
 impl Held {
     /// # Safety
@@ -47,9 +64,10 @@ impl Held {
     unsafe fn new(source: *mut BitSource) -> Held {
         // SAFETY: as required of the caller.
         let bits = unsafe { (*source).bits }.cast::<Bits>();
+        if UNLOCKED.load(Ordering::Relaxed) == 0 { return Held { bits, lock: None }; }
         let lock = &LOCKS[(bits as usize >> 4) % LOCKS.len()];
         while lock.swap(true, Ordering::Acquire) { std::thread::yield_now(); }
-        Held { bits, lock }
+        Held { bits, lock: Some(lock) }
     }
 }
 impl std::ops::Deref for Held {
@@ -60,7 +78,7 @@ impl std::ops::Deref for Held {
     }
 }
 impl Drop for Held {
-    fn drop(&mut self) { self.lock.store(false, Ordering::Release); }
+    fn drop(&mut self) { if let Some(l) = self.lock { l.store(false, Ordering::Release); } }
 }
 
 /// Runs `f` with the thread's stream as the legacy functions see it.
@@ -76,9 +94,9 @@ impl Params<'_> {
     fn i(self, k: usize) -> i64 { self.0[k] }
 }
 
-/// What NumPy refuses, in its words.
-fn check(draw: Draw, modern: bool, p: Params<'_>) -> Res<()> {
-    let refuse = |text: String| Err(Error::value(text));
+/// What NumPy refuses, in its words; of arrays it speaks a little differently.
+fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
+    let refuse = |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
     match draw {
         Draw::Uniform => {
             let range = p.f(1) - p.f(0);
@@ -286,7 +304,7 @@ unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
             out.cast::<f64>().write(x?);
             return Ok(());
         }
-        check(draw, !source.is_null(), p)?;
+        check(draw, !source.is_null(), p, false)?;
         let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
         if team {
             // Pieces are large, since each begins a stream.
@@ -305,7 +323,81 @@ unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
     Ok(())
 }
 
+/// One number, as bits: of a float64 where the distribution gives floats.
+///
+/// # Safety
+/// As `random_one` says.
+unsafe fn one(source: *mut BitSource, what: i64, params: [i64; 3]) -> Res<i64> {
+    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+    let p = Params(&params);
+    // What loops draw most often.
+    let (a, b) = (p.f(0), p.f(1));
+    // SAFETY: as required of the caller.
+    let held = || unsafe { Held::new(source) };
+    let quick = match (draw, source.is_null()) {
+        (Draw::Normal, true) if b >= 0.0 => Some(with_legacy(|l| a + b * l.normal())),
+        (Draw::Normal, false) if b >= 0.0 => Some(a + b * normal::normal(&held())),
+        (Draw::Normal01, true) => Some(with_legacy(|l| l.normal())),
+        (Draw::Normal01, false) => Some(normal::normal(&held())),
+        (Draw::Uniform, true) if (b - a).is_finite() => Some(with_legacy(|l| a + (b - a) * l.f64())),
+        (Draw::Uniform, false) if (b - a).is_finite() && b >= a => Some(a + (b - a) * held().f64()),
+        (Draw::Exponential, true) if a >= 0.0 => Some(with_legacy(|l| a * l.exponential())),
+        (Draw::Exponential, false) if a >= 0.0 => Some(a * normal::exponential(&held())),
+        (Draw::Exponential1, true) => Some(with_legacy(|l| l.exponential())),
+        (Draw::Exponential1, false) => Some(normal::exponential(&held())),
+        _others => None,
+    };
+    if let Some(x) = quick { return Ok(x.to_bits() as i64); }
+    if let Some(x) = python_draw(draw, p) { return x.map(|x| x.to_bits() as i64); }
+    check(draw, !source.is_null(), p, false)?;
+    let (mut float, mut single, mut int) = (0f64, 0f32, 0i64);
+    let out = match draw.gives() { Gives::Float => Out::Float(&mut float), Gives::Float32 => Out::Float32(&mut single), Gives::Int => Out::Int(&mut int) };
+    // SAFETY: as required of the caller; there is room for one.
+    unsafe { if source.is_null() { with_legacy(|l| old(l, draw, p, &out, 0, 1)) } else { modern(&held(), draw, p, &out, 0, 1) } }
+    Ok(match draw.gives() { Gives::Float => float.to_bits() as i64, Gives::Float32 => (single as f64).to_bits() as i64, Gives::Int => int })
+}
+
+/// Numbers with parameters of their own; all are looked at before the first is drawn.
+///
+/// # Safety
+/// As `random_each` says.
+unsafe fn each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) -> Res<()> {
+    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+    let count = draw.params().len();
+    // SAFETY: as required of the caller.
+    unsafe {
+        let places = crate::raw_slice(params, 2 * count as i64);
+        let at = |i: usize| {
+            let mut p = [0i64; 3];
+            for (k, p) in p.iter_mut().enumerate().take(count) { *p = (places[2 * k] as usize as *const u8).wrapping_add(i * places[2 * k + 1] as usize).cast::<i64>().read(); }
+            p
+        };
+        for i in 0..n.max(0) as usize { check(draw, !source.is_null(), Params(&at(i)), true)?; }
+        let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
+        Poll::new(ctx).in_pieces(n.max(0) as usize, |start, len| {
+            if source.is_null() {
+                with_legacy(|l| for i in start..start + len { old(l, draw, Params(&at(i)), &out, i, 1) })
+            } else {
+                let bits = Held::new(source);
+                for i in start..start + len { modern(&bits, draw, Params(&at(i)), &out, i, 1) }
+            }
+        });
+    }
+    Ok(())
+}
+
 impl Helpers for Native {
+    unsafe fn random_one(ctx: Ctx, source: *mut BitSource, what: i64, a: i64, b: i64, c: i64) -> i64 {
+        // SAFETY: compiled code passes a live generator or none.
+        match unsafe { one(source, what, [a, b, c]) } {
+            Ok(x) => x,
+            Err(e) => {
+                unsafe { or_raise(ctx, Err(e)) }
+                0
+            }
+        }
+    }
+    unsafe fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) { unsafe { or_raise(ctx, each(ctx, source, what, params, n, out)) } }
     unsafe fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) { unsafe { or_raise(ctx, draw(ctx, source, what, params, n, out)) } }
     unsafe fn random_uniform(source: *mut BitSource) -> f64 {
         if source.is_null() { return state::with(state::NUMPY, |s| s.twister.f64()); }
@@ -321,7 +413,7 @@ impl Helpers for Native {
                 if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, low, range, true, len, out)) } else { bounded::fill(&Held::new(source), elem, low, range, false, len, out) }
             };
             // Small integers share words of bits, so they are drawn in one go.
-            if elem.bytes() < 4 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
+            if elem.bytes() < 4 || n == 1 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
         }
     }
     unsafe fn random_interval(source: *mut BitSource, max: i64) -> i64 {

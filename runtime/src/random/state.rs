@@ -4,7 +4,7 @@
 //! they do not depend on which thread runs what: whoever runs a chunk puts [`in_chunk`] around it, and seeds come from [`region_seed`].
 
 use super::bits::Twister;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A twister and the second number of a pair of normal ones.
@@ -60,32 +60,63 @@ pub const PYTHON: usize = 1;
 
 static EPOCH: AtomicU32 = AtomicU32::new(0);
 
+/// Whose the streams are: what is dropped leaves no address behind.
+struct Owner(Option<Box<Streams>>);
+impl Drop for Owner {
+    fn drop(&mut self) { let _ = CURRENT.try_with(|c| c.set(std::ptr::null_mut())); }
+}
+
 thread_local! {
-    static STREAMS: RefCell<Option<Box<Streams>>> = const { RefCell::new(None) };
+    // A number is a few instructions away from its stream: an address needs no destructor and is borrowed by nobody.
+    static CURRENT: Cell<*mut Streams> = const { Cell::new(std::ptr::null_mut()) };
+    static OWNER: RefCell<Owner> = const { RefCell::new(Owner(None)) };
+}
+
+/// Makes these the thread's streams; gives those that were.
+fn replace(new: Option<Box<Streams>>) -> Option<Box<Streams>> {
+    OWNER.with(|owner| {
+        let old = std::mem::replace(&mut owner.borrow_mut().0, new);
+        CURRENT.set(owner.borrow_mut().0.as_deref_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut));
+        old
+    })
+}
+
+/// The thread's streams, new where there are none or where the process is a child of the one that made them.
+#[cold]
+fn renew() {
+    let epoch = EPOCH.load(Ordering::Relaxed);
+    // SAFETY: the address is that of the owner's streams, and nobody uses them now.
+    if let Some(all) = unsafe { CURRENT.get().as_mut() } {
+        for s in &mut all.of { s.origin = Origin::System; }
+        all.epoch = epoch;
+    } else {
+        replace(Some(Box::new(Streams { of: [Stream::new(), Stream::new()], epoch })));
+    }
 }
 
 /// In a forked child: every stream begins anew.
 pub fn after_fork() { EPOCH.fetch_add(1, Ordering::Relaxed); }
 
-/// Runs `f` with one of this thread's streams.
+/// Runs `f` with one of this thread's streams; `f` asks for no stream itself.
+#[inline]
 pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
-    STREAMS.with(|cell| {
-        let mut all = cell.borrow_mut();
-        let all = all.get_or_insert_with(|| Box::new(Streams { of: [Stream::new(), Stream::new()], epoch: EPOCH.load(Ordering::Relaxed) }));
-        let epoch = EPOCH.load(Ordering::Relaxed);
-        if all.epoch != epoch {
-            for s in &mut all.of { s.origin = Origin::System; }
-            all.epoch = epoch;
+    let mut all = CURRENT.get();
+    // SAFETY: the address is null or that of the owner's streams, which nobody else has while `f` runs.
+    unsafe {
+        if all.is_null() || (*all).epoch != EPOCH.load(Ordering::Relaxed) {
+            renew();
+            all = CURRENT.get();
         }
-        let stream = &mut all.of[which];
+        let stream = &mut (&mut (*all).of)[which];
         if stream.origin != Origin::Begun { stream.begin(which as u32); }
         f(stream)
-    })
+    }
 }
 
 /// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
 pub fn seed(which: usize, seed: Option<i64>) {
-    if seed.is_none() { STREAMS.with(|cell| if let Some(all) = cell.borrow_mut().as_mut() { all.of[which].origin = Origin::System; }); }
+    // SAFETY: null or the owner's streams, which nobody uses now.
+    if seed.is_none() && let Some(all) = unsafe { CURRENT.get().as_mut() } { all.of[which].origin = Origin::System; }
     with(which, |s| {
         s.spare = None;
         match seed {
@@ -107,12 +138,12 @@ pub fn region_seed() -> u64 { with(NUMPY, |s| s.twister.u64()) }
 pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
     struct Back(Option<Box<Streams>>);
     impl Drop for Back {
-        fn drop(&mut self) { STREAMS.with(|cell| *cell.borrow_mut() = self.0.take()); }
+        fn drop(&mut self) { replace(self.0.take()); }
     }
     let origin = Origin::Chunk([seed, region, chunk]);
     let fresh = || Stream { origin, ..Stream::new() };
     let new = Box::new(Streams { of: [fresh(), fresh()], epoch: EPOCH.load(Ordering::Relaxed) });
-    let _back = Back(STREAMS.with(|cell| cell.borrow_mut().replace(new)));
+    let _back = Back(replace(Some(new)));
     body()
 }
 

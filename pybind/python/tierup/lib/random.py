@@ -20,9 +20,41 @@ def integers(rng, low, high, size, dtype, endpoint):
 
 
 def _integers(rng, low, high, size, dtype, closed):
+    if not (isinstance(low, int) or isinstance(low, float)) or not (high is None or isinstance(high, int) or isinstance(high, float)):
+        if high is None:
+            return _between_each(rng, np.asarray(0), np.asarray(low), size, dtype, closed)
+        return _between_each(rng, np.asarray(low), np.asarray(high), size, dtype, closed)
     if high is None:
         return _bounded(rng, 0, int(low), size, dtype, closed)
     return _bounded(rng, int(low), int(high), size, dtype, closed)
+
+
+def _between_each(rng, lows, highs, size, dtype, closed):
+    """An integer for each pair of ends."""
+    shape = np.broadcast_shapes(lows.shape, highs.shape)
+    if size is None:
+        return _between_each_of(rng, np.broadcast_to(lows, shape), np.broadcast_to(highs, shape), dtype, closed)
+    return _between_each_of(rng, np.broadcast_to(lows, _shape(size)), np.broadcast_to(highs, _shape(size)), dtype, closed)
+
+
+def _shape(size):
+    return (size,) if isinstance(size, int) else size
+
+
+def _between_each_of(rng, lows, highs, dtype, closed):
+    out = np.empty(lows.shape, np.int64 if dtype is None else dtype)
+    if out.itemsize < 4:
+        raise NotImplementedError("compiled code draws integers of less than four bytes between the same two ends only: draw int64 and convert")
+    low, high, to = np.ravel(lows).astype(np.int64), np.ravel(highs).astype(np.int64), out.reshape(-1)
+    for i in range(len(to)):
+        if dtype is not None:
+            _check_bounds(low[i], high[i], out.dtype, closed)
+    for i in range(len(to)):
+        if low[i] > high[i] or (low[i] == high[i] and not closed):
+            raise ValueError("low > high" if closed else "low >= high")
+    for i in range(len(to)):
+        to[i] = np.random._integers(rng, low[i], high[i] - low[i] if closed else high[i] - low[i] - 1, None, dtype)
+    return out
 
 
 def _bounded(rng, low, high, size, dtype, closed):
