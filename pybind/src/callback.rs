@@ -107,8 +107,6 @@ fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
 #[pyfunction]
 fn callback_address(d: &Bound<'_, PyAny>) -> PyResult<usize> {
     let overload = api::core_of(d)?.overloads().last().cloned().ok_or_else(|| PyTypeError::new_err("nothing is compiled"))?;
-    // C may call it from threads that nobody knows of.
-    tierup_runtime::random::Unlocked::for_ever();
     let callback: &'static Callback = Box::leak(Box::new(Callback { overload, dispatcher: d.clone().unbind() }));
     entry(callback).map(|p| p as usize).map_err(|e| e.into_python(d.py()))
 }

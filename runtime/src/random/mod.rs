@@ -42,14 +42,13 @@ pub fn after_fork() {
 static UNLOCKED: AtomicUsize = AtomicUsize::new(0);
 
 /// Compiled code that runs without the interpreter's lock, or in several threads, for as long as this lives. It is made before the lock is given up.
+/// (Loops of ufuncs and callbacks run without it too, but have no way to a generator.)
 pub struct Unlocked(());
 impl Unlocked {
     pub fn begin() -> Unlocked {
         UNLOCKED.fetch_add(1, Ordering::SeqCst);
         Unlocked(())
     }
-    /// From now on for ever: somebody may call compiled code from anywhere.
-    pub fn for_ever() { std::mem::forget(Unlocked::begin()); }
 }
 impl Drop for Unlocked {
     fn drop(&mut self) { UNLOCKED.fetch_sub(1, Ordering::SeqCst); }
