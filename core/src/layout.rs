@@ -121,6 +121,8 @@ pub struct Frame {
     pub ref_mask: i64,
     /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it is dropped. 2: it is being closed.
     pub closing: i64,
+    /// Non-zero while it is resumed by a thread that others may disturb: generators that iterations of a parallel loop share.
+    pub busy: AtomicI64,
 }
 
 /// A `numpy.random.Generator`, held for as long as compiled code draws from it.

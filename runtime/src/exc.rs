@@ -1,7 +1,7 @@
 //! Native exceptions: what travels as a status through compiled code until it reaches Python.
 //!
 //! [`Exc`] is the heap object. [`Error`] is an owned one on its way through Rust code, so helpers are written with `?` and end in [`or_raise`].
-//! An exception belongs to one thread at a time, so its fields are changed without locks.
+//! What several threads may hold is changed through [`alone`].
 
 use crate::host::callbacks;
 use crate::object::{release, retain};
@@ -255,20 +255,33 @@ pub unsafe fn take_pending(ctx: Ctx) -> Option<Error> {
 /// Sets `exc.__context__ = context`, as CPython does at `raise`: an exception is not its own context, and a cycle is cut.
 ///
 /// # Safety
-/// Both are null or live exceptions of this thread.
+/// Both are null or live exceptions.
 pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
-    // SAFETY: links are null or owned references to live exceptions.
+    // SAFETY: links are null or owned references to live exceptions, and change under the lock.
     unsafe {
-        if exc.is_null() || context.is_null() || exc == context || (*exc).context == context { return; }
-        let mut at = context;
-        while !(*at).context.is_null() {
-            if (*at).context == exc {
-                release(std::mem::replace(&mut (*at).context, std::ptr::null_mut()).cast());
-                break;
+        if exc.is_null() || context.is_null() || exc == context { return; }
+        let old = crate::parallel::lock::exceptions(|| {
+            if (*exc).context == context { return [std::ptr::null_mut(); 2]; }
+            let (mut at, mut cut) = (context, std::ptr::null_mut());
+            while !(*at).context.is_null() {
+                if (*at).context == exc {
+                    cut = std::mem::replace(&mut (*at).context, std::ptr::null_mut());
+                    break;
+                }
+                at = (*at).context;
             }
-            at = (*at).context;
-        }
-        retain(context.cast());
-        release(std::mem::replace(&mut (*exc).context, context).cast());
+            retain(context.cast());
+            [cut, std::mem::replace(&mut (*exc).context, context)]
+        });
+        for o in old { release(o.cast()); }
     }
+}
+
+/// Changes an exception. One that somebody else holds too may be raised in several iterations of a parallel loop at once.
+///
+/// # Safety
+/// The exception is live.
+pub unsafe fn alone<R>(exc: *mut Obj, change: impl FnOnce() -> R) -> R {
+    // SAFETY: as required of the caller.
+    if unsafe { (*exc).refs.load(std::sync::atomic::Ordering::Acquire) } == 1 { change() } else { crate::parallel::lock::exceptions(change) }
 }

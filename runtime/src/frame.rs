@@ -5,7 +5,7 @@ use crate::exc::{Arg, Error, Exc, ExcClass, Res, or_raise};
 use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
 use tierup_core::elem::Elem;
 use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
@@ -59,10 +59,15 @@ impl generator::Helpers for Native {
                 return f;
             }
             count(1);
-            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask, closing: 0 });
+            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask, closing: 0, busy: AtomicI64::new(0) });
             f
         }
     }
+    unsafe fn frame_enter(ctx: Ctx, f: *mut Frame) {
+        // SAFETY: the frame is live.
+        unsafe { if (*f).busy.swap(1, Ordering::AcqRel) != 0 { Error::value("generator already executing").raise(ctx); } }
+    }
+    unsafe fn frame_leave(f: *mut Frame) { unsafe { (*f).busy.store(0, Ordering::Release) } }
 }
 
 thread_local! {

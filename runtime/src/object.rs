@@ -243,8 +243,8 @@ impl Helpers for Native {
         exc.push_arg(arg);
     }
     unsafe fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) {
-        // SAFETY: `exc` is a live exception of this thread; the texts are interned.
-        unsafe { (*exc.cast::<Exc>()).trail.push(Site { file: file.cast(), func: func.cast(), line }) }
+        // SAFETY: `exc` is a live exception; the texts are interned.
+        unsafe { crate::exc::alone(exc, || (*exc.cast::<Exc>()).trail.push(Site { file: file.cast(), func: func.cast(), line })) }
     }
     unsafe fn exc_matches(exc: *mut Obj, class: i64) -> i8 {
         // SAFETY: `exc` is a live exception.
@@ -255,10 +255,13 @@ impl Helpers for Native {
         let exc = exc.cast::<Exc>();
         // SAFETY: both are null or live exceptions; the link gets a reference of its own.
         unsafe {
-            (*exc).suppress_context = true;
-            if std::ptr::eq(exc, cause.cast()) { return; }
-            retain(cause);
-            release(std::mem::replace(&mut (*exc).cause, cause.cast()).cast());
+            let old = crate::exc::alone(exc.cast(), || {
+                (*exc).suppress_context = true;
+                if std::ptr::eq(exc, cause.cast()) { return std::ptr::null_mut(); }
+                retain(cause);
+                std::mem::replace(&mut (*exc).cause, cause.cast())
+            });
+            release(old.cast());
         }
     }
     unsafe fn exc_set_context(exc: *mut Obj, handled: *mut Obj) { unsafe { set_context(exc.cast(), handled.cast()) } }

@@ -1,5 +1,6 @@
 //! What an operation's emitter sees: a LIR builder, checks that raise, helper calls, references, loops.
 
+use super::guard::{Guard, Locks};
 use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::builder::Builder;
@@ -36,6 +37,12 @@ pub struct LowerCx<'a> {
     pub(super) landing: Option<Block>,
     /// Owned objects of the current instruction that an exception drops; see [`LowerCx::guarded`].
     pub(super) cleanup: Vec<Value>,
+    /// What the parallel loops around this function share and change.
+    pub guard: Option<&'a Guard>,
+    /// Lists whose locks the code that is being written holds; null and null for all there are.
+    locked: Option<(Value, Value)>,
+    /// Whether what is pushed onto a list takes its lock: the operation as a whole runs code of the user's in between.
+    locks_pushes: bool,
     /// Types of the function's results after the status.
     pub results: Vec<Ty>,
     pub options: Options,
@@ -48,6 +55,9 @@ pub struct LowerCx<'a> {
     /// What of it runs in parallel.
     pub pieces: super::pieces::Pieces,
 }
+
+/// Where exceptions went before locks were taken: [`LowerCx::lock`].
+pub struct Unlocked(Option<Block>);
 
 /// Name and signature of the resume function of each generator type.
 pub type Generators = std::collections::HashMap<u32, Resume>;
@@ -84,7 +94,7 @@ impl Default for Options {
 
 impl<'a> LowerCx<'a> {
     pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], results, options, generators, impossible: None, resumes: false, pieces: super::pieces::Pieces::default() }
+        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], guard: None, locked: None, locks_pushes: false, results, options, generators, impossible: None, resumes: false, pieces: super::pieces::Pieces::default() }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -93,6 +103,47 @@ impl<'a> LowerCx<'a> {
         self.landing = None;
         self.cleanup.clear();
     }
+
+    /// Begins code that holds the locks of lists, until [`LowerCx::unlock`] gets what this gives; an exception gives them back.
+    pub fn lock(&mut self, locks: &Locks) -> Option<Unlocked> {
+        let null = self.b.null();
+        let (a, b) = match locks {
+            Locks::None => return None,
+            Locks::Lists(all) => (all[0], all.get(1).copied().unwrap_or(null)),
+            Locks::All => (null, null),
+        };
+        let before = Unlocked(self.landing.take());
+        self.b.helper(&crate::ops::parallel::parallel_lock, &[a, b]);
+        self.locked = Some((a, b));
+        self.pieces.forgo();
+        Some(before)
+    }
+
+    pub fn unlock(&mut self, before: Option<Unlocked>) {
+        let Some(before) = before else { return };
+        let Some((a, b)) = self.locked.take() else { return };
+        self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]);
+        self.landing = before.0;
+    }
+
+    /// Carries out an operation on lists that iterations may share.
+    pub fn guarded_lists<R>(&mut self, op: Option<&crate::ops::OpDef>, args: &[Val], types: &[Type], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let Some(guard) = self.guard else { return body(self) };
+        // A generator's code takes locks itself: nobody holds one and waits for another.
+        if types.iter().any(|t| crate::types::promote::runs_generator(*t)) {
+            self.locks_pushes = true;
+            let result = body(self);
+            self.locks_pushes = false;
+            return result;
+        }
+        let before = self.lock(&guard.locks(op, args, types));
+        let result = body(self);
+        self.unlock(before);
+        result
+    }
+
+    /// The lock for pushing onto a list, where that takes one.
+    pub fn push_lock(&self, list: Value) -> Locks { if self.locks_pushes { Locks::Lists(vec![list]) } else { Locks::None } }
 
     /// Emits code that holds these objects: an exception raised in it drops them. Afterwards they are the caller's again.
     pub fn guarded<R>(&mut self, owners: &[Value], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
@@ -114,6 +165,7 @@ impl<'a> LowerCx<'a> {
         let back = self.b.block;
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
+        if let Some((a, b)) = self.locked { self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]); }
         self.add_site(exc);
         for o in self.cleanup.clone() { self.b.helper(&object::obj_release, &[o]); }
         match self.on_error.handler.clone() {

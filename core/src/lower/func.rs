@@ -1,6 +1,7 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
-use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Val, split_leaves};
+use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
+use super::guard::Guard;
 use super::lazy::Elements;
 use super::pieces::{Note, Pieces};
 use super::{cast, constants, target};
@@ -36,13 +37,14 @@ pub struct FuncLower<'a, 'h> {
 }
 
 /// Lowers an ordinary function; what of it runs in parallel comes after it, and what became of its operations on arrays.
-pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators) -> Result<(Vec<lir::Func>, Vec<Note>)> {
+pub fn lower_function(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators, guard: Option<&Guard>) -> Result<(Vec<lir::Func>, Vec<Note>)> {
     let t = target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let results = t.sig.results[1..].to_vec();
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
-    let cx = LowerCx::new(b, params[0], results, options, generators);
+    let mut cx = LowerCx::new(b, params[0], results, options, generators);
+    cx.guard = guard;
     let mut f = FuncLower::new(cx, session, func, globals, t.ret);
     f.cx.pieces.parts = func.parallel;
     let entry = &func.blocks[0].params;
@@ -276,12 +278,17 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 out
             }
             Op::Apply(op) => self.apply(op, node, ty)?,
-            Op::Fused(fused) => self.fused(fused, node, ty)?,
+            Op::Fused(fused) => {
+                let before = self.lock_operands(node)?;
+                let val = self.fused(fused, node, ty)?;
+                self.cx.unlock(before);
+                val
+            }
             Op::Broadcast => {
                 let mut args = vec![];
                 for a in &node.args { args.push(self.val(*a)?); }
                 let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
-                crate::ops::ufunc::emit_broadcast(&mut self.cx, &args, &types, ty.leaf_count())?
+                self.cx.guarded_lists(None, &args, &types, |cx| crate::ops::ufunc::emit_broadcast(cx, &args, &types, ty.leaf_count()))?
             }
             Op::CallInstance(id) => self.call_instance(*id, node)?,
             Op::Region(id) => self.region(*id, node)?,
@@ -335,15 +342,24 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let call = OpCall { args: &args, types: &types, consts: &consts, ret, elementwise: false };
         match op.body {
             Body::Lir(_, emit) => {
-                let r = emit(&mut self.cx, &call)?;
+                let r = self.cx.guarded_lists(Some(op), &args, &types, |cx| emit(cx, &call))?;
                 if cfg!(debug_assertions) && self.cx.landing_made() && !op.raises && !types.iter().any(|t| crate::types::promote::runs_generator(*t)) {
                     return Err(Diagnostic::internal(format!("{} raises, which its row does not say", op.name())));
                 }
                 Ok(r)
             }
-            Body::Ufunc(rule, emit) => crate::ops::ufunc::emit_call(&mut self.cx, &call, op, rule, emit, Chain::default()),
+            Body::Ufunc(rule, emit) => self.cx.guarded_lists(Some(op), &args, &types, |cx| crate::ops::ufunc::emit_call(cx, &call, op, rule, emit, Chain::default())),
             Body::Py(path) => Err(Diagnostic::internal(format!("{path} was not resolved to an instance"))),
         }
+    }
+
+    /// The locks of lists that are joined into one loop with arrays.
+    fn lock_operands(&mut self, node: &InstNode) -> Result<Option<Unlocked>> {
+        let Some(guard) = self.cx.guard else { return Ok(None) };
+        let mut args = vec![];
+        for a in &node.args { args.push(self.val(*a)?); }
+        let types: Vec<Type> = node.args.iter().map(|a| self.ty(*a)).collect();
+        Ok(self.cx.lock(&guard.locks(None, &args, &types)))
     }
 
     /// Steps in one loop: each but the last adds to the chain, which the last one runs.

@@ -6,6 +6,7 @@
 
 use super::cx::{Generators, LowerCx, Options, Resume, Val};
 use super::func::FuncLower;
+use super::guard::Guard;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
 use crate::infer::session::{Session, generator_id};
@@ -111,7 +112,7 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
 }
 
 /// The function that makes a generator, and the one that resumes it.
-pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators) -> Result<Vec<lir::Func>> {
+pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators, guard: Option<&Guard>) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
     let l = layout(func)?;
@@ -121,6 +122,7 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], sig.results[1..].to_vec(), options, generators);
     cx.resumes = true;
+    cx.guard = guard;
     let mut entry = cx.b.block;
     let start = cx.b.new_block(&[]);
     let index = cx.b.load(Ty::I64, params[1], offset!(Frame.resume), Alias::Frame);
@@ -324,8 +326,16 @@ pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val,
     let g = cx.generators.get(&id).ok_or_else(|| {
         Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
     })?;
-    let r = cx.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
-    Ok((state.to_vec(), r[0], r[1..].to_vec()))
+    if !cx.guard.is_some_and(|g| g.generators) {
+        let r = cx.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
+        return Ok((state.to_vec(), r[0], r[1..].to_vec()));
+    }
+    // Another iteration may be in the middle of it.
+    cx.helper(&crate::ops::generator::frame_enter, &[state[0]]);
+    let r = cx.b.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
+    cx.b.helper(&crate::ops::generator::frame_leave, &[state[0]]);
+    cx.check_status(r[0]);
+    Ok((state.to_vec(), r[1], r[2..].to_vec()))
 }
 
 /// Name and signature of the resume function of a generator type.

@@ -1,8 +1,7 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
 //! [`fuse`] joins operations on arrays, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
-//! arrays in parallel, [`generator`] turns a
-//! generator into a frame and a resume function, [`gpu`] makes kernels.
+//! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels.
 
 pub mod arrays;
 pub mod cast;
@@ -10,6 +9,7 @@ pub mod constants;
 pub mod cx;
 pub mod func;
 pub mod generator;
+pub mod guard;
 pub mod fuse;
 pub mod gpu;
 pub mod lazy;
@@ -70,6 +70,7 @@ pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Opti
 fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, notes: &mut HashMap<InstanceId, Vec<Note>>) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
+    let guard = guard::find(session);
     let (mut seen, mut regions) = (HashSet::from([root]), HashSet::new());
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
@@ -81,10 +82,11 @@ fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, n
         ownership::insert_references(&mut func);
         for id in bodies(&func) { if regions.insert(id) { let t = target(session, id); module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params)); } }
         for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }
+        let guard = guard.as_ref().filter(|g| g.covers(id));
         if inst.func.is_generator {
-            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators)?);
+            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators, guard)?);
         } else {
-            let (funcs, noted) = func::lower_function(session, id, &func, &typed.globals, options, &generators)?;
+            let (funcs, noted) = func::lower_function(session, id, &func, &typed.globals, options, &generators, guard)?;
             module.funcs.extend(funcs);
             if func.parallel.any() { notes.insert(id, noted); }
         }

@@ -88,6 +88,8 @@ impl Pieces {
         let part = if op.name() == "operator.setitem" { Parts::SETITEM } else if op.lazy.is_some() { Parts::REDUCTION } else if augmented { Parts::INPLACE } else { Parts::NUMPY };
         (self.wanted, self.used) = (self.parts.has(part), false);
     }
+    /// The operation in progress holds locks, which those who help with it would not.
+    pub fn forgo(&mut self) { self.wanted = false; }
     /// Whether the operation in progress may run in parallel.
     pub fn wanted(&self) -> bool { self.wanted }
     /// What a kernel of the run-time is told, beside its first number.

@@ -329,6 +329,13 @@ pub fn make(cx: &mut LowerCx<'_>, elem: Type, cap: Value) -> Value {
 
 /// Appends a value whose references move into the list.
 pub fn push_owned(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
+    let lock = cx.push_lock(list);
+    let before = cx.lock(&lock);
+    push_in_place(cx, list, elem, val);
+    cx.unlock(before);
+}
+
+fn push_in_place(cx: &mut LowerCx<'_>, list: Value, elem: Type, val: &[Value]) {
     let n = len(cx, list);
     let cap = cx.b.load(Ty::I64, list, offset!(List.cap), Alias::Object);
     let full = cx.b.bin(Op::IcmpSge, n, cap);

@@ -20,6 +20,11 @@ crate::runtime_fns! {
     /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers, each piece has streams of its own.
     /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    /// Takes the locks of one list or two (the second may be null), or of all there are where both are null, for as long as something is done with them that iterations
+    /// of a parallel loop may do at the same time.
+    fn parallel_lock(a: P, b: P) [Writes, Never];
+    /// Gives them back.
+    fn parallel_unlock(a: P, b: P) [Writes, Never];
     /// How many threads a parallel loop of this thread may use.
     fn parallel_threads() -> i64 [Reads, Never];
     /// Sets that; ValueError where there are not so many.

@@ -6,6 +6,7 @@
 //! * The exception of the first failing piece counts; pieces behind it are not begun, and running ones are asked to stop when they next poll.
 //! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what they call may take it.
 
+pub mod lock;
 pub mod native;
 pub mod pool;
 pub mod region;
@@ -23,7 +24,6 @@ use tierup_core::layout::List;
 use tierup_core::ops::parallel::Helpers;
 use tierup_core::rt::{Ctx, P};
 
-pub use pool::after_fork;
 pub use region::poll;
 
 impl Helpers for Native {
@@ -53,11 +53,19 @@ impl Helpers for Native {
         // SAFETY: as above.
         unsafe { or_raise(ctx, run()) }
     }
+    unsafe fn parallel_lock(a: P, b: P) { lock::take(a, b) }
+    unsafe fn parallel_unlock(a: P, b: P) { lock::give(a, b) }
     unsafe fn parallel_threads() -> i64 { settings::threads() as i64 }
     unsafe fn parallel_set_threads(ctx: Ctx, n: i64) { unsafe { or_raise(ctx, settings::set_threads(n)) } }
     unsafe fn parallel_thread_id() -> i64 { region::thread_id() }
     unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
     unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }
+}
+
+/// In a forked child.
+pub fn after_fork() {
+    pool::after_fork();
+    lock::after_fork();
 }
 
 /// Lists that iterations share: a change of length raises, since others may be reading. Their spare room is hidden meanwhile, for it would be used without a look.
