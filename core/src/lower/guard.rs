@@ -128,6 +128,9 @@ impl Guard {
     }
 }
 
+/// Whether the result is the first operand under another name.
+fn renames(op: &Op) -> bool { matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast) || matches!(op, Op::Apply(op) if is_one_of(op, &["operator.iadd", "operator.imul"])) }
+
 /// Whether a list was made by the function itself and nobody else has it when the instruction `at` comes.
 fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     let makes = |v: Value| func.blocks.iter().enumerate().find_map(|(b, data)| data.insts.iter().position(|i| func.inst(*i).result == Some(v)).map(|k| (b, k)));
@@ -136,12 +139,9 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     let (home, maker) = loop {
         let Some((b, k)) = makes(made) else { return false };
         let node = func.inst(func.blocks[b].insts[k]);
-        match node.op {
-            Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast => made = node.args[0],
-            Op::Apply(op) if op.paths.contains(&"operator.iadd") || op.paths.contains(&"operator.imul") => made = node.args[0],
-            Op::Apply(op) if is_one_of(op, MAKERS) => break (b, k),
-            _ => return false,
-        }
+        if renames(&node.op) { made = node.args[0]; continue; }
+        if matches!(node.op, Op::Apply(op) if is_one_of(op, MAKERS)) { break (b, k); }
+        return false;
     };
     let mut names = HashSet::from([made]);
     let mut found = true;
@@ -149,21 +149,13 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     while found {
         found = false;
         for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
-            let same = match node.op {
-                Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast => true,
-                Op::Apply(op) => op.paths.contains(&"operator.iadd") || op.paths.contains(&"operator.imul"),
-                _ => false,
-            };
-            if same && node.args.first().is_some_and(|a| names.contains(a)) && let Some(r) = node.result { found |= names.insert(r); }
+            if renames(&node.op) && node.args.first().is_some_and(|a| names.contains(a)) && let Some(r) = node.result { found |= names.insert(r); }
         }
     }
     let gives_away = |i: Inst| {
         let node = func.inst(i);
-        let kept = match node.op {
-            Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast => true,
-            Op::Apply(op) => is_one_of(op, SHALLOW) && !is_one_of(op, &["list.build", "tuple.build", "builtins.iter", "cell.new"]) || is_one_of(op, &["builtins.len", "operator.truth"]),
-            _ => false,
-        };
+        let looks = |op| is_one_of(op, SHALLOW) && !is_one_of(op, &["list.build", "tuple.build", "builtins.iter", "cell.new"]) || is_one_of(op, &["builtins.len", "operator.truth"]);
+        let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if looks(op));
         node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0)) || node.unwind.as_ref().is_some_and(|u| u.args.iter().any(|a| names.contains(a)))
     };
     for (b, data) in func.blocks.iter().enumerate() {
