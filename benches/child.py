@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter, process_time, thread_time
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE / "programs")]
+sys.path[:0] = [str(HERE), str(HERE / "programs"), str(HERE / "arrays")]
 SIDE = os.environ["BENCH_SIDE"]
 
 

@@ -36,7 +36,8 @@ def programs():
 
 def attribute(program, name, default):
     """A constant that a program states about itself, read without running it."""
-    for node in ast.parse((HERE / "programs" / f"{program}.py").read_text()).body:
+    source = next(path for folder in ("programs", "arrays") if (path := HERE / folder / f"{program}.py").exists())
+    for node in ast.parse(source.read_text()).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name:
             return ast.literal_eval(node.value)
     return default
@@ -295,7 +296,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, weights; left out: all but the last, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, arrays, weights; left out: all but the last, or the short ones with --quick")
     parser.add_argument("--programs", default="")
     parser.add_argument("--busy", action="store_true", help="the machine is not idle: the view curve1 counts processor time")
     parser.add_argument("--curve-steps", type=int, default=12, help="points of a curve, less one; a curve covers six orders of magnitude")
@@ -311,12 +312,14 @@ def main():
     begin = time.monotonic()
     session = Session(options)
     sys.modules.setdefault("harness", sys.modules["__main__"])  # one module, whoever imports it
+    import array_programs
     import tiers
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1")
+    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1,arrays")
+    elsewhere = tiers.views() | array_programs.views()
     for view in views.split(","):
-        tiers.views()[view](session) if view in tiers.views() else getattr(session, view)()
+        elsewhere[view](session) if view in elsewhere else getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)
     session.report["failures"] = session.failures
     session.report["machine"] = machine()
