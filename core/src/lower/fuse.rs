@@ -94,8 +94,13 @@ fn definitions(func: &Func) -> HashMap<Value, Inst> {
 /// The operation, if it makes an array element by element and that never fails but for shapes.
 fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
     let Op::Apply(op) = node.op else { return None };
-    let Body::Ufunc(..) = op.body else { return None };
     let array = func.types[node.result?.index()].as_array().filter(|a| a.ndim > 0)?;
+    if op.converts {
+        // A copy of the same type may be asked for to keep what is overwritten later, and may be the array itself.
+        let from = func.types[node.args[0].index()].as_array()?;
+        return (from.dtype != array.dtype && from.dtype.is_number() && array.dtype.is_number()).then_some(op);
+    }
+    let Body::Ufunc(..) = op.body else { return None };
     let (n, given) = (ufunc::inputs(op), node.args.len());
     // Neither `where=` nor `dtype=`, and no `out`.
     if op.raises_for_elements && !(array.dtype.is_float() || array.dtype.is_complex()) || given != op.spec().params.len() || node.args[n..].iter().any(|a| *func.types[a.index()] != Kind::None) { return None; }

@@ -6,9 +6,10 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, load_element, store_element};
+use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
 
 type Result1 = Result<Answer>;
@@ -72,7 +73,7 @@ pub static OPS: &[OpDef] = &[
     // Copies and conversions.
     OpDef::new(&["array.copy"], "a, order='C'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
     OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
-    OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().doc("A copy with elements converted to another type."),
+    OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().converts().lazy(0, emit_astype_lazy).doc("A copy with elements converted to another type."),
     OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view)).raises().aliases().doc("The same memory under another dtype."),
     OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
         if refuse_readonly(cx, c) { return Ok(vec![]); }
@@ -374,6 +375,19 @@ fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         return Ok(c.args[0].clone());
     }
     Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
+}
+
+/// Elements that are yet to be computed, converted as they come.
+fn emit_astype_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
+    let r = result_array(c.ret)?;
+    let out = ArrayVal::alloc(cx, r.dtype, &e.shape, r.layout, false)?;
+    cx.guarded(&[out.owner], |cx| elementwise(cx, &out, &e.lazy.arrays, e.lazy.cost(), &mut |cx, p, at| {
+        let v = e.element(cx, at)?;
+        let v = cast::cast(cx, &v, e.dtype, r.dtype)?;
+        store_element(cx, p, r.dtype, &v);
+        Ok(())
+    }))?;
+    Ok(out.pack())
 }
 
 fn view_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {

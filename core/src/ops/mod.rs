@@ -75,12 +75,14 @@ pub struct OpDef {
     pub kernel: Option<kernel::Map>,
     /// Which operand may be elements that are yet to be computed, and how the operation is carried out then.
     pub lazy: Option<(usize, LazyEmit)>,
+    /// Whether it copies an array, its first operand, into another element type, and so may be a step of a chain.
+    pub converts: bool,
     pub doc: &'static str,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, raises_for_elements: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, doc: "" }
+        OpDef { paths, params, body, effect: Effect::Pure, raises: false, raises_for_elements: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, converts: false, doc: "" }
     }
     /// May raise.
     pub const fn raises(mut self) -> OpDef { self.raises = true; self }
@@ -100,6 +102,7 @@ impl OpDef {
     pub const fn kernel(mut self, map: kernel::Map) -> OpDef { self.kernel = Some(map); self }
     /// The operand need not be in memory: `emit` gets what computes its elements.
     pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef { self.lazy = Some((operand, emit)); self }
+    pub const fn converts(mut self) -> OpDef { self.converts = true; self }
     pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
     pub fn name(&self) -> &'static str { self.paths[0] }
     /// The parameters, parsed once for each spelling.

@@ -13,8 +13,8 @@ use crate::lower::lazy::{Lazy, Operand, Step};
 use crate::lower::pieces::SLOW;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
-/// Number of inputs: a last parameter called `out` is no input.
-pub fn inputs(op: &OpDef) -> usize { op.spec().params.len() - has_out(op) as usize }
+/// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
+pub fn inputs(op: &OpDef) -> usize { if op.converts { 1 } else { op.spec().params.len() - has_out(op) as usize } }
 
 /// Whether a path names what NumPy calls a ufunc: one with `out`.
 pub fn is_ufunc(path: &str) -> bool { super::lookup(path).iter().any(|op| matches!(op.body, super::Body::Ufunc(..)) && has_out(op)) }
@@ -219,8 +219,13 @@ impl Chain {
 
     /// A step in the middle of a chain: an operation that makes an array of type `result`.
     pub fn step(&mut self, cx: &mut LowerCx<'_>, op: &'static OpDef, args: &[Val], types: &[Type], consts: &[Option<Const>], result: Type) -> Result<()> {
-        let super::Body::Ufunc(rule, emit) = op.body else { return Err(Diagnostic::internal("a chain of what is not elementwise")) };
         let n = inputs(op);
+        if let (true, Some(to)) = (op.converts, result.as_array()) {
+            let typed = Answer { args: vec![to.dtype], ..Answer::of(to.dtype) };
+            self.add(cx, op, &typed, |_, c| Ok(c.args[0].clone()), &args[..n], &types[..n], &consts[..n], result)?;
+            return Ok(());
+        }
+        let super::Body::Ufunc(rule, emit) = op.body else { return Err(Diagnostic::internal("a chain of what is not elementwise")) };
         let all: Vec<Arg> = types[..n].iter().zip(consts).map(|(t, c)| Arg { ty: *t, konst: c.clone() }).collect();
         let typed = chosen_loop(op, rule, &element_args(&all), true, None)?;
         self.add(cx, op, &typed, emit, &args[..n], &types[..n], &consts[..n], result)?;
