@@ -70,8 +70,6 @@ def main():
     ratio = (mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * mp.mpf("1.0001")
     log_rest = near_zero(sqrt_of(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3), [mp.mpf(2) / (2 * k + 3) for k in range(8)])
     show("LOG", "(2 atanh s - 2 s) / s³ by s², where s is (m - 1) / (m + 1) for m from √½ to √2", log_rest, 0, ratio**2, 7)
-    show("LOG_TAIL", "what that lacks of 2/3, divided by s²",
-         near_zero(lambda z: (log_rest(z) - mp.mpf(2) / 3) / z, [mp.mpf(2) / (2 * k + 5) for k in range(8)]), 0, ratio**2, 7)
     quarter = (mp.pi / 4 * mp.mpf("1.00001")) ** 2
     show("SIN", "(sin x - x) / x³ by x² for |x| below π/4",
          near_zero(sqrt_of(lambda x: (mp.sin(x) - x) / x**3), [(-1) ** (k + 1) / mp.factorial(2 * k + 3) for k in range(8)]), 0, quarter, 6)
@@ -94,6 +92,32 @@ def main():
     asin_terms = [mp.factorial(2 * k + 2) / (mp.mpf(4) ** (k + 1) * mp.factorial(k + 1) ** 2 * (2 * k + 3)) for k in range(8)]
     show("ASIN", "(asin x - x) / x³ by x² for |x| up to ½", near_zero(sqrt_of(lambda x: (mp.asin(x) - x) / x**3), asin_terms), 0, mp.mpf("0.2501"), 13)
     show("CBRT", "x to the power -1/3 from 1 to 8, roughly", lambda x: x ** (-mp.mpf(1) / 3), 1, 8, 6)
+
+    parts("TWO_OVER_ROOT_PI", "2 / √π", 2 / mp.sqrt(mp.pi))
+    erf_terms = [2 / mp.sqrt(mp.pi) * (-1) ** (k + 1) / (mp.factorial(k + 1) * (2 * k + 3)) for k in range(8)]
+    show("ERF", "(erf x - 2 x / √π) / x³ by x² for |x| up to 0.7", near_zero(sqrt_of(lambda x: (mp.erf(x) - 2 * x / mp.sqrt(mp.pi)) / x**3), erf_terms), 0, mp.mpf("0.491"), 10)
+    low, high = 1 / mp.mpf(31), 1 / mp.mpf("3.699")
+    middle = mp.mpf(float((low + high) / 2))
+    print("/// Halfway between 1 / 31 and 1 / 3.7.")
+    print(f"pub const ERFC_MIDDLE: f64 = {float(middle)!r};")
+    def even(w):
+        x = 1 / (w + middle) - 3
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+    show("ERFC", "(1 + 2 x) e^(x²) erfc x by 1 / (x + 3) less that, for x from 0.7 to 28", even, low - middle, high - middle, 23)
+    # Powers: of what the three factors leave.
+    widest = mp.mpf("0.0745")
+    log2_rest = near_zero(sqrt_of(lambda s: (2 * mp.atanh(s) - 2 * s) / s**3 / mp.log(2)), [mp.mpf(2) / (2 * k + 3) / mp.log(2) for k in range(8)])
+    show("LOG2_SERIES", "(2 atanh s - 2 s) / s³ / log 2 by s² for |s| up to 0.0745", log2_rest, 0, widest**2, 6)
+    parts("LOG2_TWO", "2 / log 2", 2 / mp.log(2))
+    logs = [-mp.log(mp.mpf(c), 2) for c in ("1.25", "1", "0.75")]
+    firsts = [mp.nint(x * 2**38) / 2**38 for x in logs]
+    print("/// What the factors of `pow` take away from the logarithm to base 2, with 38 bits behind the point, and the rest.")
+    print(f"pub const LOG2_FACTORS: [[f64; 3]; 2] = [[{', '.join(repr(float(x)) for x in firsts)}], [{', '.join(repr(float(x - y)) for x, y in zip(logs, firsts))}]];")
+    near_half = mp.mpf("0.5001")
+    parts("LN_2", "log 2", mp.log(2))
+    exp2_rest = near_zero(lambda x: (mp.mpf(2) ** x - 1 - x * mp.log(2)) / x**2, [mp.log(2) ** (k + 2) / mp.factorial(k + 2) for k in range(8)])
+    show("EXP2", "(2^x - 1 - x log 2) / x² for |x| up to ½", exp2_rest, -near_half, near_half, 11)
+    show("EXP2_SINGLE", "2^x for |x| up to ½, for float32", lambda x: mp.mpf(2) ** x, -near_half, near_half, 8)
 
 
 if __name__ == "__main__":

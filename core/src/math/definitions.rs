@@ -1,7 +1,7 @@
 //! Which helpers are defined in this module, and their definitions as LIR functions.
 
 use super::emit::Node;
-use super::{Rare, exp, hyperbolic, inverse, log, roots, trig};
+use super::{Rare, error, exp, hyperbolic, inverse, log, power, roots, trig};
 use crate::lir::builder::Builder;
 use crate::lir::{Func, Op, Signature, Ty, Value};
 use crate::ops::mathfn as m;
@@ -16,7 +16,7 @@ macro_rules! one { ($helper:ident, $($f:ident)::+) => { Definition { helper: &m:
 macro_rules! two { ($helper:ident, $($f:ident)::+) => { Definition { helper: &m::$helper, write: |a| $($f)::+(a[0], a[1]).value } }; }
 macro_rules! rare { ($helper:ident, $F:ty) => { Definition { helper: &m::$helper, write: |a| <$F as Rare>::rare(a[0]).value } }; }
 
-/// float32 has the definitions of float64.
+/// float32 has the definitions of float64, but for `pow`, which needs far less for it.
 static ALL: &[Definition] = &[
     one!(f64_exp, exp::exp), one!(f32_exp, exp::exp),
     one!(f64_exp2, exp::exp2), one!(f32_exp2, exp::exp2),
@@ -37,7 +37,10 @@ static ALL: &[Definition] = &[
     one!(f64_asinh, hyperbolic::asinh), one!(f32_asinh, hyperbolic::asinh),
     one!(f64_acosh, hyperbolic::acosh), one!(f32_acosh, hyperbolic::acosh),
     one!(f64_atanh, hyperbolic::atanh), one!(f32_atanh, hyperbolic::atanh),
+    one!(f64_erf, error::erf), one!(f32_erf, error::erf),
+    one!(f64_erfc, error::erfc), one!(f32_erfc, error::erfc),
     one!(f64_cbrt, roots::cbrt), one!(f32_cbrt, roots::cbrt),
+    two!(f64_pow, power::pow), two!(f32_pow, power::pow_single),
     two!(f64_atan2, inverse::atan2), two!(f32_atan2, inverse::atan2),
     two!(f64_hypot, roots::hypot), two!(f32_hypot, roots::hypot),
 ];

@@ -74,6 +74,7 @@ impl Real for Node<'_, '_> {
     fn fma(self, a: Self, c: Self) -> Self { self.with(|b| b.ternary(Op::Fma, self.value, a.value, c.value)) }
     fn size(self) -> Self { self.un(Op::Fabs) }
     fn root(self) -> Self { self.un(Op::Fsqrt) }
+    fn whole(self) -> Self { self.un(Op::Ffloor) }
     fn signed(self, sign: Self) -> Self { self.bin(Op::Fcopysign, sign) }
     fn below(self, other: Self) -> Self { self.bin(Op::FcmpLt, other) }
     fn is(self, other: Self) -> Self { self.bin(Op::FcmpEq, other) }

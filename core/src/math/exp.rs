@@ -16,13 +16,25 @@ pub struct Parts<R: Real> {
 /// Of a number small enough for `n` to fit (a few thousand).
 #[inline(always)]
 pub fn parts<R: Real>(x: R) -> Parts<R> {
-    let shifted = x.fma_of(LOG2_E[0], SHIFT);
-    let n = shifted - SHIFT;
-    // The first part of log 2 has so few bits that this is exact.
-    let r = n.fma(x.of(-LN2[0]), x);
+    let (shifted, n, r) = reduced(x);
     let low = n * -LN2[1];
     // Where `r` is the smaller one, what is lost is far below the last bit of the result.
     series(shifted, Sum::ordered(r, low))
+}
+
+/// Of a sum.
+#[inline(always)]
+pub fn parts_of<R: Real>(x: Sum<R>) -> Parts<R> {
+    let (shifted, n, r) = reduced(x.hi);
+    series(shifted, Sum::ordered(r, n.fma(r.of(-LN2[1]), x.lo)))
+}
+
+/// The number that holds `n`, `n`, and what the first part of its multiple of log 2 leaves, which has so few bits that this is exact.
+#[inline(always)]
+fn reduced<R: Real>(x: R) -> (R, R, R) {
+    let shifted = x.fma_of(LOG2_E[0], SHIFT);
+    let n = shifted - SHIFT;
+    (shifted, n, n.fma(x.of(-LN2[0]), x))
 }
 
 #[inline(always)]
@@ -48,6 +60,9 @@ impl<R: Real> Parts<R> {
         let one = Sum::ordered(self.r.of(1.0), self.r);
         Sum { hi: one.hi, lo: one.lo + self.rest }
     }
+    /// `2^(n + more)`, an ordinary number.
+    #[inline(always)]
+    pub fn power(&self, more: i64) -> R { ((self.shifted.bits() + (1023 + more - SHIFT.to_bits() as i64)) << 52).real() }
 }
 
 /// Keeps NaN; beyond these limits results are 0 and infinite.
@@ -83,8 +98,7 @@ pub fn exp2<R: Real>(x: R) -> R {
 #[inline(always)]
 pub fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
     let p = parts(x);
-    let n = p.shifted.bits() - SHIFT.to_bits() as i64;
-    let factor = ((n + 1021) << 52).real();
+    let factor = p.power(-2);
     let whole = Sum::exact(factor, x.of(-0.25));
     let linear = Sum::exact(whole.hi, factor * p.r);
     Sum::ordered(linear.hi, linear.lo + factor.fma(p.rest, whole.lo))

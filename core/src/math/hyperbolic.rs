@@ -1,7 +1,7 @@
 //! Hyperbolic functions and their inverses, through `e^x - 1` and `log(1 + x)` as sums of two numbers.
 
-use super::exp::{clamped, quarter_expm1};
-use super::log::parts1p;
+use super::exp::{clamped, parts, quarter_expm1};
+use super::log::log1p_of;
 use super::{Real, Sum, root};
 
 /// Numbers whose function is themselves.
@@ -17,12 +17,16 @@ pub fn sinh<R: Real>(x: R) -> R {
     odd(x, u.add(w.scaled(x.of(0.25))).value() * 2.0)
 }
 
+/// `2 (u + 1 / (16 u))` where `u` is a quarter of `e^x`.
 #[inline(always)]
 pub fn cosh<R: Real>(x: R) -> R {
-    let u = quarter_expm1(clamped(x.size(), 0.0, 710.5));
-    let e = Sum::exact(u.hi, x.of(0.25));
-    let e = Sum::ordered(e.hi, e.lo + u.lo);
-    e.add(Sum::of(x.of(0.0625)).over(e)).value() * 2.0
+    let p = parts(clamped(x.size(), 0.0, 710.5));
+    let e = p.sum();
+    let u = Sum::ordered(e.hi, e.lo).scaled(p.power(-2));
+    let w = x.of(0.0625) / u.hi;
+    let lacks = (-w).fma(u.lo, (-w).fma(u.hi, x.of(0.0625)));
+    let both = Sum::ordered(u.hi, w);
+    (both.hi + (both.lo + lacks.fma(w * 16.0, u.lo))) * 2.0
 }
 
 #[inline(always)]
@@ -38,19 +42,21 @@ const LARGE: f64 = 1e10;
 /// `log(1 + h)`, or of `2 a` where that is large.
 #[inline(always)]
 fn logarithm<R: Real>(large: R::Truth, a: R, h: Sum<R>) -> R {
-    let log = parts1p(Sum::pick(large, Sum::ordered(a, a.of(-1.0)), h));
-    let two = Sum { hi: a.of(std::f64::consts::LN_2), lo: a.of(2.319_046_813_846_299_6e-17) };
-    Sum::pick(large, log.add(two), log).value()
+    log1p_of(Sum::pick(large, Sum::ordered(a, a.of(-1.0)), h), R::pick(large, a.of(1.0), a.of(0.0)))
 }
 
-/// `log(x + √(x² + 1))`, as `log(1 + x + x² / (1 + √(x² + 1)))`.
+/// `log(x + √(x² + 1))`, as `log(1 + x + t)` where `t` is `√(x² + 1) - 1`, which is `x² / (1 + √(x² + 1))`.
 #[inline(always)]
 pub fn asinh<R: Real>(x: R) -> R {
     let large = x.size().over(LARGE);
     let a = R::pick(large, x.of(1.0), x.size());
     let square = Sum::product(a, a);
-    let r = root(square.add(Sum::of(x.of(1.0)))).add(Sum::of(x.of(1.0)));
-    let h = square.over(r).add(Sum::of(a));
+    let r = (square.hi + 1.0).root();
+    let t = square.hi / (r + 1.0);
+    // `t² + 2 t` is `x²`; what it lacks corrects `t`.
+    let lacks = ((-t).fma(t, square.hi) - t * 2.0) + square.lo;
+    let h = Sum::ordered(a, t);
+    let h = Sum { hi: h.hi, lo: lacks.fma(x.of(0.5) / r, h.lo) };
     let r = logarithm(large, x.size(), h).signed(x);
     R::pick(x.size().under(1e-150) | !x.size().under(f64::INFINITY), x, r)
 }
@@ -60,8 +66,11 @@ pub fn asinh<R: Real>(x: R) -> R {
 pub fn acosh<R: Real>(x: R) -> R {
     let large = x.over(LARGE);
     let t = R::pick(large, x.of(1.0), x - 1.0);
-    let h = root(Sum::product(t, t).add(Sum::of(t * 2.0))).add(Sum::of(t));
-    let r = logarithm(large, x, h);
+    let square = Sum::product(t, t);
+    let under = Sum::exact(t * 2.0, square.hi);
+    let r = root(Sum { hi: under.hi, lo: under.lo + square.lo });
+    let h = Sum::ordered(r.hi, t);
+    let r = logarithm(large, x, Sum { hi: h.hi, lo: h.lo + r.lo });
     let r = R::pick(x.under(1.0), x.of(f64::NAN), r);
     R::pick(x.under(f64::INFINITY), r, x)
 }
@@ -71,7 +80,7 @@ pub fn acosh<R: Real>(x: R) -> R {
 pub fn atanh<R: Real>(x: R) -> R {
     let a = x.size();
     let h = Sum::of(a * 2.0).over(Sum::ordered(a.of(1.0), -a));
-    let r = parts1p(h).value() * 0.5;
+    let r = log1p_of(h, a.of(0.0)) * 0.5;
     let edge = a.of(f64::INFINITY).or(a.equals(1.0), f64::NAN);
     odd(x, R::pick(a.under(1.0), r, edge))
 }

@@ -2,7 +2,7 @@
 //!
 //! `x` is `2^k m` with `m` from √½ to √2, and with `f = m - 1` and `s = f / (2 + f)`, log m is `2 atanh s`, an odd series in `s`.
 
-use super::coefficients::{LN2, LOG, LOG_TAIL, LOG2_E, LOG10_2, LOG10_E};
+use super::coefficients::{LN2, LOG, LOG2_E, LOG10_2, LOG10_E};
 use super::{Bits, Real, Sum, poly};
 
 const ROOT_HALF: i64 = std::f64::consts::FRAC_1_SQRT_2.to_bits() as i64;
@@ -68,57 +68,67 @@ fn plain<R: Real>(Split { k, m, .. }: Split<R>) -> R {
     whole.hi + rest
 }
 
-/// `log(1 + f.hi + f.lo)` with an error of about 2^-64 of it, for a sum from √½ to √2.
+/// `log m` as a sum, with an error of a few units of its second part.
 #[inline(always)]
-fn near_one<R: Real>(f: Sum<R>) -> Sum<R> {
-    let d = Sum::ordered(f.hi.of(2.0), f.hi);
-    let s = f.over(Sum { hi: d.hi, lo: d.lo + f.lo });
-    let z = s.mul(s);
-    let cube = z.mul(s);
-    // 2/3 of the cube with care, the rest of the series without.
-    let third = cube.times(&[2.0 / 3.0, 3.700_743_415_417_188e-17, 0.0]);
-    let tail = cube.hi * (z.hi * poly(z.hi, &LOG_TAIL));
-    let first = Sum::ordered(s.hi * 2.0, third.hi);
-    Sum::ordered(first.hi, first.lo + (s.lo * 2.0 + (third.lo + tail)))
+fn near_one<R: Real>(m: R) -> Sum<R> {
+    let f = m - 1.0;
+    let s = f / (f + 2.0);
+    let z = s * s;
+    let tail = z * poly(z, &LOG);
+    let half = f * f * 0.5;
+    let first = Sum::ordered(f, -half);
+    Sum { hi: first.hi, lo: s.fma(half + tail, first.lo) }
 }
 
+/// `log(2^more (1 + h.hi + h.lo))` for a sum above -1.
 #[inline(always)]
-fn with_exponent<R: Real>(k: R, log: Sum<R>) -> Sum<R> {
-    let whole = Sum::exact(k * LN2[0], log.hi);
-    Sum::ordered(whole.hi, whole.lo + k.fma(k.of(LN2[1]), log.lo))
-}
-
-/// `log(1 + h.hi + h.lo)` for a sum above -1.
-#[inline(always)]
-pub fn parts1p<R: Real>(h: Sum<R>) -> Sum<R> {
+pub fn log1p_of<R: Real>(h: Sum<R>, more: R) -> R {
     let u = Sum::exact(h.hi.of(1.0), h.hi);
     let Split { k, m, shift } = split_normal(u.hi);
     // 2^-k, or where that is too small a number, nothing: the sum has no second part there.
     let factor = R::pick(h.hi.over(1e300), h.hi.of(0.0), (h.hi.of(1.0).bits() - shift).real());
     let plain = k.equals(0.0);
-    let f = Sum::exact(m - 1.0, (u.lo + h.lo) * factor);
-    with_exponent(k, near_one(Sum::pick(plain, h, f)))
+    let f = R::pick(plain, h.hi, m - 1.0);
+    let rest = R::pick(plain, h.lo, (u.lo + h.lo) * factor);
+    let s = f / (f + 2.0);
+    let z = s * s;
+    let tail = z * poly(z, &LOG);
+    let half = f * f * 0.5;
+    let k = k + more;
+    let whole = Sum::ordered(k * LN2[0], f);
+    // The derivative of log(1 + f) is nearly 1 - f + f².
+    let small = rest.fma(f.fma(f - 1.0, f.of(1.0)), k.fma(k.of(LN2[1]), whole.lo));
+    whole.hi + (s.fma(half + tail, small) - half)
+}
+
+/// A multiple of a sum whose second part may be as large as it likes.
+#[inline(always)]
+fn scaled<R: Real>(x: Sum<R>, c: &[f64; 3]) -> Sum<R> {
+    let p = Sum::product(x.hi, x.hi.of(c[0]));
+    Sum { hi: p.hi, lo: x.lo.fma(x.hi.of(c[0]), x.hi.fma(x.hi.of(c[1]), p.lo)) }
 }
 
 #[inline(always)]
-pub fn log2<R: Real>(x: R) -> R {
-    let Split { k, m, .. } = split(x);
-    let log = near_one(Sum::of(m - 1.0)).times(&LOG2_E);
+pub fn log2_of<R: Real>(Split { k, m, .. }: Split<R>) -> R {
+    let log = scaled(near_one(m), &LOG2_E);
     let whole = Sum::ordered(k, log.hi);
-    finished(x, whole.hi + (whole.lo + log.lo))
+    whole.hi + (whole.lo + log.lo)
 }
+
+#[inline(always)]
+pub fn log2<R: Real>(x: R) -> R { finished(x, log2_of(split(x))) }
 
 #[inline(always)]
 pub fn log10<R: Real>(x: R) -> R {
     let Split { k, m, .. } = split(x);
-    let log = near_one(Sum::of(m - 1.0)).times(&LOG10_E);
+    let log = scaled(near_one(m), &LOG10_E);
     let whole = Sum::exact(k * LOG10_2[0], log.hi);
     finished(x, whole.hi + (whole.lo + k.fma(k.of(LOG10_2[1]), log.lo)))
 }
 
 #[inline(always)]
 pub fn log1p<R: Real>(x: R) -> R {
-    let r = parts1p(Sum::of(x)).value();
+    let r = log1p_of(Sum::of(x), x.of(0.0));
     let pole = x.of(f64::NEG_INFINITY).or(x.equals(-1.0), f64::NAN);
     let r = R::pick(x.over(-1.0), r, pole);
     // Zeros keep their sign, and infinity is its own logarithm.

@@ -11,10 +11,12 @@
 mod coefficients;
 mod definitions;
 pub mod emit;
+pub mod error;
 pub mod exp;
 pub mod hyperbolic;
 pub mod inverse;
 pub mod log;
+pub mod power;
 pub mod reduce;
 pub mod roots;
 pub mod trig;
@@ -60,6 +62,8 @@ pub trait Real: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Se
     fn fma(self, a: Self, b: Self) -> Self;
     fn size(self) -> Self;
     fn root(self) -> Self;
+    /// The greatest whole number that is not above.
+    fn whole(self) -> Self;
     /// This magnitude with that sign.
     fn signed(self, sign: Self) -> Self;
     fn below(self, other: Self) -> Self::Truth;
@@ -219,6 +223,8 @@ impl Real for f64 {
     fn size(self) -> f64 { self.abs() }
     #[inline(always)]
     fn root(self) -> f64 { self.sqrt() }
+    #[inline(always)]
+    fn whole(self) -> f64 { self.floor() }
     #[inline(always)]
     fn signed(self, sign: f64) -> f64 { self.copysign(sign) }
     #[inline(always)]

@@ -4,7 +4,7 @@
 //! a processor without them takes longer ([`fused`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use tierup_core::math::{Rare, exp as e, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
+use tierup_core::math::{Rare, error, exp as e, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
 
 /// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
 static FUSES: AtomicBool = AtomicBool::new(false);
@@ -60,6 +60,8 @@ fused! {
     pub fn acosh(x: f64) -> f64 { h::acosh(x) }
     pub fn atanh(x: f64) -> f64 { h::atanh(x) }
     pub fn cbrt(x: f64) -> f64 { r::cbrt(x) }
+    pub fn erf(x: f64) -> f64 { if x.abs() <= error::NEAR { error::erf_near(x) } else { error::erf(x) } }
+    pub fn erfc(x: f64) -> f64 { error::erfc(x) }
     pub fn atan2(x: f64, y: f64) -> f64 { i::atan2(x, y) }
     pub fn hypot(x: f64, y: f64) -> f64 { r::hypot(x, y) }
     pub fn sin_large(x: f64) -> f64 { <t::Sin as Rare>::rare(x) }
@@ -109,8 +111,8 @@ pub(super) unsafe fn read(from: *const f64, step: usize, at: usize, n: usize) ->
 
 pub(super) use for_each_processor;
 
-/// A function of whole arrays. `$usual` is what vectors compute; where `$rare` holds for an element of a block, that block takes `$one`.
-macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $one:expr;)*) => { $(
+/// A function of whole arrays. A block takes `$other` where `$rare` holds for an element, else `$usual`, which does less.
+macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $other:expr;)*) => { $(
     for_each_processor! {
         /// # Safety
         /// `n` readable and `n` writable elements, which are the same or do not overlap.
@@ -121,7 +123,7 @@ macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $one:expr;)*) => 
                 let (x, mut y) = (unsafe { read(a, 1, at, here) }, [0.0; BLOCK]);
                 let mut rare = false;
                 for v in x { rare |= $rare(v); }
-                if rare { for k in 0..here { y[k] = $one(x[k]); } } else { for k in 0..BLOCK { y[k] = $usual(x[k]); } }
+                if rare { for k in 0..BLOCK { y[k] = $other(x[k]); } } else { for k in 0..BLOCK { y[k] = $usual(x[k]); } }
                 // SAFETY: as above.
                 unsafe { std::ptr::copy_nonoverlapping(y.as_ptr().cast::<u8>(), out.add(at).cast::<u8>(), here * 8) };
             }
@@ -130,11 +132,13 @@ macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $one:expr;)*) => 
 )* }; }
 
 #[inline(always)]
-fn never(_: f64) -> bool { false }
+fn is_far(x: f64) -> bool { !(x.abs() < 700.0) }
+#[inline(always)]
+fn is_no_normal(x: f64) -> bool { !((x >= f64::MIN_POSITIVE) & (x <= f64::MAX)) }
 
 arrays! {
-    exp_all: e::exp, never, exp;
-    log_all: l::log, never, log;
+    exp_all: e::exp_ordinary, is_far, e::exp;
+    log_all: l::log_ordinary, is_no_normal, l::log;
     sin_all: <t::Sin as Rare>::usual, t::is_large, sin;
     cos_all: <t::Cos as Rare>::usual, t::is_large, cos;
 }
@@ -154,9 +158,9 @@ mod tests {
         let special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e308, -1e-310, 1e19, 0.1, 1e-20, 9_007_199_254_740_993.0];
         let same = |a: f64, b: f64| a.is_nan() && b.is_nan() || a.is_sign_negative() == b.is_sign_negative() && (a.to_bits() as i64).abs_diff(b.to_bits() as i64) <= 1;
         type One = fn(f64) -> f64;
-        let ones: [(One, One); 10] = [
+        let ones: [(One, One); 12] = [
             (asin, libm::asin), (acos, libm::acos), (atan, libm::atan), (sinh, libm::sinh), (cosh, libm::cosh), (tanh, libm::tanh), (asinh, libm::asinh), (atanh, libm::atanh),
-            (cbrt, libm::cbrt), (|x| acosh(x), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+            (cbrt, libm::cbrt), (erf, libm::erf), (erfc, libm::erfc), (|x| acosh(x), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         ];
         type Two = fn(f64, f64) -> f64;
         let twos: [(Two, Two); 2] = [(atan2, libm::atan2), (hypot, libm::hypot)];

@@ -5,7 +5,6 @@
 pub mod elementary;
 mod errors;
 pub mod power;
-mod power_tables;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -67,8 +66,8 @@ impl Helpers for Native {
     unsafe fn f64_log10(x: f64) -> f64 { elementary::log10(x) }
     unsafe fn f64_log1p(x: f64) -> f64 { elementary::log1p(x) }
     unsafe fn f64_cbrt(x: f64) -> f64 { elementary::cbrt(x) }
-    unsafe fn f64_erf(x: f64) -> f64 { libm::erf(x) }
-    unsafe fn f64_erfc(x: f64) -> f64 { libm::erfc(x) }
+    unsafe fn f64_erf(x: f64) -> f64 { elementary::erf(x) }
+    unsafe fn f64_erfc(x: f64) -> f64 { elementary::erfc(x) }
     unsafe fn f64_gamma(x: f64) -> f64 { libm::tgamma(x) }
     unsafe fn f64_lgamma(x: f64) -> f64 { libm::lgamma(x) }
     unsafe fn f64_atan2(a: f64, b: f64) -> f64 { elementary::atan2(a, b) }
@@ -105,8 +104,8 @@ impl Helpers for Native {
     unsafe fn f32_log10(x: f32) -> f32 { elementary::log10(x as f64) as f32 }
     unsafe fn f32_log1p(x: f32) -> f32 { elementary::log1p(x as f64) as f32 }
     unsafe fn f32_cbrt(x: f32) -> f32 { elementary::cbrt(x as f64) as f32 }
-    unsafe fn f32_erf(x: f32) -> f32 { libm::erff(x) }
-    unsafe fn f32_erfc(x: f32) -> f32 { libm::erfcf(x) }
+    unsafe fn f32_erf(x: f32) -> f32 { elementary::erf(x as f64) as f32 }
+    unsafe fn f32_erfc(x: f32) -> f32 { elementary::erfc(x as f64) as f32 }
     unsafe fn f32_gamma(x: f32) -> f32 { libm::tgammaf(x) }
     unsafe fn f32_lgamma(x: f32) -> f32 { libm::lgammaf(x) }
     unsafe fn f32_atan2(a: f32, b: f32) -> f32 { elementary::atan2(a as f64, b as f64) as f32 }
