@@ -13,8 +13,6 @@ pytestmark = [pytest.mark.isolated]
 
 ONE = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh",
        "arctanh", "cbrt"]
-# Functions of `math` that never raise, as loops would call them.
-MATH = ["erf", "erfc"]
 TWO = ["power", "arctan2", "hypot"]
 
 # Enough for vectors and what is left over; large angles stand alone and beside others in a vector.
@@ -71,6 +69,24 @@ def test_loops_become_vectors(name):
 
 
 @needs_llvm
+@pytest.mark.parametrize("name", ["erf", "erfc"])
+def test_error_functions_agree_in_vectors_and_alone(name):
+    space = {"math": math}
+    exec(f"def f(a, out):\n    for i in range(a.shape[0]):\n        out[i] = math.{name}(a[i])\n", space)
+    expected = np.array([getattr(math, name)(float(x)) for x in NUMBERS])
+    for tier in ("interp", "0", "1"):
+        tierup.config.tier = tier
+        out = np.empty_like(NUMBERS)
+        f = tierup.njit("void(float64[::1], float64[::1])")(space["f"])
+        f(NUMBERS, out)
+        np.testing.assert_array_almost_equal_nulp(np.nan_to_num(out), np.nan_to_num(expected), 2)
+        assert np.array_equal(np.isnan(out), np.isnan(expected)) and np.array_equal(np.signbit(out[expected == 0]), np.signbit(expected[expected == 0]))
+        first = out if tier == "interp" else first
+        assert np.array_equal(bits(out), bits(first)), tier
+    assert "@llvm.fma.v" in f.inspect("llvm")
+
+
+@needs_llvm
 def test_fastmath_changes_no_elementary_function():
     a, out, fast = NUMBERS.copy(), np.empty_like(NUMBERS), np.empty_like(NUMBERS)
     tierup.config.tier = "1"
@@ -78,6 +94,37 @@ def test_fastmath_changes_no_elementary_function():
         tierup.njit(loop_over(name))(a, out)
         tierup.njit(fastmath={"contract", "reassoc"})(loop_over(name))(a, fast)
         assert np.array_equal(bits(out), bits(fast)), name
+
+
+def test_chains_have_the_bits_of_single_operations():
+    def chain(a, b):
+        c = np.exp(-a * a) / (1.0 + np.cos(b))
+        return np.log(np.abs(c) + 1.0) ** a - np.sin(c)
+
+    def single(a, b):
+        out = np.empty_like(a)
+        for i in range(a.shape[0]):
+            c = np.exp(-a[i] * a[i]) / (1.0 + np.cos(b[i]))
+            out[i] = np.power(np.log(np.abs(c) + 1.0), a[i]) - np.sin(c)
+        return out
+
+    for n in (1, 511, 512, 513, 3000):
+        a, b = np.resize(NUMBERS, n), np.resize(NUMBERS[::-1], n)
+        tierup.config.tier = "interp"
+        want = tierup.njit(single)(a, b)
+        for tier in ("interp", "0", "1") if LLVM else ("interp", "0"):
+            tierup.config.tier = tier
+            f = tierup.njit(chain)
+            assert np.array_equal(bits(f(a, b)), bits(want)), (n, tier)
+
+
+def test_tier_0_computes_chains_by_kernels():
+    """Alone, elements would take several times as long as in vectors."""
+    tierup.config.tier = "0"
+    f = tierup.njit("float64[::1](float64[::1], float64[::1])")(lambda a, b: np.exp(a) + np.sin(b))
+    text = f.inspect("lir")
+    # Arrays of different shapes still have their loop over elements.
+    assert "@array_map" in text and "@array_in_blocks" not in text and text.count("@f64_sin") == 1, text
 
 
 def test_scalars_have_the_bits_of_arrays():

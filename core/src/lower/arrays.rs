@@ -207,18 +207,25 @@ pub fn elementwise(
 /// What does elements of contiguous arrays: the first, and how many.
 pub type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
 
+/// How contiguous arrays are done other than by a loop over elements: always, or where a tier asks for it.
+pub enum Whole<'a> { Kernel(Box<Kernel<'a>>), InBlocks(Box<Kernel<'a>>) }
+
 /// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many simple operations.
 pub fn elementwise_or(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>, kernel: Option<&Kernel<'_>>,
+    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>, whole: Option<&Whole<'_>>,
 ) -> Result<()> {
     let n = to.shape.len();
     if n == 0 { return nested(cx, to, from, cost, body); }
     let alike = to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
     if !alike { return nested(cx, to, from, cost, body); }
     let total = to.size(cx);
-    let flat = |cx: &mut LowerCx<'_>, first: Value, end: Value, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match kernel {
+    let flat = |cx: &mut LowerCx<'_>, first: Value, end: Value, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match whole {
         None => flat(cx, to, from, (first, end), body),
-        Some(run) => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
+        Some(Whole::Kernel(run)) => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
+        Some(Whole::InBlocks(run)) => {
+            let (count, blocks) = (cx.b.bin(Op::Isub, end, first), cx.helper_value(&kernel::array_in_blocks, &[]));
+            cx.if_else(blocks, |cx| run(cx, first, count).map(|()| vec![]), |cx| flat(cx, to, from, (first, end), body).map(|()| vec![])).map(|_| ())
+        }
     };
     let same = same_shapes(cx, &to.shape, from);
     let Some(same) = same else {

@@ -83,6 +83,7 @@ pub fn make_kernel(name: &str, target: &Target) -> Result<Func> {
 
 /// Takes out what only a host can do and a kernel does not need. Exceptions become numbers.
 pub fn take_out(module: &mut Module) -> Result<()> {
+    super::blocks::settle(module, false);
     for func in &mut module.funcs {
         for b in func.layout.clone() {
             let mut kept = vec![];

@@ -7,6 +7,7 @@ use super::cx::{LowerCx, OpCall, Val};
 use crate::diag::{Diagnostic, Result};
 use crate::lir::Value;
 use crate::ops::Emit;
+use crate::ops::kernel::Map;
 use crate::types::{Const, Layout, Type};
 
 /// What a step reads: a number, the element of an array, what an earlier step gave.
@@ -24,6 +25,8 @@ pub struct Step {
     pub dtype: Type,
     /// About how many simple operations it is.
     pub cost: i64,
+    /// The kernel that does the same over contiguous memory.
+    pub kernel: Option<Map>,
 }
 
 /// The arrays that a chain reads, and its steps; a step reads earlier ones only.

@@ -4,6 +4,7 @@
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels.
 
 pub mod arrays;
+pub mod blocks;
 pub mod cast;
 pub mod constants;
 pub mod cx;

@@ -47,6 +47,7 @@ pub enum Map {
     Add, Sub, Mul, Div, Max, Min, Fmax, Fmin, And, Or, Xor, Eq, Ne, Lt, Le, Gt, Ge,
     /// Of one operand from here on.
     Neg, Abs, Not, Square, Sqrt, Floor, Ceil, Trunc, Rint, IsNan, IsFinite, IsInf, Exp, Log, Sin, Cos,
+    Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp2, Expm1, Log2, Log10, Log1p, Cbrt,
     /// Of two again.
     Pow,
 }
@@ -54,12 +55,14 @@ impl Map {
     pub const ALL: &'static [Map] = &[
         Map::Add, Map::Sub, Map::Mul, Map::Div, Map::Max, Map::Min, Map::Fmax, Map::Fmin, Map::And, Map::Or, Map::Xor, Map::Eq, Map::Ne, Map::Lt, Map::Le, Map::Gt,
         Map::Ge, Map::Neg, Map::Abs, Map::Not, Map::Square, Map::Sqrt, Map::Floor, Map::Ceil, Map::Trunc, Map::Rint, Map::IsNan, Map::IsFinite, Map::IsInf,
-        Map::Exp, Map::Log, Map::Sin, Map::Cos, Map::Pow,
+        Map::Exp, Map::Log, Map::Sin, Map::Cos, Map::Tan, Map::Asin, Map::Acos, Map::Atan, Map::Sinh, Map::Cosh, Map::Tanh, Map::Exp2, Map::Expm1, Map::Log2, Map::Log10, Map::Log1p, Map::Cbrt, Map::Pow,
     ];
     pub fn from_number(n: i64) -> Option<Map> { usize::try_from(n).ok().and_then(|i| Map::ALL.get(i).copied()) }
 
-    /// Whether an element takes longer than it takes to read one from memory.
-    pub fn is_slow(self) -> bool { matches!(self, Map::Exp | Map::Log | Map::Pow) }
+    /// Whether it is an elementary function: an element takes longer than it takes to read one from memory, and alone several times as long as in vectors.
+    pub fn is_slow(self) -> bool {
+        matches!(self, Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow | Map::Tan | Map::Asin | Map::Acos | Map::Atan | Map::Sinh | Map::Cosh | Map::Tanh | Map::Exp2 | Map::Expm1 | Map::Log2 | Map::Log10 | Map::Log1p | Map::Cbrt)
+    }
 
     /// Whether its results are truth values.
     pub fn gives_bools(self) -> bool { self.takes(Type::f64(), Type::bool()) }
@@ -71,7 +74,7 @@ impl Map {
             Map::Div | Map::Fmax | Map::Fmin | Map::Abs | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint => t == ret && t.is_float(),
             Map::And | Map::Or | Map::Xor | Map::Not => t == ret && t.is_index(),
             Map::Eq | Map::Ne | Map::Lt | Map::Le | Map::Gt | Map::Ge => *ret == Kind::Bool && (t.is_int() || t.is_float()),
-            Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow => t == ret && t == Type::f64(),
+            Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow | Map::Tan | Map::Asin | Map::Acos | Map::Atan | Map::Sinh | Map::Cosh | Map::Tanh | Map::Exp2 | Map::Expm1 | Map::Log2 | Map::Log10 | Map::Log1p | Map::Cbrt => t == ret && t == Type::f64(),
             Map::IsNan | Map::IsFinite | Map::IsInf => *ret == Kind::Bool && t.is_float(),
         }
     }
@@ -97,6 +100,8 @@ crate::runtime_fns! {
     /// Computes `n` elements (`op` is a `Map`) from contiguous operands of one element type; a step is 1, or 0 for one number beside all elements. `out` is an
     /// operand or does not overlap any.
     fn array_map(ctx: Ctx, op: i64, elem: i64, n: i64, out: P, a: P, a_step: i64, b: P, b_step: i64) [Writes, Pending];
+    /// Whether chains of operations go through kernels a block at a time: 1. A tier whose own loops are as fast has the answer 0 before its code is made.
+    fn array_in_blocks() -> i8 [Pure, Never];
     /// Reduces (`op` is a `Reduce`) the axes that `axes` has a bit for. `elem` is what the source holds, `acc` what is computed in and stored; the source is
     /// converted to it first (but not for any, all and the counts). `out_strides` has an entry for every axis of the source, 0 for the reduced ones.
     /// ValueError for the minimum or maximum of nothing.

@@ -6,7 +6,8 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
+use crate::lower::blocks::by_kernels;
+use crate::lower::arrays::{ArrayVal, Kernel, Whole, copy_elements, element_code, elementwise_or, load_element, shape_text, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};
@@ -144,11 +145,18 @@ impl Loop<'_> {
         self.lazy.arrays.iter().cloned().chain(mask).collect()
     }
 
+    /// How contiguous arrays are done other than by a loop over elements.
+    fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<Whole<'static>> {
+        if self.mask.is_some() { return None; }
+        if self.lazy.steps.len() > 1 { return by_kernels(cx, &self.lazy, to).map(Whole::InBlocks); }
+        self.by_kernel(cx, to).map(Whole::Kernel)
+    }
+
     /// A call of the kernel, if there is one for operands and results as they are in memory.
-    fn whole(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<impl Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + use<>> {
+    fn by_kernel(&self, cx: &mut LowerCx<'_>, to: &ArrayVal) -> Option<Box<Kernel<'static>>> {
         let [step] = self.lazy.steps.as_slice() else { return None };
         let t = step.types[0];
-        let map = self.kernel.filter(|m| self.mask.is_none() && to.ty.dtype == self.ret && m.takes(t, self.ret))?;
+        let map = self.kernel.filter(|m| to.ty.dtype == self.ret && m.takes(t, self.ret))?;
         // A kernel passes over one array at least.
         if step.types.iter().any(|other| *other != t) || self.lazy.arrays.iter().any(|a| a.ty.dtype != t) || self.lazy.arrays.is_empty() { return None; }
         let mut operands = vec![];
@@ -165,12 +173,12 @@ impl Loop<'_> {
         }
         let (a, b) = (*operands.first()?, *operands.get(1).or(operands.first())?);
         let (out, made) = (to.data, to.ty.itemsize());
-        Some(move |cx: &mut LowerCx<'_>, first: Value, n: Value| {
+        Some(Box::new(move |cx: &mut LowerCx<'_>, first: Value, n: Value| {
             let (op, elem, steps) = (cx.b.i64(map as i64), element_code(cx, t)?, [a.1, b.1].map(|s| cx.b.i64(s)));
             let [out, a, b] = [(out, made), (a.0, a.1 * t.itemsize()), (b.0, b.1 * t.itemsize())].map(|(p, step)| { let off = cx.b.bin_imm(Op::Imul, first, step); cx.b.ptr_add(p, off) });
             cx.helper(&array_map, &[op, elem, n, out, a, steps[0], b, steps[1]]);
             Ok(())
-        })
+        }))
     }
 
     /// Runs `body` where the mask is true; `at` are the addresses of the elements of [`Loop::arrays`].
@@ -213,7 +221,7 @@ impl Chain {
             shapes.push(shape);
         }
         let dtype = result.as_array().map_or(typed.ret, |a| a.dtype);
-        self.lazy.steps.push(Step { operands, types: wanted, ret: typed.ret, consts: consts.to_vec(), emit, dtype, cost: if op.kernel.is_some_and(Map::is_slow) { SLOW } else { 1 } });
+        self.lazy.steps.push(Step { operands, types: wanted, ret: typed.ret, consts: consts.to_vec(), emit, dtype, cost: if op.kernel.is_some_and(Map::is_slow) { SLOW } else { 1 }, kernel: op.kernel });
         Ok(shapes)
     }
 
@@ -310,7 +318,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
             store_element(cx, *p, m.ty.dtype, &v);
         }
         Ok(())
-    }), whole.as_ref().map(|w| w as _)))?;
+    }), whole.as_ref()))?;
     Ok(made.iter().flat_map(ArrayVal::pack).collect())
 }
 
@@ -333,7 +341,7 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
             let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
             store_element(cx, p, to.ty.dtype, &v);
             Ok(())
-        }), whole.as_ref().map(|w| w as _))
+        }), whole.as_ref())
     })?;
     cx.retain(out, out_type);
     Ok(out.to_vec())

@@ -73,6 +73,7 @@ impl Helpers for Native {
         // SAFETY: as described; pieces lie within what is described.
         unsafe { Poll::new(ctx).in_pieces(n as usize, |at, piece| map::map(op, elem, piece as i64, out.add(at * out_bytes), (from(a, a_step, at), a_step), (from(b, b_step, at), b_step))) }
     }
+    unsafe fn array_in_blocks() -> i8 { 1 }
     unsafe fn array_reduce(
         ctx: Ctx, op: i64, elem_code: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64,
     ) {

@@ -52,7 +52,7 @@ simd! {
 macro_rules! elementary { ($($name:ident $all:ident),*) => { $(
     unsafe fn $name(n: usize, out: *mut u8, a: *const u8, _a_step: usize, _b: *const u8, _b_step: usize) { unsafe { elementary::$all(n, out.cast(), a.cast()) } }
 )* }; }
-elementary!(exp exp_all, log log_all, sin sin_all, cos cos_all);
+elementary!(exp exp_all, log log_all, sin sin_all, cos cos_all, tan tan_all, asin asin_all, acos acos_all, atan atan_all, sinh sinh_all, cosh cosh_all, tanh tanh_all, exp2 exp2_all, expm1 expm1_all, log2 log2_all, log10 log10_all, log1p log1p_all, cbrt cbrt_all);
 
 unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8, b_step: usize) {
     unsafe { power::pow_all(n, out.cast(), (a.cast(), a_step), (b.cast(), b_step)) }
@@ -128,7 +128,7 @@ macro_rules! runs {
             #[allow(unreachable_patterns)]
             Map::Add | Map::Sub | Map::Mul | Map::Div | Map::Max | Map::Min | Map::Fmax | Map::Fmin | Map::And | Map::Or | Map::Xor | Map::Eq | Map::Ne | Map::Lt
             | Map::Le | Map::Gt | Map::Ge | Map::Neg | Map::Abs | Map::Not | Map::Square | Map::Sqrt | Map::Floor | Map::Ceil | Map::Trunc | Map::Rint | Map::IsNan
-            | Map::IsFinite | Map::IsInf | Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow => None,
+            | Map::IsFinite | Map::IsInf | Map::Exp | Map::Log | Map::Sin | Map::Cos | Map::Pow | Map::Tan | Map::Asin | Map::Acos | Map::Atan | Map::Sinh | Map::Cosh | Map::Tanh | Map::Exp2 | Map::Expm1 | Map::Log2 | Map::Log10 | Map::Log1p | Map::Cbrt => None,
         }
     };
 }
@@ -144,6 +144,19 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
         (Map::Sin, Elem::F64) => return Some(sin),
         (Map::Cos, Elem::F64) => return Some(cos),
         (Map::Pow, Elem::F64) => return Some(pow),
+        (Map::Tan, Elem::F64) => return Some(tan),
+        (Map::Asin, Elem::F64) => return Some(asin),
+        (Map::Acos, Elem::F64) => return Some(acos),
+        (Map::Atan, Elem::F64) => return Some(atan),
+        (Map::Sinh, Elem::F64) => return Some(sinh),
+        (Map::Cosh, Elem::F64) => return Some(cosh),
+        (Map::Tanh, Elem::F64) => return Some(tanh),
+        (Map::Exp2, Elem::F64) => return Some(exp2),
+        (Map::Expm1, Elem::F64) => return Some(expm1),
+        (Map::Log2, Elem::F64) => return Some(log2),
+        (Map::Log10, Elem::F64) => return Some(log10),
+        (Map::Log1p, Elem::F64) => return Some(log1p),
+        (Map::Cbrt, Elem::F64) => return Some(cbrt),
         (_, _) => {}
     }
     match elem {

@@ -177,6 +177,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         return Ok(Compiled { code: Box::new(Elsewhere), params, ret, unit, yields, phases, typed, lir: String::new() });
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
+    tierup_core::lower::blocks::settle(&mut module, true);
     legalise::legalise(&mut module);
     if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&module)?; }
     phases.optimise += start.elapsed();

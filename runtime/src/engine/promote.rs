@@ -400,6 +400,7 @@ fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> { lock(&unit.snapshot).clone()
 
 /// What tier 1 does to LIR before LLVM sees it.
 pub(super) fn prepare(module: &mut Module) -> Result<()> {
+    tierup_core::lower::blocks::settle(module, false);
     for name in opt::TIER1 {
         if let Some(pass) = opt::lookup(name) { pass.apply(module, &opt::Options::default()); }
         if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module).map_err(|d| d.note(format!("after the pass {name}")))?; }

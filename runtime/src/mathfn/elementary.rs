@@ -132,6 +132,8 @@ macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $other:expr;)*) =
 )* }; }
 
 #[inline(always)]
+fn never(_: f64) -> bool { false }
+#[inline(always)]
 fn is_far(x: f64) -> bool { !(x.abs() < 700.0) }
 #[inline(always)]
 fn is_no_normal(x: f64) -> bool { !((x >= f64::MIN_POSITIVE) & (x <= f64::MAX)) }
@@ -141,6 +143,19 @@ arrays! {
     log_all: l::log_ordinary, is_no_normal, l::log;
     sin_all: <t::Sin as Rare>::usual, t::is_large, sin;
     cos_all: <t::Cos as Rare>::usual, t::is_large, cos;
+    tan_all: <t::Tan as Rare>::usual, t::is_large, tan;
+    asin_all: i::asin, never, i::asin;
+    acos_all: i::acos, never, i::acos;
+    atan_all: i::atan, never, i::atan;
+    sinh_all: h::sinh, never, h::sinh;
+    cosh_all: h::cosh, never, h::cosh;
+    tanh_all: h::tanh, never, h::tanh;
+    exp2_all: e::exp2, never, e::exp2;
+    expm1_all: e::expm1, never, e::expm1;
+    log2_all: l::log2, never, l::log2;
+    log10_all: l::log10, never, l::log10;
+    log1p_all: l::log1p, never, l::log1p;
+    cbrt_all: r::cbrt, never, r::cbrt;
 }
 
 #[cfg(test)]
