@@ -3,8 +3,9 @@
 use crate::Native;
 use crate::exc::or_raise;
 use crate::object::wants_to_stop;
-use crate::array::linalg::{Matrix, matmul};
+use crate::array::linalg::{Matrix, matmul, matmul_in_pieces};
 use tierup_core::elem::Elem;
+use tierup_core::ops::kernel::IN_PIECES;
 use tierup_core::ops::linalg::Helpers;
 use tierup_core::rt::{Ctx, P};
 
@@ -23,7 +24,7 @@ impl Helpers for Native {
         }
     }
     unsafe fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) {
-        let Some(elem) = Elem::from_number(elem) else { return };
+        let (team, Some(elem)) = (elem & IN_PIECES != 0, Elem::from_number(elem & !IN_PIECES)) else { return };
         // SAFETY: compiled code passes nine numbers and matrices of those dimensions.
         unsafe {
             let d = crate::raw_slice(dims, 9);
@@ -33,7 +34,12 @@ impl Helpers for Native {
             let mut row = 0;
             loop {
                 let down = |data: P, step: i64| data.wrapping_offset((row * step) as isize);
-                matmul(elem, [band.min(d[0] - row), d[1], d[2]], place(down(a, d[3]), 3), place(b, 5), place(down(c, d[7]), 7));
+                let (dims, a, b, c) = ([band.min(d[0] - row), d[1], d[2]], place(down(a, d[3]), 3), place(b, 5), place(down(c, d[7]), 7));
+                if team {
+                    if let Err(e) = matmul_in_pieces(ctx, elem, dims, a, b, c) { return or_raise(ctx, Err(e)); }
+                } else {
+                    matmul(elem, dims, a, b, c);
+                }
                 row += band;
                 if row >= d[0] || wants_to_stop(ctx) { return; }
             }

@@ -455,7 +455,7 @@ def test_array_code_uses_several_threads():
 REDUCTIONS = """
     @njit(parallel=True)
     def work(a, m):
-        return a.sum(), (a * a + 1).sum(), a.mean(), a.std(), a.min(), a.argmax(), m.sum(axis=0), m.sum(axis=1), (m * 2).mean(axis=0), m.var(axis=1), (a > 0.3).sum(), a.astype(np.float32).sum()
+        return a.sum(), (a * a + 1).sum(), a.mean(), a.std(), a.min(), a.argmax(), m.sum(axis=0), m.sum(axis=1), (m * 2).mean(axis=0), m.var(axis=1), (a > 0.3).sum(), a.astype(np.float32).sum(), m @ m[:, :100], m[0] @ m, m[:, :7] @ m[:7], m @ m[3], m.astype(np.float32) @ m.T.astype(np.float32)
 
     a = np.sin(np.arange(1_000_003.0)) * 10.0 ** (np.arange(1_000_003) % 9 - 4)
     m = a[:1_000_000].reshape(1000, 1000)
@@ -575,3 +575,62 @@ def test_ufuncs_in_parallel_code():
         else:
             raise AssertionError
     """)
+
+
+def test_ctrl_c_exceptions_threads_and_forks_in_array_code():
+    run("""
+        @njit(parallel=True)
+        def power(a, b):
+            return (a ** b).sum()
+
+        @njit(parallel=True)
+        def nested(m, b):
+            out = np.zeros(len(m))
+            for i in prange(len(m)):
+                out[i] = ((m[i] + 1) * b).sum() + m.max()
+            return out
+
+        @njit(parallel=True)
+        def long(a):
+            for _ in range(100_000):
+                a[:] = np.tan(a) * 0.5 + np.sqrt(np.abs(a))
+            return a
+
+        base, exponents = np.full(50_000, 2), np.arange(50_000) % 30
+        good = power(base, exponents)
+        exponents[40_000] = exponents[9_000] = -1
+        m, b = np.arange(400_000.0).reshape(20, 20_000) % 7, np.ones(20_000)
+        expected = njit(nested.py_func)(m, b)
+        failures = []
+
+        def work():
+            for _ in range(20):
+                try:
+                    power(base, exponents)
+                    failures.append("no exception")
+                except ValueError as e:
+                    if "negative" not in str(e):
+                        failures.append(str(e))
+                if not np.array_equal(nested(m, b), expected):
+                    failures.append("wrong")
+
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not failures, failures[:3]
+
+        if (child := os.fork()) == 0:
+            os._exit(0 if np.array_equal(nested(m, b), expected) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.monotonic()
+        try:
+            long(np.ones(200_000))
+            raise AssertionError
+        except KeyboardInterrupt:
+            assert time.monotonic() - begin < 20
+        assert power(base, np.abs(exponents)) > 0
+    """, threads=4)

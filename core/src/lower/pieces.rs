@@ -64,7 +64,7 @@ fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted:
         "cumsum" | "cumprod" => "each element needs the one before it",
         "sort" | "argsort" | "partition" | "argpartition" | "unique" => "it is sorted by one thread",
         "nonzero" | "flatnonzero" | "argwhere" | "repeat" | "concatenate" => "where an element goes depends on how many come before it",
-        "matmul" | "dot" | "inner" => "products of matrices are one thread's",
+        "matmul" | "dot" | "inner" => "the products of two vectors are added up in order",
         n if n.starts_with("random.") && makes => "the numbers of a stream come one after the other",
         _ => return None,
     })

@@ -15,7 +15,7 @@ use crate::types::{Kind, Layout, Type, promote};
 crate::runtime_fns! {
     /// Products of matrices.
     trait Helpers;
-    /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`). `dims` holds m, k, n, then the row and column strides of `a`, `b`
+    /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`, with `IN_PIECES` in stripes at the same time). `dims` holds m, k, n, then the row and column strides of `a`, `b`
     /// and `c` in bytes. `c` overlaps neither operand.
     fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Pending];
     /// A routine of LAPACK (a code of `core::lapack`) in double precision, on matrices that lie column by column; gives its `info`.
@@ -210,7 +210,8 @@ fn stretched(cx: &mut LowerCx<'_>, m: &Matrix, batch: &[Value]) -> Vec<Value> {
 
 fn matrix_product(cx: &mut LowerCx<'_>, dtype: Type, (a, a_data): (&Matrix, Value), (b, b_data): (&Matrix, Value), (c, row_stride, column_stride): (Value, Value, Value)) -> Result<()> {
     let dims = cx.spill(&[a.rows, a.columns, b.columns, a.row_stride, a.column_stride, b.row_stride, b.column_stride, row_stride, column_stride]);
-    let elem = element_code(cx, dtype)?;
+    let (elem, flag) = (element_code(cx, dtype)?, cx.pieces.flag());
+    let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     cx.helper(&linalg_matmul, &[elem, dims, a_data, b_data, c]);
     Ok(())
 }

@@ -6,7 +6,10 @@ use super::View;
 use super::copy;
 use super::item::{Complex, Item, with_item};
 use super::simd;
+use crate::exc::Res;
+use crate::parallel::native::{self, MANY, Shared};
 use tierup_core::elem::Elem;
+use tierup_core::rt::Ctx;
 
 /// A matrix in memory, with strides in bytes.
 #[derive(Clone, Copy)]
@@ -20,6 +23,40 @@ const SMALL: i64 = 512;
 /// # Safety
 /// The matrices are as described; `c` overlaps neither of the others.
 pub unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) {
+    // SAFETY: as required of the caller.
+    unsafe { matmul_as(elem, [m, k, n], a, b, c, m * n * k > SMALL) }
+}
+
+/// Rows or columns of a piece, at the least.
+const STRIPE: i64 = 64;
+
+/// [`matmul`] in stripes of rows or columns, at the same time where that is worth it. Each element is the same sum as it would be in the whole.
+///
+/// # Safety
+/// As for [`matmul`]; `ctx` is the live context of this thread.
+pub unsafe fn matmul_in_pieces(ctx: Ctx, elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix) -> Res<()> {
+    let (by_rows, length) = (m >= n, m.max(n));
+    let (stripes, work) = (length / STRIPE, m.saturating_mul(n).saturating_mul(k));
+    if stripes < 2 || work < 2 * MANY {
+        // SAFETY: as required of the caller.
+        unsafe { matmul(elem, [m, k, n], a, b, c) };
+        return Ok(());
+    }
+    let data = [a, b, c].map(|x| Shared(x.data));
+    let bound = |s: i64| (s as i128 * length as i128 / stripes as i128) as i64;
+    let body = |first: i64, end: i64| {
+        let (from, count) = (bound(first), bound(end) - bound(first));
+        let at = |s: Shared<u8>, step: i64| s.get().wrapping_offset((from * step) as isize);
+        let (mut a, mut b, mut c, mut dims) = (Matrix { data: data[0].get(), ..a }, Matrix { data: data[1].get(), ..b }, Matrix { data: data[2].get(), ..c }, [m, k, n]);
+        if by_rows { (a.data, c.data, dims[0]) = (at(data[0], a.row), at(data[2], c.row), count) } else { (b.data, c.data, dims[2]) = (at(data[1], b.col), at(data[2], c.col), count) }
+        // SAFETY: stripes lie within the matrices and do not meet.
+        unsafe { matmul_as(elem, dims, a, b, c, work > SMALL) }
+    };
+    // SAFETY: the context is this thread's. A multiplication takes about as long as reading an element.
+    unsafe { native::in_pieces(ctx, stripes, work / stripes, &body) }
+}
+
+unsafe fn matmul_as(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matrix, large: bool) {
     if m == 0 || n == 0 { return; }
     unsafe {
         if k > 0 && n == 1 { return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(m, k, a, b.data, b.row, c.data, c.row), else ()); }
@@ -28,7 +65,7 @@ pub unsafe fn matmul(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: M
             return with_item!(elem, T => matrix_vector::<T, { width::<T>() }>(n, k, transposed, a.data, a.col, c.data, c.col), else ());
         }
         match elem {
-            Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 if m * n * k > SMALL => {
+            Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 if large => {
                 // The crate counts strides in elements and reads aligned ones.
                 let (size, align) = (elem.bytes() as i64, if matches!(elem, Elem::F32 | Elem::C64) { 4 } else { 8 });
                 let odd = |x: Matrix| x.row % size != 0 || x.col % size != 0 || x.data as i64 % align != 0;
@@ -69,7 +106,7 @@ unsafe fn copied(elem: Elem, [m, k, n]: [i64; 3], a: Matrix, b: Matrix, c: Matri
     unsafe {
         move_matrix(size, m, k, pa, a);
         move_matrix(size, k, n, pb, b);
-        matmul(elem, [m, k, n], pa, pb, pc);
+        gemm(elem, [m, k, n], pa, pb, pc);
         move_matrix(size, m, n, c, pc);
     }
 }
