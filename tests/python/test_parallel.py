@@ -23,7 +23,8 @@ BITS = """
     @njit(parallel=True)
     def sums(a, n):
         s, p, m = 0.0, 1.0, a[0]
-        total = np.zeros(7)
+        total, h, w = np.zeros(7), np.zeros(50), np.zeros((50, 3))
+        where = (a * 25).astype(np.int64)
         xs = []
         for i in prange(n):
             t = math.sin(a[i % len(a)] * 1e3) * 10.0 ** (i % 9 - 4)
@@ -33,9 +34,11 @@ BITS = """
             p *= 1.0 + t * 1e-6
             m = max(m, t)
             total += a[:7] * t
+            h[where[i % len(a)]] += t
+            w[where[i % len(a)], i % 3] = max(w[where[i % len(a)], i % 3], t)
             if i % 97 == 0:
                 xs.append(t)
-        return s, p, m, total, xs
+        return s, p, m, total, xs, h, w
 
     a = np.linspace(0.1, 1.9, 1001)
     seen = set()
@@ -382,7 +385,7 @@ def test_the_report_and_doubts(tmp_path):
             s = 0.0
             for i in prange(len(a)):
                 s += a[i]
-                h[int(a[i])] += 1
+                h[int(a[i])] += 1 + 0 * h[0]
                 if a[i] > 5:
                     flag[0] = 1
                 for j in prange(3):
@@ -397,6 +400,14 @@ def test_the_report_and_doubts(tmp_path):
         assert "line 10: for i in prange(len(a)):" in text and "parallel loop; its iterations share a sum" in text and "line 15: for j in prange(3):" in text, text
         assert "line 14: flag[0] = 1" in text and "<table>" in f.parallel_report()._repr_html_()
         f.parallel_diagnostics(level=4)
+        @njit(parallel=True)
+        def g(k, h):
+            for i in prange(len(k)):
+                h[k[i]] += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            g(np.arange(5), np.zeros(5))
+        assert "its iterations share elements that are added up" in str(g.parallel_report()), str(g.parallel_report())
         assert "without parallel=True" in str(njit(lambda x: x).parallel_report())
     """))
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)

@@ -429,7 +429,7 @@ impl Solver<'_, '_> {
         Ok((ret, None, true))
     }
 
-    /// A parallel loop: its body as a function value, its range, and what the body's variables start with. Gives a list of what the pieces give, None where
+    /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own, and what the body's variables start with. Gives a list of what the pieces give, None where
     /// they give nothing.
     pub fn region(&mut self, i: Inst) -> Typed {
         let args = self.func.inst(i).args.clone();
@@ -437,7 +437,7 @@ impl Solver<'_, '_> {
         let (id, captures, range) = (f.func, f.captures.clone(), self.ty(args[1]));
         let Kind::Range(_) = *range else { return Err(Diagnostic::internal(format!("a region over {range}"))) };
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
-        sources.extend(args[2..].iter().map(|v| Source::Value(*v)));
+        sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
         let function = Source::Value(args[0]);
         sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
         for s in &sources {
@@ -452,8 +452,8 @@ impl Solver<'_, '_> {
             self.out.resolved.insert(i, Resolved::Nothing);
             return Ok((Type::never(), None, true));
         };
-        sources.push(Source::Value(args[1]));
-        coerce.push(range);
+        sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
+        coerce.extend([range, Type::int()]);
         self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
         let ret = match *ret { Kind::None | Kind::Never => ret, _ => Type::list(ret) };
         Ok((ret, None, true))

@@ -411,11 +411,11 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     fn region(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
         self.cx.on_error.frames.clear();
         let t = target(self.session, id);
-        let (range, args) = node.args.split_last().ok_or_else(|| Diagnostic::internal("a region without a range"))?;
+        let [args @ .., range, bound] = &node.args[..] else { return Err(Diagnostic::internal("a region without a range")) };
         let mut all = vec![];
         for a in args { all.extend(self.val(*a)?); }
-        let (range, ty) = (self.val(*range)?, self.ty(*range));
-        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty), draws(self.session, id), t.ret)
+        let (range, ty, bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
+        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty, bound), draws(self.session, id), t.ret)
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

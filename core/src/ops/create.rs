@@ -199,6 +199,14 @@ pub fn zeroed_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, ones: bool) -> Result<V
     Ok(a.pack())
 }
 
+/// A new array like the first operand, all of one element.
+pub fn filled_like(cx: &mut LowerCx<'_>, c: &OpCall<'_>, element: &[Value]) -> Result<Val> {
+    let (t, like) = (array_type(c.ret)?, ArrayVal::new(cx, &c.args[0], c.types[0])?);
+    let a = ArrayVal::alloc(cx, t.dtype, &like.shape, t.layout, false)?;
+    cx.guarded(&[a.owner], |cx| fill(cx, &a, element))?;
+    Ok(a.pack())
+}
+
 /// A 0-d array that holds a number.
 pub fn zero_d(cx: &mut LowerCx<'_>, v: &[Value], t: Type, dtype: Type) -> Result<ArrayVal> {
     let x = cast::element(cx, v, t, dtype)?;

@@ -3,12 +3,13 @@
 //! The loop itself becomes a region before it is typed ([`crate::ssa::opt::parallel`]). The run-time calls the body's wrapper for each piece: it
 //! finds its address in a word of the unit, which promotion changes, and hands it the same slots that a call from Python would.
 
-use super::create::zeroed_like;
+use super::create::{filled_like, zeroed_like};
 use super::{Body, OpDef};
-use crate::diag::Result;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::layout::List;
 use crate::lir::{Ty, Value};
+use crate::lower::arrays::ArrayVal;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Const, Kind, Type};
@@ -18,8 +19,9 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
     /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers, each piece has streams of its own.
+    /// Each piece has `own` elements to itself, which limits how many there are.
     /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
-    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
+    fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
     /// Takes the locks of one list or two (the second may be null), or of all there are where both are null, for as long as something is done with them that iterations
     /// of a parallel loop may do at the same time.
     fn parallel_lock(a: P, b: P) [Writes, Never];
@@ -44,9 +46,23 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.get_thread_id"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_thread_id, &[]).into_iter().collect()))).reads().doc("Which of the threads in a parallel loop this is."),
     OpDef::new(&["tierup.get_parallel_chunksize"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_chunk, &[]).into_iter().collect()))).reads().doc("Iterations in a piece of a parallel loop; 0 for what is usual."),
     OpDef::new(&["tierup.set_parallel_chunksize"], "n", Body::Lir(chunk_rule, |cx, c| Ok(vec![cx.helper_value(&parallel_set_chunk, &[c.args[0][0]])]))).raises().writes().doc("Sets that, and gives what it was."),
-    OpDef::new(&["parallel.zero"], "x", Body::Lir(zero_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What a sum of such values starts with."),
-    OpDef::new(&["parallel.one"], "x", Body::Lir(one_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What a product of such values starts with."),
+    OpDef::new(&["parallel.zero", "numpy._zero_of"], "x", Body::Lir(zero_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What a sum of such values starts with."),
+    OpDef::new(&["parallel.one", "numpy._one_of"], "x", Body::Lir(one_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What a product of such values starts with."),
     OpDef::new(&["parallel.own"], "x", Body::Lir(own_rule, emit_own)).raises().reads().doc("The value, an array as a copy."),
+    OpDef::new(&["parallel.zero_bins"], "h", Body::Lir(zero_bins_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What each piece has of an array that is added to."),
+    OpDef::new(&["parallel.one_bins"], "h", Body::Lir(one_bins_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What each piece has of an array that is multiplied."),
+    OpDef::new(&["parallel.own_bins"], "h", Body::Lir(own_bins_rule, emit_own)).raises().reads().doc("What each piece has of an array of which nothing is lost by taking it twice."),
+    OpDef::new(&["parallel.zero_bins"], "h", Body::Py("bins.zero_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.one_bins"], "h", Body::Py("bins.one_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.own_bins"], "h", Body::Py("bins.own_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.add_bins"], "h, part", Body::Py("bins.add")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.multiply_bins"], "h, part", Body::Py("bins.multiply")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.and_bins"], "h, part", Body::Py("bins.and_")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.or_bins"], "h, part", Body::Py("bins.or_")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.xor_bins"], "h, part", Body::Py("bins.xor")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.choose_bins"], "h, part, function", Body::Py("bins.choose")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.size"], "h", Body::Lir(size_rule, emit_size)).reads().doc("How many elements an array or a list has."),
+    OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),
 ];
 
 fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::int())) }
@@ -75,6 +91,33 @@ fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }))
 }
 
+fn is_list(args: &[Arg]) -> bool { matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_)) }
+
+fn zero_bins_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { if args[0].ty.as_array().is_some() { zero_rule(cx, args) } else { Err(no_match("an update in a prange loop", args)) } }
+fn one_bins_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { if args[0].ty.as_array().is_some() { one_rule(cx, args) } else { Err(no_match("an update in a prange loop", args)) } }
+fn own_bins_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { if args[0].ty.as_array().is_some() { own_rule(cx, args) } else { Err(no_match("an update in a prange loop", args)) } }
+
+fn size_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if args[0].ty.as_array().is_none() && cx.elem(args[0].ty).is_none() { return Err(no_match("an update in a prange loop", args)); }
+    Ok(Answer::of(Type::int()))
+}
+fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if c.types[0].as_array().is_none() { return Ok(vec![super::list::len(cx, c.args[0][0])]); }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    Ok(vec![a.size(cx)])
+}
+
+/// `h[k] += 0.5` of an array of integers cuts what comes out, each time: pieces would cut elsewhere.
+fn check_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let whole = args[0].ty.as_array().is_some_and(|a| a.dtype.is_int() || *a.dtype == Kind::Bool);
+    let (x, fraction) = (args[1].ty.as_array().map_or(args[1].ty, |a| a.dtype), |t: Type| matches!(*t, Kind::Float(_) | Kind::Complex(_)));
+    if whole && fraction(x) {
+        return Err(Diagnostic::new(Code::ParallelRace, "iterations of this prange loop change elements of an array of integers by fractions, which are cut off in the order of iterations")
+            .help("make it an array of floats, or use range"));
+    }
+    Ok(Answer::of(Type::none()))
+}
+
 fn own_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let t = args[0].ty;
     Ok(Answer::of(if t.as_array().is_some() { super::create::like_type(t) } else { t }))
@@ -92,6 +135,10 @@ fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
     Ok(match c.ret.kind() {
         Kind::Str => crate::lower::constants::scalar(&mut cx.b, &Const::Str("".into()), c.ret).unwrap_or_default(),
         Kind::List(e) => { let cap = cx.b.i64(0); vec![super::list::make(cx, *e, cap)] }
+        Kind::Array(a) if of == 0 && matches!(*a.dtype, Kind::Float(_) | Kind::Complex(_)) => {
+            let minus: Val = a.dtype.leaves().iter().map(|l| number(cx, l.ty, 0)).collect();
+            filled_like(cx, c, &minus)?
+        }
         Kind::Array(_) => zeroed_like(cx, c, of == 1)?,
         Kind::Complex(_) => {
             let leaves = c.ret.leaves();
@@ -109,9 +156,9 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
-pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type), draws: bool, ret: Type) -> Result<Val> {
+pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), draws: bool, ret: Type) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
-    let ((range, range_ty), (args, types)) = (range, args);
+    let ((range, range_ty, own), (args, types)) = (range, args);
     let step = match *range_ty { Kind::Range(Some(s)) => cx.b.i64(s), _ => range[2] };
     let slots = cx.spill(args);
     let count = cx.b.i64(args.len() as i64);
@@ -121,7 +168,7 @@ pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]
     let mut shared = vec![];
     types.iter().for_each(|t| mark_lists(*t, &mut shared));
     let lists = cx.b.i64(shared.iter().take(64).enumerate().fold(0, |mask, (k, is)| mask | i64::from(*is) << k));
-    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, lists, bytes, mask]);
+    let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, lists, own, bytes, mask]);
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
 }
 
@@ -130,7 +177,7 @@ pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
     let (count, draws, bytes) = (cx.b.i64(args.len() as i64), cx.b.bool(false), cx.b.i64(-1));
-    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, zero, bytes, zero]);
+    cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, zero, zero, bytes, zero]);
 }
 
 /// Says of each machine value of a type whether it is a list.

@@ -90,7 +90,7 @@ impl Verifier<'_> {
             Op::Call { keywords } => (count > keywords.len(), false, true),
             Op::CallSpread { keywords } => (count == keywords.len() + 2, false, true),
             Op::MakeFunction { defaults, kwdefaults, .. } => (count >= *defaults as usize + kwdefaults.len(), true, true),
-            Op::Region(_) => (count >= 3, true, false),
+            Op::Region(_) => (count >= 4, true, false),
             Op::Apply(_) | Op::CallInstance(_) | Op::Broadcast => (true, true, false),
             Op::Fused(f) => (fits(f, count), true, false),
             Op::Cast | Op::Retain | Op::Release => (count == 1, true, false),

@@ -34,6 +34,14 @@ impl Grid {
         Grid { first, end, step, count, pieces, chunk }
     }
 
+    /// With fewer pieces where each has so many elements to itself that they would cost more than the iterations do.
+    pub fn with_room(self, own: i64) -> Grid {
+        if own <= 0 || self.pieces == 0 { return self; }
+        let most = (self.count / own as u64).max(1);
+        if self.pieces <= most { return self; }
+        if self.chunk == 0 { Grid { pieces: most, ..self } } else { Grid { pieces: self.count.div_ceil(self.count.div_ceil(most)), chunk: self.count.div_ceil(most), ..self } }
+    }
+
     /// The iteration with which piece `k` begins.
     fn start(&self, k: u64) -> u64 {
         if k >= self.pieces { self.count } else if self.chunk != 0 { k * self.chunk } else { (k as u128 * self.count as u128 / self.pieces as u128) as u64 }

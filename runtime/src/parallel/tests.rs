@@ -25,5 +25,11 @@ fn pieces_make_up_the_range() {
 fn the_grid_depends_on_the_length_alone() {
     assert_eq!(Grid::new(0, 1_000_000, 1, 0).pieces, Grid::new(-5, 999_995, 1, 0).pieces);
     assert_eq!(Grid::new(0, 5, 1, 0).pieces, 5);
+    for (n, chunk, own, pieces) in [(1000, 0, 0, 128), (1000, 0, 5, 128), (1000, 0, 100, 10), (1000, 0, 5000, 1), (1000, 10, 1, 100), (1000, 10, 100, 10), (5, 1, 3, 1), (0, 0, 3, 0)] {
+        let g = Grid::new(0, n, 1, chunk).with_room(own);
+        assert_eq!(g.pieces, pieces, "{n} {chunk} {own}");
+        assert_eq!(g.bounds(0, g.pieces), (0, n));
+        for k in 1..g.pieces { assert_eq!(g.bounds(k - 1, k).1, g.bounds(k, k + 1).0); }
+    }
     assert_eq!(Grid::new(i64::MIN, i64::MAX, 1, 0).count, u64::MAX);
 }

@@ -1,7 +1,8 @@
 //! Loops over `prange` in functions made with `parallel=True` become parallel regions: what an iteration does is a function of its own, which the
 //! run-time calls for pieces of the range ([`outline`]).
 //!
-//! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]). Any other
+//! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]); so are the elements of
+//! an array that are only added to ([`bins`]). Any other
 //! variable through which one iteration needs another is a race, and an error at its line. Outer loops come first; the loops inside them are looked for
 //! in the function that the outer body has become.
 //!
@@ -10,6 +11,7 @@
 //!     s += a[i]                # parts = region(body, prange(n), zero of s); for p in parts: s += p[0]
 //! ```
 
+mod bins;
 mod find;
 mod outline;
 mod reduce;

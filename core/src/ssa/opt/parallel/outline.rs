@@ -27,6 +27,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     func.loops.extend(inner);
     let mut shares: Vec<String> = shared.carried.iter().map(Carried::describe).collect();
     if !shared.lists.is_empty() { shares.push("a list that is appended to".into()); }
+    shares.extend(shared.bins.iter().map(|b| b.describe().into()));
     Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id) })
 }
 
@@ -83,6 +84,13 @@ impl<'a> Body<'a> {
             self.values.insert(l, own);
             own
         }).collect();
+        let mut bins = vec![];
+        for b in &self.shared.bins {
+            let whole = self.capture(b.of);
+            let own = self.push(ENTRY, Op::Table(b.start), vec![whole]);
+            self.values.insert(b.of, own);
+            bins.push(own);
+        }
         self.yes = self.push(ENTRY, Op::Const(Const::Bool(true)), vec![]);
         let no = self.push(ENTRY, Op::Const(Const::Bool(false)), vec![]);
         let step = match self.found.step { Some(s) => self.value(s)?, None => self.push(ENTRY, Op::Const(Const::Int(1)), vec![]) };
@@ -107,6 +115,7 @@ impl<'a> Body<'a> {
         let mut parts: Vec<Value> = self.shared.carried.iter().map(|c| self.values[&c.param]).collect();
         parts.extend(self.flags.iter().map(|(k, of)| of[&self.shared.carried[*k].param]));
         parts.extend(lists);
+        parts.extend(bins);
         let result = if parts.is_empty() { self.push(last, Op::Const(Const::None), vec![]) } else { self.push(last, Op::Table("tuple.build"), parts) };
         self.func.blocks[last.index()].term = Term::Return(result);
         if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term { *else_to = BlockCall { block: last, args: vec![] }; }
@@ -131,14 +140,16 @@ impl<'a> Body<'a> {
             let made = self.defs.inst(v).map(|i| self.outer.inst(i)).filter(|n| matches!(n.op, Op::Const(_) | Op::Global(_) | Op::Undef));
             let new = match made {
                 Some(n) => self.func.push(ENTRY, n.op.clone(), vec![], n.loc, None),
-                None => {
-                    self.captured.push(v);
-                    self.func.free.push("captured".into());
-                    self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
-                }
+                None => self.capture(v),
             };
             self.values.insert(v, new);
         }
+    }
+
+    fn capture(&mut self, v: Value) -> Value {
+        self.captured.push(v);
+        self.func.free.push("captured".into());
+        self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
     }
 
     fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
@@ -191,6 +202,10 @@ impl<'a> Body<'a> {
         let data = self.outer.block(b);
         for i in &data.insts {
             let node = self.outer.inst(*i);
+            if node.op == Op::Table("operator.setitem") && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
+                let args = self.all(&[node.args[0], node.args[2]])?;
+                self.func.push(new, Op::Table("parallel.check_bins"), args, node.loc, None);
+            }
             let copy = InstNode { op: node.op.clone(), args: self.all(&node.args)?, result: node.result.map(|r| self.values[&r]), loc: node.loc, unwind: self.handler(&node.unwind)? };
             self.func.insts.push(copy);
             let inst = Inst::new(self.func.insts.len() - 1);
@@ -253,10 +268,15 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     let mut w = Writer { at: found.pre, unwind: handler.as_ref().map(|u| renamed(u, &before)), func, found, defs };
 
     let function = w.push(Op::MakeFunction { func: body, defaults: 0, kwdefaults: [].into() }, captured);
-    let mut args = vec![function, found.range];
+    let mut bound = w.push(Op::Const(Const::Int(0)), vec![]);
+    for b in &shared.bins {
+        let size = w.push(Op::Table("parallel.size"), vec![b.of]);
+        bound = w.push(Op::Table("operator.add"), vec![bound, size]);
+    }
+    let mut args = vec![function, found.range, bound];
     args.extend(shared.carried.iter().map(|c| c.init));
     let parts = w.push(Op::Table("parallel.region"), args);
-    if shared.carried.is_empty() && shared.lists.is_empty() {
+    if shared.carried.is_empty() && shared.lists.is_empty() && shared.bins.is_empty() {
         w.end(Term::Jump(found.exit.clone()));
         return Ok(());
     }
@@ -282,6 +302,12 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     for (k, list) in shared.lists.iter().enumerate() {
         let of = w.push(Op::Member((first_list + k) as u32), vec![part]);
         w.push(Op::Table("list.extend"), vec![*list, of]);
+    }
+    let first_bins = first_list + shared.lists.len();
+    for (k, b) in shared.bins.iter().enumerate() {
+        let own = w.push(Op::Member((first_bins + k) as u32), vec![part]);
+        let choose = b.choose.map(|c| w.again(c));
+        w.push(Op::Table(b.merge), [b.of, own].into_iter().chain(choose).collect());
     }
     w.end(Term::Jump(BlockCall { block: head, args: [state].into_iter().chain(merged).collect() }));
     Repair { func, head, pre: found.pre, found, shared, now, cfg: None, known: HashMap::new() }.run();

@@ -4,6 +4,7 @@
 //! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race. So is a store to one and the same element
 //! in every iteration.
 
+use super::bins::Bins;
 use super::find::Found;
 use super::race;
 use crate::diag::{Diagnostic, Result};
@@ -46,6 +47,8 @@ pub struct Shared {
     pub carried: Vec<Carried>,
     /// Lists from outside that iterations append to and do nothing else with.
     pub lists: Vec<Value>,
+    /// Arrays and lists from outside that iterations add to, element by element.
+    pub bins: Vec<Bins>,
     /// Stores that may go to one element in several iterations.
     pub doubts: Vec<(Loc, &'static str)>,
 }
@@ -86,9 +89,9 @@ enum Use {
 #[derive(Clone, Copy)]
 struct Incoming { from: Block, side: usize, raises: bool, value: Value }
 
-struct Classifier<'a> {
-    func: &'a Func,
-    found: &'a Found,
+pub struct Classifier<'a> {
+    pub func: &'a Func,
+    pub found: &'a Found,
     cfg: Cfg,
     doms: Dominators,
     defs: Definitions,
@@ -115,7 +118,8 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let doms = Dominators::new(func, &cfg);
     let mut c = Classifier { func, found, cfg, doms, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
     c.collect();
-    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: c.stores()? };
+    let bins = c.bins();
+    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: c.stores(&bins)?, bins };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
@@ -151,9 +155,15 @@ impl Classifier<'_> {
         }
     }
 
-    fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> { self.defs.inst(v).map(|i| self.func.inst(i)) }
+    pub fn definition(&self, v: Value) -> Option<Inst> { self.defs.inst(v) }
+    /// What reads a value in the loop, and as which operand; none where it is passed on or decides something.
+    pub fn operands(&self, v: Value) -> Option<Vec<(Inst, usize)>> {
+        self.uses.get(&v).into_iter().flatten().map(|u| if let Use::Operand(i, k) = *u { Some((i, k)) } else { None }).collect()
+    }
+    pub fn is_read_once(&self, v: Value) -> bool { self.uses.get(&v).is_some_and(|u| u.len() == 1) }
+    pub fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> { self.defs.inst(v).map(|i| self.func.inst(i)) }
     fn loc_of(&self, v: Value) -> Loc { self.inst_of(v).map_or(self.found.loc, |n| n.loc) }
-    fn is_outside(&self, v: Value) -> bool { self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b)) }
+    pub fn is_outside(&self, v: Value) -> bool { self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b)) }
 
     /// The race that a read of a version is.
     fn needs_earlier(&self, loc: Loc) -> Diagnostic {
@@ -194,7 +204,7 @@ impl Classifier<'_> {
         Ok(r)
     }
 
-    fn is_choice(&self, callee: Value) -> bool {
+    pub fn is_choice(&self, callee: Value) -> bool {
         match self.inst_of(callee).map(|n| &n.op) {
             Some(Op::Global(name)) => matches!(&**name, "min" | "max"),
             Some(Op::Attr(name)) => matches!(&**name, "minimum" | "maximum" | "fmin" | "fmax"),
@@ -248,7 +258,7 @@ impl Classifier<'_> {
     }
 
     /// Whether two values are written the same way: `if a[i] > m: m = a[i]`.
-    fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
+    pub fn is_equal(&self, a: Value, b: Value, depth: u32) -> bool {
         if a == b { return true; }
         let (Some(x), Some(y)) = (self.inst_of(a), self.inst_of(b)) else { return false };
         let repeats = matches!(x.op, Op::Const(_) | Op::Global(_) | Op::Free(_) | Op::Attr(_) | Op::Member(_) | Op::Call { .. } | Op::Table(_));
@@ -328,7 +338,7 @@ impl Classifier<'_> {
     }
 
     /// Stores that all iterations make to the same place are refused; gives those that several may make to one place.
-    fn stores(&self) -> Result<Vec<(Loc, &'static str)>> {
+    fn stores(&self, bins: &[Bins]) -> Result<Vec<(Loc, &'static str)>> {
         let func = self.func;
         let mut doubts = vec![];
         let back: Vec<Block> = self.cfg.preds(self.found.header).iter().copied().filter(|b| self.found.blocks.contains(b)).collect();
@@ -338,7 +348,7 @@ impl Classifier<'_> {
             let always = back.iter().all(|l| self.doms.dominates(b, *l));
             for i in &func.block(b).insts {
                 let node = func.inst(*i);
-                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) { continue; }
+                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || bins.iter().any(|b| b.of == node.args[0]) { continue; }
                 if self.is_the_same(node.args[1], 0) {
                     if !always { doubts.push((node.loc, "several iterations may write to this one element, at the same time")); continue; }
                     return Err(race(func, node.loc, "every iteration of this prange loop writes to the same element, at the same time")
@@ -353,13 +363,13 @@ impl Classifier<'_> {
     }
 
     /// Whether an index was read from somewhere, so that two iterations may have the same.
-    fn is_looked_up(&self, v: Value, depth: u32) -> bool {
+    pub fn is_looked_up(&self, v: Value, depth: u32) -> bool {
         if self.is_outside(v) || depth > 8 { return false; }
         self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Table("operator.getitem") | Op::Call { .. }) || n.args.iter().any(|a| self.is_looked_up(*a, depth + 1)))
     }
 
     /// Whether a value is the same in every iteration: it comes from outside, or is a constant, or a tuple or slice of such.
-    fn is_the_same(&self, v: Value, depth: u32) -> bool {
+    pub fn is_the_same(&self, v: Value, depth: u32) -> bool {
         if self.is_outside(v) { return true; }
         let Some(node) = self.inst_of(v).filter(|_| depth < 8) else { return false };
         match &node.op {
@@ -370,10 +380,10 @@ impl Classifier<'_> {
     }
 }
 
-struct Family { name: &'static str, plain: &'static str, in_place: &'static str, neutral: &'static str, /** The variable may stand on either side. */ either: bool }
+pub struct Family { pub name: &'static str, plain: &'static str, in_place: &'static str, neutral: &'static str, /** The variable may stand on either side. */ pub either: bool }
 
 /// The reduction that an operation belongs to.
-fn family(path: &str) -> Option<Family> {
+pub fn family(path: &str) -> Option<Family> {
     let either = !matches!(path, "operator.sub" | "operator.isub" | "operator.truediv" | "operator.itruediv") && !path.starts_with("operator.i");
     let of = |name, plain, in_place, neutral| Some(Family { name, plain, in_place, neutral, either });
     match path {

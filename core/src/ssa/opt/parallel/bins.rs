@@ -1,0 +1,88 @@
+//! Arrays and lists that iterations only add to, element by element: histograms.
+//!
+//! ```python
+//! for i in prange(n): h[k[i]] += w[i]      # each piece adds to zeros of its own, which are added to `h` behind the loop, piece by piece
+//! ```
+//!
+//! Where an index cannot meet itself in another iteration (`h[i] += x`) the elements are added to where they are.
+
+use super::reduce::{Classifier, family};
+use crate::ssa::{Inst, Op, Value};
+
+/// What pieces have a copy of.
+#[derive(Clone, Debug)]
+pub struct Bins {
+    pub of: Value,
+    /// Makes what a piece begins with.
+    pub start: &'static str,
+    /// Takes what a piece has into the whole: `merge(whole, part)`, or `merge(whole, part, choose)`.
+    pub merge: &'static str,
+    /// `min` or `max`.
+    pub choose: Option<Value>,
+}
+
+impl Bins {
+    pub fn describe(&self) -> &'static str { if self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" } }
+}
+
+/// What an update does: the family of its operation, or the function that chooses.
+#[derive(PartialEq)]
+enum Kind { Family(&'static str), Choose(Op) }
+
+impl Classifier<'_> {
+    /// Values from outside of which the loop does nothing but update elements, all in one way, some of them perhaps in several iterations.
+    pub fn bins(&self) -> Vec<Bins> {
+        let func = self.func;
+        let mut found: Vec<Bins> = vec![];
+        let mut insts: Vec<Inst> = self.found.blocks.iter().flat_map(|b| func.block(*b).insts.iter().copied()).collect();
+        insts.sort();
+        for i in insts {
+            let node = func.inst(i);
+            if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || found.iter().any(|f| f.of == node.args[0]) { continue; }
+            found.extend(self.updates(node.args[0]));
+        }
+        found
+    }
+
+    fn updates(&self, of: Value) -> Option<Bins> {
+        let func = self.func;
+        let (mut kind, mut meet, mut choose) = (None, false, None);
+        let (mut reads, mut read) = (vec![], vec![]);
+        for (i, k) in self.operands(of)? {
+            let node = func.inst(i);
+            let is_len = |v: Value| matches!(self.inst_of(v).map(|n| &n.op), Some(Op::Global(n)) if &**n == "len");
+            let asks = matches!(&node.op, Op::Attr(name) if matches!(&**name, "shape" | "size" | "ndim" | "dtype")) || matches!(node.op, Op::Call { .. }) && k == 1 && node.args.len() == 2 && is_len(node.args[0]);
+            if asks { continue; }
+            if k == 0 && node.op == Op::Table("operator.getitem") { read.push(i); continue; }
+            if k != 0 || node.op != Op::Table("operator.setitem") { return None; }
+            let new = self.inst_of(node.args[2])?;
+            let is_read = |v: &Value| self.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == of && self.is_equal(g.args[1], node.args[1], 0));
+            let (this, first) = if let Op::Table(path) = new.op {
+                let f = family(path)?;
+                (Kind::Family(f.name), usize::from(f.either && !is_read(&new.args[0])))
+            } else if matches!(&new.op, Op::Call { keywords } if keywords.is_empty()) && new.args.len() == 3 && self.is_choice(new.args[0]) {
+                choose = Some(new.args[0]);
+                (Kind::Choose(self.inst_of(new.args[0])?.op.clone()), if is_read(&new.args[1]) { 1 } else { 2 })
+            } else {
+                return None;
+            };
+            let old = *new.args.get(first)?;
+            // What was there is read for this alone, and the new value goes nowhere else.
+            if !is_read(&old) || !self.is_read_once(old) || !self.is_read_once(node.args[2]) || kind.as_ref().is_some_and(|k| *k != this) { return None; }
+            kind = Some(this);
+            reads.push(self.definition(old)?);
+            meet |= self.is_the_same(node.args[1], 0) || self.is_looked_up(node.args[1], 0);
+        }
+        if !meet || !read.iter().all(|r| reads.contains(r)) { return None; }
+        let (start, merge) = match kind? {
+            Kind::Family("sum") => ("parallel.zero_bins", "parallel.add_bins"),
+            Kind::Family("product") => ("parallel.one_bins", "parallel.multiply_bins"),
+            Kind::Family("and") => ("parallel.own_bins", "parallel.and_bins"),
+            Kind::Family("or") => ("parallel.own_bins", "parallel.or_bins"),
+            Kind::Family("xor") => ("parallel.zero_bins", "parallel.xor_bins"),
+            Kind::Family(_) => return None,
+            Kind::Choose(_) => ("parallel.own_bins", "parallel.choose_bins"),
+        };
+        Some(Bins { of, start, merge, choose })
+    }
+}
