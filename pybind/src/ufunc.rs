@@ -1,9 +1,8 @@
 //! NumPy ufuncs whose inner loops are compiled code: objects made by NumPy's own C functions, of a class of ours below `numpy.ufunc`, so that calls,
 //! `reduce`, `out=`, `where=`, `__array_ufunc__` and the rest are NumPy's and cost what NumPy's cost.
 //!
-//! An inner loop is an overload like any other. That of a ufunc takes one-dimensional arrays, so it is compiled, polled, promoted and cached as a loop
-//! that the user wrote; that of a gufunc takes what the kernel takes, and is called once for each turn of the outer dimensions. Which loop a call needs
-//! is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
+//! An inner loop is an overload like any other. It takes arrays, of one dimension for a ufunc and of one more than the kernel's for a gufunc, so it is compiled, polled,
+//! promoted and cached as a loop that the user wrote. Which loop a call needs is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
 //!
 //! NumPy calls inner loops with the GIL or without it. Without it PyO3 must not think that this thread has it, hence [`crate::errors::with_lost_gil`].
 
@@ -19,7 +18,7 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 use tierup_core::layout::{IMMORTAL, MemBlock, Obj};
-use tierup_core::types::{Kind, Layout, Type};
+use tierup_core::types::{Layout, Type};
 use tierup_runtime::exc::Error;
 
 type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
@@ -73,14 +72,6 @@ static BORROWED: Borrowed = Borrowed(MemBlock {
 });
 pub fn owner() -> u64 { &raw const BORROWED as u64 }
 
-/// How one operand is handed over.
-enum Operand {
-    /// A number, which lies in the operand's memory: bytes of each leaf.
-    Scalar(Vec<usize>),
-    /// An array whose axes have these core dimensions.
-    Array(Vec<usize>),
-}
-
 /// One inner loop; NumPy hands its address to the loop functions.
 struct Loop {
     overload: Arc<Overload>,
@@ -88,8 +79,8 @@ struct Loop {
     parallel: Option<(Arc<Overload>, usize)>,
     /// For the globals of tracebacks, and to keep the guards' functions alive.
     dispatcher: Py<PyAny>,
-    /// Of a gufunc.
-    operands: Vec<Operand>,
+    /// The core dimensions of each operand's axes, behind the axis that the loop runs along.
+    operands: Vec<Vec<usize>>,
     slots: usize,
 }
 
@@ -151,23 +142,36 @@ unsafe fn failed(l: &Loop, status: u64) {
     }
 }
 
-/// The inner loop of a ufunc.
-unsafe extern "C" fn run_ufunc(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
+/// The inner loop of a ufunc or gufunc. Core dimensions follow in `dims`, the strides of core axes in `steps`.
+unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
     // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours.
     unsafe {
         let l = &*data.cast::<Loop>();
-        let n = *dims;
+        let (n, nargs) = (*dims, l.operands.len());
         if n <= 0 { return; }
-        let mut slots = [const { std::mem::MaybeUninit::<u64>::uninit() }; SLOTS];
-        for i in 0..l.operands.len() {
-            let at = slots.as_mut_ptr().add(4 * i).cast::<u64>();
+        let mut small = [const { std::mem::MaybeUninit::<u64>::uninit() }; SLOTS];
+        let mut large = vec![];
+        let mut at = if l.slots <= SLOTS { small.as_mut_ptr().cast::<u64>() } else {
+            large.resize(l.slots, 0u64);
+            large.as_mut_ptr()
+        };
+        let slots = at;
+        let mut stride = steps.add(nargs);
+        for (i, axes) in l.operands.iter().enumerate() {
+            let ndim = 1 + axes.len();
             at.write(owner());
             at.add(1).write(*args.add(i) as u64);
             at.add(2).write(n as u64);
-            at.add(3).write(*steps.add(i) as u64);
+            at.add(2 + ndim).write(*steps.add(i) as u64);
+            for (k, axis) in axes.iter().enumerate() {
+                at.add(3 + k).write(*dims.add(1 + axis) as u64);
+                at.add(3 + ndim + k).write(*stride as u64);
+                stride = stride.add(1);
+            }
+            at = at.add(2 + 2 * ndim);
         }
-        let overload = match &l.parallel { Some((o, nin)) if independent(args, n, steps, *nin, l.operands.len()) => o, Some(_) | None => &l.overload };
-        running(l, |ctx| l.run(overload, ctx, slots.as_ptr().cast()));
+        let overload = match &l.parallel { Some((o, nin)) if independent(args, n, steps, *nin, nargs) => o, Some(_) | None => &l.overload };
+        running(l, |ctx| l.run(overload, ctx, slots));
     }
 }
 
@@ -190,68 +194,6 @@ unsafe fn independent(args: *const *mut u8, n: isize, steps: *const isize, nin: 
         };
         n == 1 || out.1 != 0 && (0..nin).all(|i| operand(i) == out || apart(i)) && (nin..nargs).all(|i| i == o || apart(i))
     })
-}
-
-/// The inner loop of a gufunc.
-unsafe extern "C" fn run_gufunc(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
-    // SAFETY: as for `run_ufunc`; the core dimensions follow in `dims`, the strides of core axes in `steps`.
-    unsafe {
-        let l = &*data.cast::<Loop>();
-        let (turns, nargs) = (*dims, l.operands.len());
-        let mut small = [0u64; SLOTS];
-        let mut large = vec![];
-        let slots: &mut [u64] = if l.slots <= SLOTS { &mut small } else { large.resize(l.slots, 0); &mut large };
-        let (mut at, mut stride) = (0, steps.add(nargs));
-        for o in &l.operands {
-            match o {
-                Operand::Scalar(leaves) => at += leaves.len(),
-                Operand::Array(axes) => {
-                    slots[at] = owner();
-                    for (k, axis) in axes.iter().enumerate() {
-                        slots[at + 2 + k] = *dims.add(1 + axis) as u64;
-                        slots[at + 2 + axes.len() + k] = *stride as u64;
-                        stride = stride.add(1);
-                    }
-                    // An operand without core dimensions is an array of one element.
-                    if axes.is_empty() { (slots[at + 2], slots[at + 3]) = (1, 0); }
-                    at += 2 + 2 * axes.len().max(1);
-                }
-            }
-        }
-        running(l, |ctx| {
-            for turn in 0..turns {
-                let mut at = 0;
-                for (i, o) in l.operands.iter().enumerate() {
-                    let mut p = (*args.add(i)).offset(turn * *steps.add(i));
-                    match o {
-                        Operand::Scalar(leaves) => for bytes in leaves {
-                            slots[at] = load(p, *bytes);
-                            p = p.add(*bytes);
-                            at += 1;
-                        },
-                        Operand::Array(axes) => {
-                            slots[at + 1] = p as u64;
-                            at += 2 + 2 * axes.len().max(1);
-                        }
-                    }
-                }
-                let status = l.run(&l.overload, ctx, slots.as_ptr());
-                if status != 0 { return status; }
-            }
-            0
-        });
-    }
-}
-
-/// One leaf of a number in memory.
-///
-/// # Safety
-/// That many bytes can be read at `p`, which is aligned for them.
-unsafe fn load(p: *const u8, bytes: usize) -> u64 {
-    // SAFETY: as required of the caller.
-    unsafe {
-        match bytes { 1 => u64::from(*p), 2 => u64::from(*p.cast::<u16>()), 4 => u64::from(*p.cast::<u32>()), _ => *p.cast::<u64>() }
-    }
 }
 
 /// What belongs to one ufunc. Arrays that NumPy may be reading are kept when longer ones take their place.
@@ -353,26 +295,23 @@ fn set_writable(ufunc: &Bound<'_, PyAny>, inputs: Vec<usize>) -> PyResult<()> {
 #[pyfunction]
 fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
 
-/// How the kernel of a gufunc takes its operands.
-unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Operand>> {
-    if !generalised { return Ok(types.iter().map(|_| Operand::Array(vec![0])).collect()); }
+/// The core dimensions of each operand, and whether the loop takes arrays of those and one more.
+unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Vec<usize>>> {
     types.iter().enumerate().map(|(i, t)| {
-        // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions.
+        // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions. To NumPy a layout without core dimensions is none.
         let axes: Vec<usize> = unsafe {
-            // To NumPy a layout without core dimensions is none.
-            let known = (*u).core_enabled != 0;
+            let known = generalised && (*u).core_enabled != 0;
             let (first, n) = if known { (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize) } else { (0, 0) };
             (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
         };
         match t.as_array() {
-            Some(a) if a.ndim() == axes.len().max(1) && a.layout == Layout::A => Ok(Operand::Array(axes)),
-            None if axes.is_empty() && (t.is_number() || **t == Kind::Bool) => Ok(Operand::Scalar(t.leaves().iter().map(|l| l.ty.bytes() as usize).collect())),
+            Some(a) if a.ndim() == 1 + axes.len() && a.layout == Layout::A => Ok(axes),
             Some(_) | None => Err(PyTypeError::new_err(format!("operand {i} has {} core dimensions and cannot be of type {t}", axes.len()))),
         }
     }).collect()
 }
 
-/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes whole rows, or what a kernel of a gufunc takes;
+/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes arrays with an axis that it runs along;
 /// that of `parallel` does the same on all cores.
 #[pyfunction]
 #[pyo3(signature = (ufunc, d, numbers, generalised, parallel=None))]
@@ -389,7 +328,6 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     let fits = |p: &Arc<Overload>| p.args == overload.args && p.ret == overload.ret;
     // SAFETY: as above.
     let parallel = parallel.filter(fits).map(|p| (p, unsafe { (*u).nin } as usize));
-    let function: LoopFn = if generalised { run_gufunc } else { run_ufunc };
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
     c.loops.push(Box::new(Loop { overload, parallel, dispatcher: d.clone().unbind(), operands, slots }));
     if c.loops.len() > c.room {
@@ -407,7 +345,7 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     let address = &raw const **c.loops.last().ok_or_else(|| PyRuntimeError::new_err("no loop"))? as usize;
     let c = &mut *c;
     let (Some(functions), Some(data), Some(types)) = (c.functions.last_mut(), c.data.last_mut(), c.types.last_mut()) else { return Ok(()) };
-    functions.push(function);
+    functions.push(run_loop);
     data.push(address);
     types.extend(&numbers);
     // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are, and their number is written last.

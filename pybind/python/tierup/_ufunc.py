@@ -218,9 +218,11 @@ class _Generalised(Builder):
         ret = _tierup.result_type(d, args)
         if ret != "none":
             raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; {self.function.__qualname__}() gives {ret}")
-        _tierup.compile_for(d, args, None)
-        _tierup.add_loop(ufunc, d, [_NUMBER[t] for t, _ in operands], True)
-        self.kept = [d]
+        core = self.core[0] + self.core[1]
+        loop = library_function(turns_source([bool(n and not dims) for (_, n), dims in zip(operands, core)]), "loop", {"function": self.function}, self.engine)
+        _tierup.compile_for(loop, [f"array({t}, {1 + len(dims)}d, A)" for (t, _), dims in zip(operands, core)], None)
+        _tierup.add_loop(ufunc, loop, [_NUMBER[t] for t, _ in operands], True)
+        self.kept.append(loop)
 
     def add(self, ufunc, inputs):
         self._add(ufunc, [(t, len(dims) or k >= self.nin) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
@@ -282,6 +284,13 @@ def loop_source(weak, nout, counted):
     elements = ", ".join(f"{w}({x}[i])" if w else f"{x}[i]" for x, w in zip(ins, weak))
     left = ", ".join(f"{y}[i]" for y in outs)
     return f"def loop({', '.join(ins + outs)}):\n    for i in {counted}(len(y0)):\n        {left} = function({elements})\n"
+
+
+def turns_source(boxed):
+    """The inner loop of a gufunc: arrays with one axis more than the kernel's. A number is handed over as one, or as an array of one element."""
+    names = [f"x{k}" for k in range(len(boxed))]
+    parts = ", ".join(f"{x}[i:i + 1]" if b else f"{x}[i]" for x, b in zip(names, boxed))
+    return f"def loop({', '.join(names)}):\n    for i in range(len(x0)):\n        function({parts})\n"
 
 
 # ---------------------------------------------------------------- the class

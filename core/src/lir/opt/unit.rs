@@ -1,0 +1,125 @@
+//! Innermost loops over rows of unknown stride, in two versions: for elements that lie side by side, which a back end loads and stores as vectors, and as they were.
+//!
+//! ```python
+//! def row(x, y):              # array(float64, 1d, A)
+//!     for i in range(len(y)): y[i] = x[i] * 2
+//! ```
+//!
+//! Tier 1 alone does this: in tier 0 both versions would take the same time.
+
+use super::blocks::simplify_blocks;
+use super::edit::{Defs, FastMap};
+use super::fold::fold;
+use super::licm::add_preheaders;
+use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
+use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::{Block, BlockCall, Cold, Func, InstData, Loc, Op, Ty, Value};
+
+/// Instructions of a loop that is small enough to stand twice, and of all such loops of a function together.
+const MAX_LOOP: usize = 150;
+const MAX_TOTAL: usize = 1_000;
+/// Strides that one loop's test may ask.
+const MAX_STRIDES: usize = 8;
+
+struct Plan {
+    front: Block,
+    header: Block,
+    blocks: Vec<Block>,
+    /// Strides, each with the bytes of the elements that it leads to.
+    strides: Vec<(Value, i64)>,
+}
+
+pub fn ask_strides(func: &mut Func) {
+    if func.layout.is_empty() || !add_preheaders(func) { return; }
+    split_switch_edges(func);
+    let plans = plans(func);
+    if plans.is_empty() { return; }
+    let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
+    merge_definitions(func, &copies);
+    fold(func);
+    simplify_blocks(func);
+}
+
+fn plans(func: &Func) -> Vec<Plan> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &doms);
+    let defs = Defs::new(func);
+    let (mut left, mut plans) = (MAX_TOTAL, vec![]);
+    for info in &loops.all {
+        if !info.innermost || func.blocks[info.header.index()].cold { continue; }
+        let size: usize = info.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
+        if size > MAX_LOOP.min(left) { continue; }
+        let Some(front) = cfg.preds(info.header).iter().copied().find(|p| !doms.dominates(info.header, *p)) else { continue };
+        // In reverse post-order, so that the text and the test come out the same each time.
+        let mut blocks = info.blocks.clone();
+        blocks.sort_by_key(|b| cfg.position(*b));
+        let strides = strides(func, &defs, &blocks);
+        if strides.is_empty() || strides.len() > MAX_STRIDES { continue; }
+        left -= size;
+        plans.push(Plan { front, header: info.header, blocks, strides });
+    }
+    plans
+}
+
+/// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not.
+fn strides(func: &Func, defs: &Defs, blocks: &[Block]) -> Vec<(Value, i64)> {
+    let mut inside: FastMap<Value, ()> = FastMap::default();
+    for b in blocks {
+        let block = &func.blocks[b.index()];
+        for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &func.insts[i.index()].results)) { inside.insert(*v, ()); }
+    }
+    let operands = |v: Value, wanted: Op| if let Some(InstData::Op { op, args, .. }) = defs.data(func, v) && *op == wanted { Some((args[0], args[1])) } else { None };
+    let stays = |v: Value| !inside.contains_key(&v) && defs.constant(func, v).is_none();
+    let mut found: Vec<(Value, i64)> = vec![];
+    for i in blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts) {
+        let data = &func.insts[i.index()].data;
+        let (addr, ty) = if let InstData::Load { addr, ty, .. } = data { (*addr, *ty) }
+            else if let InstData::Store { addr, value, .. } = data { (*addr, func.value_type(*value)) }
+            else { continue };
+        let Some((_, offset)) = operands(addr, Op::PtrAdd).filter(|(_, o)| inside.contains_key(o)) else { continue };
+        let Some((x, y)) = operands(offset, Op::Imul) else { continue };
+        let stride = if stays(y) && inside.contains_key(&x) { y } else if stays(x) && inside.contains_key(&y) { x } else { continue };
+        match found.iter().find(|(s, _)| *s == stride) {
+            None => found.push((stride, ty.bytes() as i64)),
+            // Parts of a larger element: not side by side.
+            Some((_, bytes)) if *bytes != ty.bytes() as i64 => return vec![],
+            Some(_) => {}
+        }
+    }
+    found
+}
+
+impl Plan {
+    /// Writes the test, makes the copy (the loop for any strides), and puts constants for the strides of the original.
+    fn apply(self, func: &mut Func) -> Copied {
+        let copied = copy_blocks(func, &self.blocks);
+        let mut all = None;
+        let mut constants: FastMap<Value, Value> = FastMap::default();
+        for (stride, bytes) in &self.strides {
+            let width = ahead(func, self.front, InstData::Const { ty: Ty::I64, bits: *bytes as u64 });
+            let same = ahead(func, self.front, InstData::Op { op: Op::IcmpEq, ty: Ty::I64, args: vec![*stride, width] });
+            all = Some(match all { None => same, Some(others) => ahead(func, self.front, InstData::Op { op: Op::Band, ty: Ty::I8, args: vec![others, same] }) });
+            constants.insert(*stride, width);
+        }
+        if let (Some(cond), Some(t)) = (all, func.terminator(self.front)) && let InstData::Jump(to) = func.insts[t.index()].data.clone() {
+            let other = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
+            func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: other, cold: Cold::Neither };
+            for b in &self.blocks {
+                for i in func.blocks[b.index()].insts.clone() {
+                    if let InstData::Op { op: Op::Imul, args, .. } = &mut func.insts[i.index()].data { for a in args { if let Some(c) = constants.get(a) { *a = *c; } } }
+                }
+            }
+        }
+        copied
+    }
+}
+
+/// Writes an instruction in front of a block's last one; its result.
+fn ahead(func: &mut Func, block: Block, data: InstData) -> Value {
+    let i = func.make_inst(data, Loc(0));
+    let insts = &mut func.blocks[block.index()].insts;
+    let at = insts.len() - 1;
+    insts.insert(at, i);
+    func.insts[i.index()].results[0]
+}
