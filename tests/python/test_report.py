@@ -27,7 +27,7 @@ def work(a, b, places):
     for i in range(a.shape[0]):
         a[i] = square(b[i])
     for i in range(a.shape[0]):
-        s += a[i]
+        s *= a[i]
     for i in range(len(places)):
         a[places[i]] += 1
     c = np.zeros(len(places) + 1)
