@@ -256,6 +256,49 @@ def test_multiprocessing(method, tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_joblib(backend, tmp_path):
+    pytest.importorskip("joblib")
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + textwrap.dedent("""
+        from joblib import Parallel, delayed
+        @njit(parallel=True)
+        def f(n):
+            s, h = 0, np.zeros(10, np.int64)
+            k = np.arange(n) % 10
+            for i in prange(n):
+                s += i * i
+                h[k[i]] += i
+            return s, h.sum()
+        if __name__ == "__main__":
+            expected = [f(n) for n in range(0, 50000, 5000)]
+            assert Parallel(n_jobs=3, backend=BACKEND)(delayed(f)(n) for n in range(0, 50000, 5000)) == expected
+    """).replace("BACKEND", repr(backend)))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("processes", [False, True])
+def test_dask(processes, tmp_path):
+    pytest.importorskip("distributed")
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + textwrap.dedent("""
+        from distributed import Client, LocalCluster
+        @njit(parallel=True)
+        def f(n):
+            s = 0
+            for i in prange(n):
+                s += i * i
+            return s
+        if __name__ == "__main__":
+            expected = [f(n) for n in range(0, 50000, 5000)]
+            with LocalCluster(n_workers=2, threads_per_worker=2, processes=PROCESSES, dashboard_address=None) as cluster, Client(cluster) as client:
+                assert client.gather(client.map(f, range(0, 50000, 5000))) == expected
+    """).replace("PROCESSES", repr(processes)))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_settings():
     run("""
         assert tierup.get_num_threads() == 4 and tierup.get_thread_id() == 0 and tierup.threading_layer() == "tierup"

@@ -14,6 +14,9 @@ import sys
 import threading
 import time
 
+# More than there are processors: it is read when the package is.
+os.environ.setdefault("TIERUP_NUM_THREADS", "4")
+
 import numpy as np
 
 from tierup import njit, prange, set_num_threads
@@ -56,6 +59,30 @@ def without_gil(m):
 
 
 @njit(parallel=True)
+def histogram(m):
+    h, names = np.zeros(97, np.int64), ["" for _ in range(97)]
+    for i in prange(len(m)):
+        for j in range(m.shape[1]):
+            h[int(m[i, j])] += i + j
+        names[i] = str(i) + names[i]
+    return (h * h).sum(), "".join(names)
+
+
+@njit(parallel=True, nogil=True)
+def races(n):
+    """What comes out is nobody's business, but nothing may break."""
+    rows, texts = [[0] for _ in range(3)], ["a" for _ in range(3)]
+    for i in prange(n):
+        for k in range(20):
+            j = (i + k) % 3
+            rows[j].append(k)
+            texts[j] = "b" * (k + len(texts[(j + 1) % 3]) % 5)
+            if len(rows[j]) > 30:
+                rows[j].clear()
+    return len(rows) + len(texts)
+
+
+@njit(parallel=True)
 def endless(n):
     for i in prange(n):
         while n > 0:
@@ -66,7 +93,7 @@ def work(seed, until, wrong, counts, expected, m):
     r = random.Random(seed)
     while time.monotonic() < until and not wrong:
         set_num_threads(r.randint(1, 4))
-        kind = r.randrange(4)
+        kind = r.randrange(6)
         try:
             if kind == 0:
                 if outer(m, -1) != expected[0]:
@@ -77,6 +104,12 @@ def work(seed, until, wrong, counts, expected, m):
             elif kind == 2:
                 if without_gil(m) != expected[1]:
                     wrong.append("without_gil")
+            elif kind == 4:
+                if histogram(m) != expected[2]:
+                    wrong.append("histogram")
+            elif kind == 5:
+                if races(200) != 6:
+                    wrong.append("races")
             else:
                 a = m[r.randrange(len(m))][:r.randrange(1, 300)]
                 if abs(inner(a, -1) - 0.1 * a.sum()) > 1e-6:
@@ -84,6 +117,8 @@ def work(seed, until, wrong, counts, expected, m):
         except IndexError as e:
             if kind != 1 or e.args != (5,):
                 wrong.append(repr(e))
+        except Exception as e:
+            wrong.append(repr(e))
         counts[kind] += 1
 
 
@@ -92,7 +127,7 @@ def fork(expected, m):
     child = os.fork()
     if child == 0:
         faulthandler.dump_traceback_later(30, exit=True)
-        os._exit(0 if outer(m, -1) == expected[0] and without_gil(m) == expected[1] else 1)
+        os._exit(0 if outer(m, -1) == expected[0] and without_gil(m) == expected[1] and histogram(m) == expected[2] and races(50) == 6 else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
@@ -103,9 +138,10 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()))
     options = parser.parse_args()
     m = np.arange(30 * 300.0).reshape(30, 300) % 97
-    expected = outer(m, -1), without_gil(m)
+    expected = outer(m, -1), without_gil(m), histogram(m)
+    races(1)
     endless(0)
-    until, wrong, counts = time.monotonic() + options.seconds, [], [0] * 4
+    until, wrong, counts = time.monotonic() + options.seconds, [], [0] * 6
     threads = [threading.Thread(target=work, args=(options.seed + k, until, wrong, counts, expected, m)) for k in range(options.threads)]
     for t in threads:
         t.start()
