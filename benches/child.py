@@ -6,7 +6,7 @@
     child.py steady PROGRAM SECONDS   median time of a call once warm, and a check value
     child.py overhead EXTENSION       nanoseconds per call of three tiny functions
     child.py size COPIES              first call of a function that is a 30-line body COPIES times over
-    child.py answers                  what every program computes from its small arguments, one line each
+    child.py answers FOLDER           what every program of `programs` or `arrays` computes from its small arguments, one line each
     child.py amount PROGRAM S         total time of S times the least work that `amounts.py` gives the program, compilation included
     child.py switch TURNS             when the hot loop of a 30-line function runs in tier 1, from the beginning of its first call
     child.py promotion                processor time that one promotion and one switch take from the calling thread
@@ -93,9 +93,9 @@ def steady(name, seconds):
     return {"ms": statistics.median(times) * 1e3, "calls": len(times), "value": value}
 
 
-def answers():
+def answers(folder):
     """One line a program, so that a crash shows where; the last line is the usual one."""
-    for name in sorted(p.stem for p in (HERE / "programs").glob("*.py")):
+    for name in sorted(p.stem for p in (HERE / folder).glob("*.py")):
         print(name, end=" ", flush=True)
         program = importlib.import_module(name)
         try:

@@ -2,7 +2,7 @@
 import numpy as np
 from peer import array_njit, prange
 
-RTOL = 1e-2
+RTOL = 0.1
 
 
 def small():

@@ -11,10 +11,12 @@ import pytest
 
 BENCHES = Path(__file__).resolve().parents[2] / "benches"
 PROGRAMS = sorted(p.stem for p in (BENCHES / "programs").glob("*.py"))
+ARRAYS = sorted(p.stem for p in (BENCHES / "arrays").glob("*.py"))
 
 
-def answers(side):
-    done = subprocess.run([sys.executable, str(BENCHES / "child.py"), "answers"], capture_output=True, text=True, timeout=120, env={**os.environ, "BENCH_SIDE": side})
+def answers(side, folder="programs", **environment):
+    env = {**os.environ, "BENCH_SIDE": side, **environment}
+    done = subprocess.run([sys.executable, str(BENCHES / "child.py"), "answers", folder], capture_output=True, text=True, timeout=120, env=env)
     lines = [line.split(" ", 1) for line in done.stdout.splitlines() if line != "{}"]
     return {name: json.loads(rest) if rest else f"the process died: {done.stderr[-300:]}" for name, rest in (line if len(line) == 2 else (line[0], "") for line in lines)}
 
@@ -25,7 +27,14 @@ def both():
     return answers("python"), answers("tierup")
 
 
+@pytest.fixture(scope="module")
+def arrays():
+    pytest.importorskip("tierup")
+    return {"python": answers("python", "arrays"), "serial": answers("tierup", "arrays"), "parallel": answers("tierup", "arrays", BENCH_PARALLEL="1")}
+
+
 def test_there_are_enough_programs():
+    assert len(ARRAYS) >= 15
     assert len(PROGRAMS) >= 25 and set(PROGRAMS) == set(json.loads((BENCHES / "vectorised.json").read_text()))
 
 
@@ -35,3 +44,13 @@ def test_answer(both, name):
     assert not isinstance(python, str), python
     assert not isinstance(tierup, str), tierup
     assert np.allclose(np.ravel(python), np.ravel(tierup), rtol=1e-12, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", ["serial", "parallel"])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_answer_of_array_program(arrays, name, kind):
+    python, tierup = (arrays[side].get(name, "not reached") for side in ("python", kind))
+    assert not isinstance(python, str), python
+    assert not isinstance(tierup, str), tierup
+    rtol = 0.2 if name == "a_monte_carlo" else 1e-9  # two streams of random numbers
+    assert np.allclose(np.ravel(python), np.ravel(tierup), rtol=rtol, atol=1e-12, equal_nan=True)
