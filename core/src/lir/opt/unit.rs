@@ -62,7 +62,7 @@ fn plans(func: &Func) -> Vec<Plan> {
     plans
 }
 
-/// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not.
+/// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not, or a pointer that moves on by the stride at every turn.
 fn strides(func: &Func, defs: &Defs, blocks: &[Block]) -> Vec<(Value, i64)> {
     let mut inside: FastMap<Value, ()> = FastMap::default();
     for b in blocks {
@@ -71,15 +71,21 @@ fn strides(func: &Func, defs: &Defs, blocks: &[Block]) -> Vec<(Value, i64)> {
     }
     let operands = |v: Value, wanted: Op| if let Some(InstData::Op { op, args, .. }) = defs.data(func, v) && *op == wanted { Some((args[0], args[1])) } else { None };
     let stays = |v: Value| !inside.contains_key(&v) && defs.constant(func, v).is_none();
+    let insts = || blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts);
+    // Where a parameter of the header goes from here.
+    let moves = |p: Value| insts().find_map(|i| if let InstData::Op { op: Op::PtrAdd, args, .. } = &func.insts[i.index()].data && args[0] == p && stays(args[1]) { Some(args[1]) } else { None });
+    let header = &func.blocks[blocks[0].index()].params;
     let mut found: Vec<(Value, i64)> = vec![];
-    for i in blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts) {
+    for i in insts() {
         let data = &func.insts[i.index()].data;
         let (addr, ty) = if let InstData::Load { addr, ty, .. } = data { (*addr, *ty) }
             else if let InstData::Store { addr, value, .. } = data { (*addr, func.value_type(*value)) }
             else { continue };
-        let Some((_, offset)) = operands(addr, Op::PtrAdd).filter(|(_, o)| inside.contains_key(o)) else { continue };
-        let Some((x, y)) = operands(offset, Op::Imul) else { continue };
-        let stride = if stays(y) && inside.contains_key(&x) { y } else if stays(x) && inside.contains_key(&y) { x } else { continue };
+        let indexed = || {
+            let (x, y) = operands(operands(addr, Op::PtrAdd).filter(|(_, o)| inside.contains_key(o))?.1, Op::Imul)?;
+            if stays(y) && inside.contains_key(&x) { Some(y) } else if stays(x) && inside.contains_key(&y) { Some(x) } else { None }
+        };
+        let Some(stride) = (if header.contains(&addr) { moves(addr) } else { indexed() }) else { continue };
         match found.iter().find(|(s, _)| *s == stride) {
             None => found.push((stride, ty.bytes() as i64)),
             // Parts of a larger element: not side by side.
@@ -107,7 +113,7 @@ impl Plan {
             func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: other, cold: Cold::Neither };
             for b in &self.blocks {
                 for i in func.blocks[b.index()].insts.clone() {
-                    if let InstData::Op { op: Op::Imul, args, .. } = &mut func.insts[i.index()].data { for a in args { if let Some(c) = constants.get(a) { *a = *c; } } }
+                    func.insts[i.index()].data.map_uses(|v| constants.get(&v).copied().unwrap_or(v));
                 }
             }
         }
