@@ -50,11 +50,11 @@ mod tests {
         let (i, f) = (ints.as_ptr().cast_mut().cast(), floats.as_ptr().cast_mut().cast());
         // SAFETY: the functions take what is passed.
         unsafe {
-            assert_eq!(f64::from_bits(Native::c_call(mixed as usize as i64, i, f, 1) as u64), 6.75);
+            assert_eq!(f64::from_bits(Native::c_call(mixed as *const () as usize as i64, i, f, 1) as u64), 6.75);
             let one: Real = [low(1.5), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
-            assert_eq!(f32::from_bits(Native::c_call(single as usize as i64, i, one.as_ptr().cast_mut().cast(), 2) as u32), 3.0);
+            assert_eq!(f32::from_bits(Native::c_call(single as *const () as usize as i64, i, one.as_ptr().cast_mut().cast(), 2) as u32), 3.0);
             let two: Int = [5, 255, 0, 0, 0, 0];
-            assert_eq!(Native::c_call(whole as usize as i64, two.as_ptr().cast_mut().cast(), f, 0), -250);
+            assert_eq!(Native::c_call(whole as *const () as usize as i64, two.as_ptr().cast_mut().cast(), f, 0), -250);
         }
     }
 }

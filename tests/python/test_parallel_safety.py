@@ -40,7 +40,7 @@ RACES = {
                 x = 0
                 for y in r:
                     x += y
-                if x < 0 or sum(r) < 0 or np.array(r).min() < 0 or min(r[:3] + [1]) < 0:
+                if x < 0 or sum(r) < 0 or np.array(r + [1]).min() < 0 or min(r[:3] + [1]) < 0:
                     raise ValueError("torn")
                 if len(r) > 20:
                     r.clear()

@@ -10,6 +10,7 @@ pub mod lock;
 pub mod native;
 pub mod pool;
 pub mod region;
+mod seat;
 pub mod settings;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 //! has none of the threads: it starts with a pool of its own, and what it inherited is left as it is.
 
 use super::region::Region;
+use super::seat::{self, Seat};
 use super::{region, settings};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +17,10 @@ struct Pool {
     open: Mutex<Vec<Arc<Region>>>,
     /// Grows with every region.
     epoch: AtomicU64,
-    asleep: Mutex<Vec<Thread>>,
+    asleep: Mutex<Vec<(Thread, Arc<Seat>)>>,
     sleepers: AtomicUsize,
+    /// Of all threads.
+    seats: Mutex<Vec<Arc<Seat>>>,
     /// Threads that have been started, and the rayon pools that own them.
     started: AtomicUsize,
     threads: Mutex<Vec<rayon::ThreadPool>>,
@@ -38,7 +41,7 @@ fn current() -> Option<&'static Pool> {
 fn pool() -> &'static Pool {
     if let Some(p) = current() { return p; }
     let fresh = Box::into_raw(Box::new(Pool {
-        open: Mutex::default(), epoch: AtomicU64::new(0), asleep: Mutex::default(), sleepers: AtomicUsize::new(0), started: AtomicUsize::new(0), threads: Mutex::default(),
+        open: Mutex::default(), epoch: AtomicU64::new(0), asleep: Mutex::default(), sleepers: AtomicUsize::new(0), seats: Mutex::default(), started: AtomicUsize::new(0), threads: Mutex::default(),
     }));
     let mine = POOL.compare_exchange(std::ptr::null_mut(), fresh, Ordering::AcqRel, Ordering::Acquire);
     // SAFETY: either the pool that is there now, or one that nobody else has seen and is dropped.
@@ -59,15 +62,21 @@ pub fn announce(region: &Arc<Region>, helpers: usize) {
     p.staff();
     lock(&p.open).push(region.clone());
     p.epoch.fetch_add(1, Ordering::SeqCst);
+    let here = seat::here();
+    // One that is awake and was last seen here cannot run as long as we do.
+    for s in lock(&p.seats).iter().filter(|s| s.is_on(here)) { s.keep_off(here); }
     if p.sleepers.load(Ordering::SeqCst) == 0 { return; }
-    let woken: Vec<Thread> = {
+    let woken: Vec<(Thread, Arc<Seat>)> = {
         let mut asleep = lock(&p.asleep);
         let n = asleep.len();
         let woken = asleep.split_off(n.saturating_sub(helpers));
         p.sleepers.store(asleep.len(), Ordering::SeqCst);
         woken
     };
-    for t in woken { t.unpark(); }
+    for (thread, seat) in woken {
+        seat.keep_off(here);
+        thread.unpark();
+    }
 }
 
 /// Takes a region back.
@@ -96,6 +105,8 @@ impl Pool {
     /// The life of a thread of the pool.
     fn serve(&self) {
         region::be_worker();
+        let seat = Arc::new(Seat::take());
+        lock(&self.seats).push(seat.clone());
         let ctx = (crate::host::callbacks().context)();
         let mut seen = u64::MAX;
         let mut busy = Instant::now();
@@ -103,27 +114,28 @@ impl Pool {
             let epoch = self.epoch.load(Ordering::SeqCst);
             if epoch != seen {
                 seen = epoch;
+                seat.settle();
                 while let Some(r) = self.find() && r.help(ctx) { busy = Instant::now(); }
                 continue;
             }
             for _ in 0..16 { std::hint::spin_loop(); }
             if busy.elapsed() < PATIENCE { continue; }
-            self.sleep(seen);
+            self.sleep(seen, &seat);
             busy = Instant::now();
         }
     }
 
-    fn sleep(&self, seen: u64) {
+    fn sleep(&self, seen: u64, seat: &Arc<Seat>) {
         let me = std::thread::current();
         {
             let mut asleep = lock(&self.asleep);
-            asleep.push(me.clone());
+            asleep.push((me.clone(), seat.clone()));
             self.sleepers.store(asleep.len(), Ordering::SeqCst);
         }
         // Who announces looks for sleepers after it has raised the epoch.
         if self.epoch.load(Ordering::SeqCst) == seen { std::thread::park(); }
         let mut asleep = lock(&self.asleep);
-        asleep.retain(|t| t.id() != me.id());
+        asleep.retain(|(t, _)| t.id() != me.id());
         self.sleepers.store(asleep.len(), Ordering::SeqCst);
     }
 }
