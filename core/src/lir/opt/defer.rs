@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Nothing is seen of turns that should not have been: memory is as it was before the loop runs again, and every instruction has a meaning for all operands. What a
-//! check protects may only be a value, never memory, so checks of indices do not qualify (those that move with the loop are gone by now, see `version.rs`).
+//! check protects may only be a value, never memory, so checks of indices do not qualify (those that move with the loop are gone by now, see `version.rs`), and of
+//! divisors only those that have nothing to do with an address.
 
 use super::edit::{Defs, FastMap, Writer, for_each_call_mut, remove_unreachable};
 use super::region::{Copied, copy_blocks, merge_variables};
@@ -82,6 +83,7 @@ impl<'s> Planner<'_, 's> {
             for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &self.func.insts[i.index()].results)) { self.home.insert(*v, *b); }
         }
         let (hot, checks) = self.hot()?;
+        let mut loads = vec![];
         if checks.is_empty() || hot.iter().map(|b| self.func.blocks[b.index()].insts.len()).sum::<usize>() > MAX_LOOP { return None; }
         let counters = self.counters(&hot)?;
         let mut stores = vec![];
@@ -90,7 +92,7 @@ impl<'s> Planner<'_, 's> {
                 let fits = match &self.func.insts[i.index()].data {
                     InstData::Const { .. } | InstData::Op { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Jump(_) | InstData::Brif { .. } => true,
                     InstData::CallHelper { helper, .. } => definition(helper).is_some(),
-                    InstData::Load { alias, .. } => *alias != Alias::Volatile,
+                    InstData::Load { addr, alias, .. } => { loads.push(*addr); *alias != Alias::Volatile }
                     InstData::Store { addr, alias, .. } => {
                         stores.push((*b, *i));
                         matches!(alias, Alias::Array | Alias::Element) && self.doms.dominates(*b, self.at.latch) && self.moves(*addr, &counters, MAX_DEPTH) && !self.invariant(*addr)
@@ -100,11 +102,14 @@ impl<'s> Planner<'_, 's> {
                 if !fits { return None; }
             }
         }
+        let mut divisors = vec![];
         let asks = checks.iter().all(|(b, _)| self.func.terminator(*b).is_some_and(|t| {
             let InstData::Brif { cond, .. } = &self.func.insts[t.index()].data else { return false };
-            self.about_values(*cond, &hot)
+            self.about_values(*cond, &hot, &mut divisors)
         }));
-        (asks && stores.len() <= MAX_STORES).then(|| Plan { at: self.at, blocks: self.blocks.to_vec(), checks, stores, counters })
+        // What an integer is not says something of addresses that it is part of: those may depend on the counters alone, and it on something else.
+        let apart = divisors.is_empty() || divisors.iter().all(|d| !self.moves(*d, &counters, MAX_DEPTH)) && loads.iter().all(|a| self.moves(*a, &counters, MAX_DEPTH));
+        (asks && apart && stores.len() <= MAX_STORES).then(|| Plan { at: self.at, blocks: self.blocks.to_vec(), checks, stores, counters })
     }
 
     fn invariant(&self, v: Value) -> bool { !self.home.contains_key(&v) || self.defs.constant(self.func, v).is_some() }
@@ -165,14 +170,15 @@ impl<'s> Planner<'_, 's> {
         depth > 0 && self.op(v).is_some_and(|(_, _, args)| args.iter().all(|a| self.moves(*a, counters, depth - 1)))
     }
 
-    /// Whether a condition asks about numbers that are computed with, not about what may be read or written.
-    fn about_values(&self, cond: Value, hot: &[Block]) -> bool {
+    /// Whether a condition asks about numbers that are computed with, not about what may be read or written; adds the integers that it asks about.
+    fn about_values(&self, cond: Value, hot: &[Block], divisors: &mut Vec<Value>) -> bool {
         let Some((op, ty, args)) = self.op(cond) else { return false };
         match op {
             Op::FcmpEq | Op::FcmpNe | Op::FcmpLt | Op::FcmpLe | Op::FcmpGt | Op::FcmpGe | Op::FcmpUno => true,
-            Op::Band | Op::Bor => args.iter().all(|a| self.about_values(*a, hot)),
+            Op::Band | Op::Bor => args.iter().all(|a| self.about_values(*a, hot, divisors)),
             Op::IcmpEq | Op::IcmpNe if self.defs.constant(self.func, args[1]) == Some(0) => {
-                (ty == Ty::I8 && self.about_values(args[0], hot)) || self.divides(args[0], hot) || self.says_how_a_callee_ended(args[0], hot)
+                if self.divides(args[0], hot) { divisors.push(args[0]); return true; }
+                (ty == Ty::I8 && self.about_values(args[0], hot, divisors)) || self.says_how_a_callee_ended(args[0], hot)
             }
             _ => false,
         }
