@@ -71,6 +71,28 @@ def test_what_is_vectorised_and_why_not():
 
 
 @needs_llvm
+def test_sums_are_vectorised_where_it_pays():
+    def quotients(a):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += 1.0 / (a[i] + 2.0)
+        return s
+
+    def products(a):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i] * a[i]
+        return s
+
+    def said(f):
+        f(np.ones(10))
+        return " ".join(text for text, _ in f.explain().overloads[0]["loops"].values())
+
+    assert "vectorised, " in said(tierup.njit(quotients))
+    assert "not vectorised: floats are added up in order" in said(tierup.njit(products))
+
+
+@needs_llvm
 def test_fastmath_changes_what_is_vectorised():
     @tierup.njit(fastmath=True)
     def total(a):

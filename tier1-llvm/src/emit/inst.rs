@@ -5,7 +5,6 @@ use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
 use inkwell::values::{BasicValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind};
 use tierup_core::diag::Result;
-use tierup_core::lir::cfg::{Dominators, Loops};
 use tierup_core::lir::{Alias, Cold, InstData, Op, Signature, Ty, Value};
 
 /// Weights of a branch whose other side is unlikely.
@@ -59,7 +58,8 @@ impl<'c> Emitter<'c, '_, '_> {
             }
             InstData::Jump(to) => {
                 let block = self.edge(to)?;
-                built(self.b.build_unconditional_branch(block)).map(drop)
+                let jump = built(self.b.build_unconditional_branch(block))?;
+                self.mark_loop(jump, &[to.block])
             }
             InstData::Brif { cond, then_to, else_to, cold } => self.branch(*cond, then_to, else_to, *cold),
             InstData::Switch { index, cases, default } => {
@@ -185,6 +185,7 @@ impl<'c> Emitter<'c, '_, '_> {
         }
         let (then_block, else_block) = (self.edge(then_to)?, self.edge(else_to)?);
         let branch = built(self.b.build_conditional_branch(cond, then_block, else_block))?;
+        self.mark_loop(branch, &[then_to.block, else_to.block])?;
         let weights = match cold {
             Cold::Neither => match (self.is_slow(then_to.block), self.is_slow(else_to.block)) {
                 (true, true) | (false, false) => return Ok(()),
@@ -204,8 +205,7 @@ impl<'c> Emitter<'c, '_, '_> {
 
     /// Whether the way from the current block to another leads out of a loop, or into one.
     fn leaves_loop(&self, to: tierup_core::lir::Block) -> bool {
-        let loops = self.loops.get_or_init(|| Loops::new(self.func, self.cfg, &Dominators::new(self.func, self.cfg)));
-        loops.depth(to) != loops.depth(self.at)
+        self.loops().depth(to) != self.loops().depth(self.at)
     }
 
     /// Whether a square root or a division waits in `block`, or behind checks in it, before any other way in.

@@ -6,6 +6,7 @@
 mod bodies;
 mod inst;
 mod lines;
+mod loops;
 mod ops;
 
 pub use bodies::finish;
