@@ -236,10 +236,17 @@ def test_a_forked_child_has_threads_of_its_own():
     """)
 
 
+def run_file(folder, text):
+    """A program in a file of its own, which other processes can import."""
+    program = folder / "program.py"
+    program.write_text(HEAD + textwrap.dedent(text))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_multiprocessing(method, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(HEAD + textwrap.dedent("""
+    run_file(tmp_path, """
         import multiprocessing
         @njit(parallel=True)
         def f(n):
@@ -251,16 +258,13 @@ def test_multiprocessing(method, tmp_path):
             expected = [f(n) for n in range(0, 100000, 5000)]
             with multiprocessing.get_context(METHOD).Pool(2) as pool:
                 assert pool.map(f, range(0, 100000, 5000)) == expected
-    """).replace("METHOD", repr(method)))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
+    """.replace("METHOD", repr(method)))
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
 def test_joblib(backend, tmp_path):
     pytest.importorskip("joblib")
-    program = tmp_path / "program.py"
-    program.write_text(HEAD + textwrap.dedent("""
+    run_file(tmp_path, """
         from joblib import Parallel, delayed
         @njit(parallel=True)
         def f(n):
@@ -273,16 +277,13 @@ def test_joblib(backend, tmp_path):
         if __name__ == "__main__":
             expected = [f(n) for n in range(0, 50000, 5000)]
             assert Parallel(n_jobs=3, backend=BACKEND)(delayed(f)(n) for n in range(0, 50000, 5000)) == expected
-    """).replace("BACKEND", repr(backend)))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
+    """.replace("BACKEND", repr(backend)))
 
 
 @pytest.mark.parametrize("processes", [False, True])
 def test_dask(processes, tmp_path):
     pytest.importorskip("distributed")
-    program = tmp_path / "program.py"
-    program.write_text(HEAD + textwrap.dedent("""
+    run_file(tmp_path, """
         from distributed import Client, LocalCluster
         @njit(parallel=True)
         def f(n):
@@ -294,9 +295,7 @@ def test_dask(processes, tmp_path):
             expected = [f(n) for n in range(0, 50000, 5000)]
             with LocalCluster(n_workers=2, threads_per_worker=2, processes=PROCESSES, dashboard_address=None) as cluster, Client(cluster) as client:
                 assert client.gather(client.map(f, range(0, 50000, 5000))) == expected
-    """).replace("PROCESSES", repr(processes)))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr[-2000:]
+    """.replace("PROCESSES", repr(processes)))
 
 
 def test_settings():
