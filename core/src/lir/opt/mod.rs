@@ -12,6 +12,7 @@ mod fold;
 mod inline;
 mod licm;
 mod memory;
+mod narrow;
 mod range;
 mod refs;
 pub(crate) mod region;
@@ -47,6 +48,7 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "version", doc: "Innermost counted loops in two versions: without bounds checks where a test in front allows it, and as they were.", run: Run::Func(version::version_loops) },
     Pass { name: "unwrap", doc: "Indices checked before they are wrapped: a negative one takes a side way.", run: Run::Func(unwrap::unwrap_indices) },
     Pass { name: "strip", doc: "Innermost loops poll once in many turns only, in a loop around them, and check values after the fact, so that a back end can vectorise them.", run: Run::Func(strip::strip_polls) },
+    Pass { name: "narrow", doc: "Divisions of Python's integers in 32 bits where both operands are small, in loops.", run: Run::Func(narrow::narrow_divisions) },
     Pass { name: "unit", doc: "Innermost loops over elements of unknown stride in two versions: for elements side by side, and as they were.", run: Run::Func(unit::ask_strides) },
     Pass { name: "unfold", doc: "Some calls of a small function to itself replaced by its body.", run: Run::Func(unfold::unfold_recursion) },
     Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
@@ -58,7 +60,7 @@ pub const PASSES: &[Pass] = &[
 pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "refs", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
-pub const TIER1: &[&str] = &["unfold", "fold", "blocks", "thread", "cse", "unit", "strip", "fold", "blocks", "dce"];
+pub const TIER1: &[&str] = &["unfold", "fold", "blocks", "thread", "cse", "unit", "strip", "narrow", "fold", "blocks", "dce"];
 
 pub fn lookup(name: &str) -> Option<&'static Pass> { PASSES.iter().find(|p| p.name == name) }
 
