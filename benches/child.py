@@ -10,6 +10,8 @@
     child.py amount PROGRAM S         total time of S times the least work that `amounts.py` gives the program, compilation included
     child.py switch TURNS             when the hot loop of a 30-line function runs in tier 1, from the beginning of its first call
     child.py promotion                processor time that one promotion and one switch take from the calling thread
+    child.py expression NAME SECONDS  one of `expressions.py`, and NumPy's time for it beside ours
+    child.py loop NAME N SECONDS LIB  one of its loops, or C's from a library
     child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
 """
 
@@ -329,6 +331,17 @@ def vectorised(name):
     return {"packed": sum(len(re.findall(PACKED, text)) for text in texts)}
 
 
+def expression(name, seconds):
+    from expressions import one_expression
+    return one_expression(name, seconds)
+
+
+def expression_loop(name, n, seconds, library):
+    from expressions import one_loop
+    return one_loop(name, n, seconds, library)
+
+
 TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers,
-         "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised}
+         "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised,
+         "expression": lambda name, seconds: expression(name, float(seconds)), "loop": lambda name, n, seconds, library: expression_loop(name, int(n), float(seconds), library)}
 print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

@@ -8,6 +8,7 @@ STYLE = ("body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2em au
 TITLES = {"import": "Import beside NumPy, milliseconds", "first": "First call in a fresh process, milliseconds", "warm": "First call in a second process, with and without the code cache, milliseconds", "steady": "Steady state of tier 0, milliseconds", "steady1": "Steady state of tier 1, milliseconds", "overhead": "Call overhead, nanoseconds",
           "size": "Compile time against function size, milliseconds", "bounds": "Bounds checks on and off, milliseconds", "package": "An open package's own tests, milliseconds", "switch": "A running loop goes over, cold, milliseconds after the beginning of the call",
           "promotion": "Longest gap on the calling thread because of a promotion, milliseconds of processor time", "c": "Steady state of tier 1 against C, milliseconds", "arrays": "Programs on whole arrays, serial and parallel, milliseconds", "arrays-first": "First calls of programs on whole arrays, serial and parallel, milliseconds",
+          "expressions": "Expressions of a million elements, milliseconds", "memory": "Memory-bound expressions against C with OpenMP, milliseconds",
           "weights": "C with the profile of a run before, milliseconds", "curve": "Total time against work, milliseconds", "curve1": "Total time against work on one core, milliseconds"}
 
 

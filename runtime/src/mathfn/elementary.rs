@@ -96,17 +96,65 @@ macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:
     }
 }; }
 
-/// Up to a block of numbers, or one number in all places where the step is 0. What is left is 1.
+/// Elements of arrays in blocks: where they lie, but for an operand whose step is 0, which is one number for all, and for what is left over, which goes through copies filled up with
+/// ones. So no block has a length that the compiler does not know. There are no closures in here: the compiler would leave some as calls, for processors of the oldest kind.
+pub(super) struct Blocks<const OPERANDS: usize> { n: usize, out: *mut f64, from: [(*const f64, usize); OPERANDS], copies: [[f64; BLOCK]; OPERANDS], results: [f64; BLOCK] }
+
+impl<const OPERANDS: usize> Blocks<OPERANDS> {
+    /// # Safety
+    /// `n` readable elements of the operands, or one, and `n` writable ones, which are an operand or overlap none, as long as this lives.
+    #[inline(always)]
+    pub(super) unsafe fn new(n: usize, out: *mut f64, from: [(*const f64, usize); OPERANDS]) -> Self {
+        let mut copies = [[1.0; BLOCK]; OPERANDS];
+        for k in 0..OPERANDS {
+            // SAFETY: as required of the caller.
+            if from[k].1 == 0 { copies[k] = [unsafe { from[k].0.read_unaligned() }; BLOCK]; }
+        }
+        Blocks { n, out, from, copies, results: [0.0; BLOCK] }
+    }
+    /// Where the operands and the results of the block at `at` are, which is below `n` and a multiple of the block's length.
+    ///
+    /// # Safety
+    /// Those of `new`; the operands are read before a result is written.
+    #[inline(always)]
+    pub(super) unsafe fn at(&mut self, at: usize) -> ([*const f64; OPERANDS], *mut f64) {
+        let (whole, mut places) = (self.n - at >= BLOCK, [std::ptr::null(); OPERANDS]);
+        for k in 0..OPERANDS {
+            let (data, step) = self.from[k];
+            // SAFETY: as required of the caller.
+            unsafe {
+                if step != 0 && !whole { std::ptr::copy_nonoverlapping(data.add(at).cast::<u8>(), self.copies[k].as_mut_ptr().cast::<u8>(), (self.n - at) * 8); }
+                places[k] = if step != 0 && whole { data.add(at) } else { self.copies[k].as_ptr() };
+            }
+        }
+        // SAFETY: as above.
+        (places, if whole { unsafe { self.out.add(at) } } else { self.results.as_mut_ptr() })
+    }
+    /// When the results of the block at `at` have been written.
+    ///
+    /// # Safety
+    /// Those of `new`.
+    #[inline(always)]
+    pub(super) unsafe fn done(&self, at: usize) {
+        // SAFETY: as required of the caller.
+        if self.n - at < BLOCK { unsafe { std::ptr::copy_nonoverlapping(self.results.as_ptr().cast::<u8>(), self.out.add(at).cast::<u8>(), (self.n - at) * 8) } }
+    }
+}
+
+/// An element of a block.
 ///
 /// # Safety
-/// As many readable numbers.
+/// It can be read.
 #[inline(always)]
-pub(super) unsafe fn read(from: *const f64, step: usize, at: usize, n: usize) -> [f64; BLOCK] {
-    if step == 0 { return [unsafe { from.read_unaligned() }; BLOCK]; }
-    let mut x = [1.0; BLOCK];
-    // SAFETY: as required of the caller.
-    unsafe { std::ptr::copy_nonoverlapping(from.add(at).cast::<u8>(), x.as_mut_ptr().cast::<u8>(), n * 8) };
-    x
+pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 { unsafe { block.add(k).read_unaligned() } }
+
+/// The results of a block, computed before any of them is written.
+///
+/// # Safety
+/// Room for a block.
+#[inline(always)]
+pub(super) unsafe fn write(out: *mut f64, results: &[f64; BLOCK]) {
+    for (k, r) in results.iter().enumerate() { unsafe { out.add(k).write_unaligned(*r) } }
 }
 
 pub(super) use for_each_processor;
@@ -117,15 +165,17 @@ macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $other:expr;)*) =
         /// # Safety
         /// `n` readable and `n` writable elements, which are the same or do not overlap.
         $name(n: usize, out: *mut f64, a: *const f64) {
-            for at in (0..n).step_by(BLOCK) {
-                let here = BLOCK.min(n - at);
-                // SAFETY: as required of the caller.
-                let (x, mut y) = (unsafe { read(a, 1, at, here) }, [0.0; BLOCK]);
-                let mut rare = false;
-                for v in x { rare |= $rare(v); }
-                if rare { for k in 0..BLOCK { y[k] = $other(x[k]); } } else { for k in 0..BLOCK { y[k] = $usual(x[k]); } }
-                // SAFETY: as above.
-                unsafe { std::ptr::copy_nonoverlapping(y.as_ptr().cast::<u8>(), out.add(at).cast::<u8>(), here * 8) };
+            // SAFETY: as required of the caller.
+            unsafe {
+                let mut blocks = Blocks::new(n, out, [(a, 1)]);
+                for at in (0..n).step_by(BLOCK) {
+                    let ([x], out) = blocks.at(at);
+                    let (mut rare, mut y) = (false, [0.0; BLOCK]);
+                    for k in 0..BLOCK { rare |= $rare(read(x, k)); }
+                    if rare { for k in 0..BLOCK { y[k] = $other(read(x, k)); } } else { for k in 0..BLOCK { y[k] = $usual(read(x, k)); } }
+                    write(out, &y);
+                    blocks.done(at);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Powers of `tierup_core::math::power`, computed: one at a time, and whole arrays in vectors.
 
-use super::elementary::{BLOCK, for_each_processor, fused, read};
+use super::elementary::{BLOCK, Blocks, for_each_processor, fused, read, write};
 use tierup_core::math::power as p;
 
 for_each_processor! {
@@ -9,15 +9,21 @@ for_each_processor! {
     /// # Safety
     /// `n` readable elements of the operands, or one where a step is 0, and `n` writable ones, which are an operand or overlap none.
     pow_all(n: usize, out: *mut f64, a: (*const f64, usize), b: (*const f64, usize)) {
-        for at in (0..n).step_by(BLOCK) {
-            let here = BLOCK.min(n - at);
-            // SAFETY: as required of the caller.
-            let (x, y, mut z) = unsafe { (read(a.0, a.1, at, here), read(b.0, b.1, at, here), [0.0; BLOCK]) };
-            let mut ordinary = true;
-            for k in 0..BLOCK { ordinary &= p::is_ordinary(x[k], y[k]); }
-            if ordinary { for k in 0..BLOCK { z[k] = p::pow_ordinary(x[k], y[k]); } } else { for k in 0..BLOCK { z[k] = p::pow(x[k], y[k]); } }
-            // SAFETY: as above.
-            unsafe { std::ptr::copy_nonoverlapping(z.as_ptr().cast::<u8>(), out.add(at).cast::<u8>(), here * 8) };
+        // SAFETY: as required of the caller.
+        unsafe {
+            let mut blocks = Blocks::new(n, out, [a, b]);
+            for at in (0..n).step_by(BLOCK) {
+                let ([x, y], out) = blocks.at(at);
+                let (mut ordinary, mut z) = (true, [0.0; BLOCK]);
+                // In one loop: what is hardly ever computed in vain costs less than reading twice.
+                for k in 0..BLOCK {
+                    ordinary &= p::is_ordinary(read(x, k), read(y, k));
+                    z[k] = p::pow_ordinary(read(x, k), read(y, k));
+                }
+                if !ordinary { for k in 0..BLOCK { z[k] = p::pow(read(x, k), read(y, k)); } }
+                write(out, &z);
+                blocks.done(at);
+            }
         }
     }
 }
