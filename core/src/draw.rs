@@ -22,10 +22,10 @@ macro_rules! draws {
         pub enum Draw { $($(#[doc = $doc])* $Name),* }
         impl Draw {
             pub const ALL: &'static [Draw] = &[$(Draw::$Name),*];
-            pub fn params(self) -> &'static [Param] {
+            pub const fn params(self) -> &'static [Param] {
                 match self { $(Draw::$Name => &[$(Param { name: stringify!($p), int: draws!(@int $k), must: Must::$must }),*]),* }
             }
-            pub fn gives(self) -> Gives { match self { $(Draw::$Name => Gives::$gives),* } }
+            pub const fn gives(self) -> Gives { match self { $(Draw::$Name => Gives::$gives),* } }
         }
     };
 }
@@ -90,6 +90,8 @@ draws! {
 
 impl Draw {
     pub fn from_number(n: i64) -> Option<Draw> { usize::try_from(n).ok().and_then(|i| Draw::ALL.get(i).copied()) }
+    /// One of the module `random`.
+    pub fn is_pythons(self) -> bool { self as i64 >= Draw::PyUniform as i64 }
 }
 
 #[cfg(test)]

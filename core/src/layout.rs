@@ -135,6 +135,17 @@ pub struct BitSource {
     pub py: *mut u8,
 }
 
+/// Words of a [`WordStream`] that are made at a time.
+pub const STREAM_WORDS: i64 = 624;
+
+/// A thread's stream of random numbers as compiled code reads it: words of bits that are ready, from `at` on. The run-time makes more of them when they are used up,
+/// and also where the stream has not begun: none are ready then.
+#[repr(C)]
+pub struct WordStream {
+    pub at: i64,
+    pub ready: [u32; STREAM_WORDS as usize],
+}
+
 /// A field's byte offset for lowering.
 #[macro_export]
 macro_rules! offset {

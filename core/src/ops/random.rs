@@ -1,13 +1,15 @@
 //! Random numbers: `np.random.*` and `random.*`, each with a stream of its own in every thread, and methods of `np.random.Generator`, which draw from the bits of the
 //! generator that was passed. What is drawn is in [`crate::draw`] and the run-time; choices and shuffles are written in Python (`lib/random.py`, `lib/pyrandom.py`).
 
+mod inline;
+
 use super::create::{check_dims, dtype_or, shape_dims, shape_values};
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::draw::{Draw, Gives, Param};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
-use crate::layout::BitSource;
+use crate::layout::{BitSource, WordStream};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text};
 use crate::lower::cast;
@@ -26,12 +28,30 @@ crate::runtime_fns! {
     fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
     /// One number of [0, 1).
     fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
+    /// One number of the standard normal distribution.
+    fn random_normal(source: *mut BitSource) -> f64 [Writes, Never];
+    /// One number of the exponential distribution, as generators draw it.
+    fn random_exponential(source: *mut BitSource) -> f64 [Writes, Never];
+    /// The C library's `log`, which NumPy and Python draw with; so the rest.
+    fn random_log(x: f64) -> f64 [Pure, Never];
+    /// `log1p`.
+    fn random_log1p(x: f64) -> f64 [Pure, Never];
+    /// `exp`.
+    fn random_exp(x: f64) -> f64 [Pure, Never];
+    /// `expm1`.
+    fn random_expm1(x: f64) -> f64 [Pure, Never];
+    /// `pow`.
+    fn random_pow(x: f64, y: f64) -> f64 [Pure, Never];
     /// `n` integers of type `elem` from `low` to `low + range`, both included, written to `out`.
     fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) [Writes, Pending];
     /// An integer of 0 to `max`, both included, as shuffles draw it.
     fn random_interval(source: *mut BitSource, max: i64) -> i64 [Writes, Never];
+    /// The thread's stream of `np.random` (0) or `random` (1). Functions stay on their thread, so one look is enough.
+    fn random_stream(which: i64) -> *mut WordStream [Pure, Never];
     /// `random.random()`.
     fn random_python() -> f64 [Writes, Never];
+    /// The next 32 bits of the thread's stream of `np.random` (0) or `random` (1).
+    fn random_word(which: i64) -> i64 [Writes, Never];
     /// `random._randbelow(n)`, for a positive `n`.
     fn random_below(n: i64) -> i64 [Writes, Never];
     /// `random.getrandbits(k)`, for `k` of 0 to 64.
@@ -62,6 +82,13 @@ macro_rules! rows {
 macro_rules! typed {
     ($method:literal, $params:literal, $Draw:ident, $Single:ident, $doc:literal) => {
         OpDef::new(&[$method], $params, Body::Lir(|_, a| typed_rule(a, Draw::$Draw, Draw::$Single), |cx, c| typed_emit(cx, c, Draw::$Draw, Draw::$Single))).raises().writes().doc($doc)
+    };
+}
+
+/// A distribution of `Generator` written into an array whose elements lie side by side, in whatever order.
+macro_rules! into {
+    ($path:literal, $params:literal, $Draw:ident, $Single:ident) => {
+        OpDef::new(&[$path], $params, Body::Lir(|_, a| into_rule(a, Draw::$Draw), |cx, c| into_emit(cx, c, Draw::$Draw, Draw::$Single))).raises().writes().doc("Fills an array.")
     };
 }
 
@@ -124,6 +151,7 @@ pub static OPS: &[OpDef] = rows! {
     OpDef::new(&["numpy.random._interval"], "source, max", Body::Lir(|_, a| whole(a, 1, Type::int()), |cx, c| {
         let source = source(cx, c);
         let max = cast::cast(cx, &c.args[1], c.types[1], Type::int())?[0];
+        if *c.types[0] == Kind::None { let zero = cx.b.i64(0); return Ok(vec![inline::masked(cx, zero, max)?]); }
         Ok(vec![cx.helper_value(&random_interval, &[source, max])])
     })).writes().doc("An integer of 0 to `max`; the source is None or a generator."),
     OpDef::new(&["numpy.random._share"], "source, n, p", Body::Lir(|_, a| { parameters(&a[1..], Draw::Share, false)?; Ok(Answer::of(Type::int())) }, |cx, c| scalar(cx, c, Draw::Share, 1))).raises().writes().doc("A binomial number, its parameters not checked."),
@@ -140,10 +168,10 @@ pub static OPS: &[OpDef] = rows! {
         seed_stream(cx, 1, Some(seed))
     })).writes().doc("Seeds this thread's stream of `random`."),
     OpDef::new(&["random.seed"], "a=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 1, None))).writes().doc("Seeds it with entropy of the system."),
-    OpDef::new(&["random.random"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| Ok(vec![cx.helper_value(&random_python, &[])]))).writes().doc("A number of [0, 1)."),
+    OpDef::new(&["random.random"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| Ok(vec![inline::uniform(cx, inline::PYTHON)]))).writes().doc("A number of [0, 1)."),
     OpDef::new(&["random._below"], "n", Body::Lir(|_, a| whole(a, 0, Type::int()), |cx, c| {
         let n = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
-        Ok(vec![cx.helper_value(&random_below, &[n])])
+        Ok(vec![inline::below(cx, n)?])
     })).writes().doc("An integer of 0 to a positive `n`, without it."),
     OpDef::new(&["random.getrandbits"], "k", Body::Lir(getrandbits_rule, emit_getrandbits)).raises().writes().doc("An integer of `k` random bits."),
     python!("random.uniform", "a, b", PyUniform, "A number between `a` and `b`."),
@@ -171,14 +199,32 @@ pub static OPS: &[OpDef] = rows! {
     lib(&["numpy.random.choice"], "a, size=None, replace=True, p=None", "random.choice", "Elements of an array, or integers below `a`."),
     lib(&["numpy.random.shuffle"], "x", "random.shuffle", "Shuffles a sequence along its first axis in place."),
     lib(&["numpy.random.permutation"], "x", "random.permutation", "A shuffled copy of an array, or of the integers below `x`."),
-    lib(&["numpy.random.multinomial"], "n, pvals, size=None", "random.multinomial", "Multinomial distribution."),
-    lib(&["numpy.random.dirichlet"], "alpha, size=None", "random.dirichlet", "Dirichlet distribution."),
+    lib(&["numpy.random.multinomial"], "n, pvals, size=None", "multivariate.multinomial", "Multinomial distribution."),
+    lib(&["numpy.random.dirichlet"], "alpha, size=None", "multivariate.dirichlet", "Dirichlet distribution."),
     lib(&["numpy.random.Generator.integers"], "self, low, high=None, size=None, dtype=None, endpoint=False", "random.integers", "Integers from `low` up to `high`."),
     lib(&["numpy.random.Generator.choice"], "self, a, size=None, replace=True, p=None, axis=0, shuffle=True", "random.generator_choice", "Elements of an array, or integers below `a`."),
     lib(&["numpy.random.Generator.shuffle"], "self, x, axis=0", "random.generator_shuffle", "Shuffles a sequence along an axis in place."),
     lib(&["numpy.random.Generator.permutation"], "self, x, axis=0", "random.generator_permutation", "A shuffled copy of an array, or of the integers below `x`."),
-    lib(&["numpy.random.Generator.multinomial"], "self, n, pvals, size=None", "random.generator_multinomial", "Multinomial distribution."),
-    lib(&["numpy.random.Generator.dirichlet"], "self, alpha, size=None", "random.generator_dirichlet", "Dirichlet distribution."),
+    lib(&["numpy.random.Generator.multinomial"], "self, n, pvals, size=None", "multivariate.generator_multinomial", "Multinomial distribution."),
+    lib(&["numpy.random.Generator.dirichlet"], "self, alpha, size=None", "multivariate.generator_dirichlet", "Dirichlet distribution."),
+    lib(&["numpy.random.multivariate_normal"], "mean, cov, size=None, check_valid='warn', tol=1e-8", "multivariate.multivariate_normal", "Normal distribution of several dimensions."),
+    lib(&["numpy.random.Generator.multivariate_normal"], "self, mean, cov, size=None, check_valid='warn', tol=1e-8, *, method='svd'", "multivariate.generator_multivariate_normal", "Normal distribution of several dimensions."),
+    lib(&["numpy.random.Generator.multivariate_hypergeometric"], "self, colors, nsample, size=None, method='marginals'", "multivariate.multivariate_hypergeometric", "Hypergeometric distribution of several colours."),
+    lib(&["numpy.random.Generator.permuted"], "self, x, *, axis=None", "random.permuted", "A copy of an array, shuffled along each line of an axis on its own."),
+    lib(&["numpy.random.Generator.permuted"], "self, x, *, axis=None, out", "random.permuted_into", "The same into an array."),
+    lib(&["numpy.random.Generator.random"], "self, size=None, dtype=None, *, out", "random.random_into", "Numbers of [0, 1) into an array."),
+    lib(&["numpy.random.Generator.random"], "self, size, dtype, out", "random.random_into", "Numbers of [0, 1) into an array."),
+    lib(&["numpy.random.Generator.standard_normal"], "self, size=None, dtype=None, *, out", "random.standard_normal_into", "Normal distribution into an array."),
+    lib(&["numpy.random.Generator.standard_normal"], "self, size, dtype, out", "random.standard_normal_into", "Normal distribution into an array."),
+    lib(&["numpy.random.Generator.standard_exponential"], "self, size=None, dtype=None, method='zig', *, out", "random.standard_exponential_into", "Exponential distribution into an array."),
+    lib(&["numpy.random.Generator.standard_exponential"], "self, size, dtype, method, out", "random.standard_exponential_into", "Exponential distribution into an array."),
+    lib(&["numpy.random.Generator.standard_gamma"], "self, shape, size=None, dtype=None, *, out", "random.standard_gamma_into", "Gamma distribution into an array."),
+    lib(&["numpy.random.Generator.standard_gamma"], "self, shape, size, dtype, out", "random.standard_gamma_into", "Gamma distribution into an array."),
+    into!("numpy.random._random_into", "source, out", Uniform01, Uniform01F32),
+    into!("numpy.random._standard_normal_into", "source, out", Normal01, Normal01F32),
+    into!("numpy.random._standard_exponential_into", "source, out", Exponential1, Exponential1F32),
+    into!("numpy.random._inverse_exponential_into", "source, out", Inverse, InverseF32),
+    into!("numpy.random._standard_gamma_into", "source, out, shape", Gamma1, Gamma1F32),
 };
 
 // ---- rules
@@ -251,6 +297,14 @@ fn exponential_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Res
     rule(args, precision(&args[2], Draw::Exponential1, Draw::Exponential1F32)?, 1)
 }
 
+fn into_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
+    parameters(&args[2..], draw, false)?;
+    match args[1].ty.as_array() {
+        Some(a) if matches!(*a.dtype, Kind::Float(_)) => Ok(Answer::of(Type::none())),
+        _ => Err(no_match("random numbers", args)),
+    }
+}
+
 /// An integer as operand `k`.
 fn whole(args: &[Arg], k: usize, ret: Type) -> Result<Answer> {
     if args[k].ty.is_index() { Ok(Answer::of(ret)) } else { Err(no_match("a random number", args)) }
@@ -296,15 +350,23 @@ fn parameter_type(p: Param) -> Type { if p.int { Type::int() } else { Type::floa
 /// One number.
 fn scalar(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
     let source = if skip == 1 { source(cx, c) } else { cx.b.null() };
-    if draw == Draw::Uniform01 { return Ok(vec![cx.helper_value(&random_uniform, &[source])]); }
     let mut words = bits(cx, c, draw, skip)?;
     let zero = cx.b.i64(0);
     words.resize(3, zero);
-    let what = cx.b.i64(draw as i64);
-    let x = cx.helper_value(&random_one, &[source, what, words[0], words[1], words[2]]);
+    let called = |cx: &mut LowerCx<'_>| {
+        let what = cx.b.i64(draw as i64);
+        cx.helper_value(&random_one, &[source, what, words[0], words[1], words[2]])
+    };
     match draw.gives() {
-        Gives::Int => cast::cast(cx, &[x], Type::i64(), c.ret),
-        Gives::Float | Gives::Float32 => { let x = cx.b.conv(Op::Bitcast, Ty::F64, x); cast::cast(cx, &[x], Type::f64(), c.ret) }
+        Gives::Int => {
+            let x = if draw == Draw::Geometric { inline::geometric(cx, (skip == 1).then_some(source), words[0], called)? } else { called(cx) };
+            cast::cast(cx, &[x], Type::i64(), c.ret)
+        }
+        Gives::Float | Gives::Float32 => {
+            let called = |cx: &mut LowerCx<'_>| { let x = called(cx); cx.b.conv(Op::Bitcast, Ty::F64, x) };
+            let x = match inline::simple(cx, draw, (skip == 1).then_some(source), &words, called)? { Some(x) => x, None => called(cx) };
+            cast::cast(cx, &[x], Type::f64(), c.ret)
+        }
     }
 }
 
@@ -398,6 +460,16 @@ fn filled(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize, shape: 
     Ok(out.pack())
 }
 
+fn into_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, double: Draw, single: Draw) -> Result<Val> {
+    let out = ArrayVal::new(cx, &c.args[1], c.types[1])?;
+    let draw = if *out.ty.dtype == Kind::Float(Float::F32) { single } else { double };
+    let source = source(cx, c);
+    let words = bits(cx, c, draw, 2)?;
+    let (params, what, n) = (cx.spill(&words), cx.b.i64(draw as i64), out.size(cx));
+    cx.helper(&random_draw, &[source, what, params, n, out.data]);
+    Ok(vec![])
+}
+
 fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, draw: Draw, skip: usize) -> Result<Val> {
     let size = skip + draw.params().len();
     if c.types[skip..size].iter().any(|t| t.as_array().is_some_and(|a| a.ndim() > 0)) { return each(cx, c, draw, skip); }
@@ -435,6 +507,10 @@ fn integers_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let of = c.ret.as_array().map_or(c.ret, |a| a.dtype);
     let elem = element_code(cx, of)?;
     if c.ret.as_array().is_none() {
+        if *c.types[0] == Kind::None && let Kind::Int(of) = *of && of.bits() >= 32 {
+            let x = inline::masked(cx, low, range)?;
+            return cast::cast(cx, &[x], Type::i64(), c.ret);
+        }
         let (one, out) = (cx.b.i64(1), cx.b.slot_addr(8));
         cx.helper(&random_integers, &[source, elem, low, range, one, out]);
         return Ok(load_element(cx, out, of.strong()));
@@ -465,5 +541,5 @@ fn emit_getrandbits(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let most = cx.b.i64(if *c.ret == Kind::Int(Int::U64) { 64 } else { 63 });
     let ok = cx.b.bin(Op::IcmpSle, k, most);
     cx.check(ok, Class::OverflowError, "integers of compiled code have 63 bits and a sign");
-    Ok(vec![cx.helper_value(&random_bits, &[k])])
+    Ok(vec![inline::some_bits(cx, k)?])
 }

@@ -1,6 +1,7 @@
-//! Where random bits come from: NumPy's bit generators through their C interface, and a Mersenne twister of our own behind the same interface.
+//! Where random bits come from: NumPy's bit generators through their C interface, and a Mersenne twister of our own.
 
 use std::ffi::c_void;
+use tierup_core::layout::{STREAM_WORDS, WordStream};
 
 /// NumPy's `bitgen_t`: the functions that every bit generator offers.
 #[repr(C)]
@@ -12,47 +13,58 @@ pub struct Bits {
     pub next_raw: unsafe extern "C" fn(*mut c_void) -> u64,
 }
 
-impl Bits {
-    // Our own twister is not called through an address: it is a few instructions.
-    #[inline]
-    fn twister(&self) -> *mut Twister {
-        if self.next_raw as *const () == own::next_raw as *const () { self.state.cast() } else { std::ptr::null_mut() }
-    }
-    #[inline]
-    pub fn u64(&self) -> u64 {
-        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
-        if let Some(t) = unsafe { self.twister().as_mut() } { return t.u64(); }
-        // SAFETY: who makes a `Bits` gives functions that go with the state, and keeps others away from it while it is borrowed.
-        unsafe { (self.next_u64)(self.state) }
-    }
-    #[inline]
-    pub fn u32(&self) -> u32 {
-        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
-        if let Some(t) = unsafe { self.twister().as_mut() } { return t.u32(); }
-        // SAFETY: as above.
-        unsafe { (self.next_u32)(self.state) }
-    }
+/// What draws bits. Each is a way to a state that changes behind a shared reference, since distributions borrow it in several places at once.
+pub trait Source {
+    fn u64(&self) -> u64;
+    fn u32(&self) -> u32;
     /// Of [0, 1), 53 bits.
-    #[inline]
-    pub fn f64(&self) -> f64 {
-        // SAFETY: the state that goes with our functions is a live twister, lent by whoever made this.
-        if let Some(t) = unsafe { self.twister().as_mut() } { return t.f64(); }
-        // SAFETY: as above.
-        unsafe { (self.next_double)(self.state) }
-    }
+    fn f64(&self) -> f64;
     /// Of [0, 1), 24 bits.
     #[inline]
-    pub fn f32(&self) -> f32 { (self.u32() >> 8) as f32 * (1.0 / 16_777_216.0) }
+    fn f32(&self) -> f32 { (self.u32() >> 8) as f32 * (1.0 / 16_777_216.0) }
 }
 
-const N: usize = 624;
+// SAFETY of all: who makes a `Bits` gives functions that go with the state, and keeps others away from it while it is borrowed.
+impl Source for Bits {
+    #[inline]
+    fn u64(&self) -> u64 { unsafe { (self.next_u64)(self.state) } }
+    #[inline]
+    fn u32(&self) -> u32 { unsafe { (self.next_u32)(self.state) } }
+    #[inline]
+    fn f64(&self) -> f64 { unsafe { (self.next_double)(self.state) } }
+}
+
+/// A twister that is borrowed for as long as this lives.
+pub struct Own<'a>(*mut Twister, std::marker::PhantomData<&'a mut Twister>);
+impl<'a> Own<'a> {
+    #[inline]
+    pub fn new(t: &'a mut Twister) -> Own<'a> { Own(t, std::marker::PhantomData) }
+}
+// SAFETY of all: the twister is lent to this alone, and none of its methods calls back.
+impl Source for Own<'_> {
+    #[inline]
+    fn u64(&self) -> u64 { unsafe { (*self.0).u64() } }
+    #[inline]
+    fn u32(&self) -> u32 { unsafe { (*self.0).u32() } }
+    #[inline]
+    fn f64(&self) -> f64 { unsafe { (*self.0).f64() } }
+}
+
+const N: usize = STREAM_WORDS as usize;
 const M: usize = 397;
 
-/// MT19937, as in CPython and NumPy.
-pub struct Twister { key: [u32; N], at: usize }
+/// MT19937, as in CPython and NumPy. Its words are tempered all at once, which vectors do, and read by compiled code.
+#[repr(C)]
+pub struct Twister { stream: WordStream, key: [u32; N] }
 
 impl Twister {
-    pub const fn new() -> Twister { Twister { key: [0; N], at: N } }
+    pub const fn new() -> Twister { Twister { stream: WordStream { at: STREAM_WORDS, ready: [0; N] }, key: [0; N] } }
+
+    /// What compiled code reads; it lies at the twister's start.
+    pub fn stream(&mut self) -> *mut WordStream { &raw mut self.stream }
+
+    /// Whoever reads next comes to the run-time first.
+    pub fn forget_ready(&mut self) { self.stream.at = STREAM_WORDS; }
 
     /// Seeding by one number: `np.random.seed(n)`.
     pub fn seed(&mut self, mut seed: u32) {
@@ -60,7 +72,7 @@ impl Twister {
             *k = seed;
             seed = 1_812_433_253u32.wrapping_mul(seed ^ seed >> 30).wrapping_add(i as u32 + 1);
         }
-        self.at = N;
+        self.forget_ready();
     }
 
     /// Seeding by any number of words: `random.seed(n)`. `words` is not empty.
@@ -90,18 +102,22 @@ impl Twister {
         for i in 0..N - M { key[i] = key[i + M] ^ mix(key[i], key[i + 1]); }
         for i in N - M..N - 1 { key[i] = key[i + M - N] ^ mix(key[i], key[i + 1]); }
         key[N - 1] = key[M - 1] ^ mix(key[N - 1], key[0]);
-        self.at = 0;
+        for (out, y) in self.stream.ready.iter_mut().zip(*key) {
+            let y = y ^ y >> 11;
+            let y = y ^ y << 7 & 0x9d2c_5680;
+            let y = y ^ y << 15 & 0xefc6_0000;
+            *out = y ^ y >> 18;
+        }
+        self.stream.at = 0;
     }
 
     #[inline]
     pub fn u32(&mut self) -> u32 {
-        if self.at >= N { self.refill(); }
-        let mut y = self.key[self.at];
-        self.at += 1;
-        y ^= y >> 11;
-        y ^= y << 7 & 0x9d2c_5680;
-        y ^= y << 15 & 0xefc6_0000;
-        y ^ y >> 18
+        if self.stream.at as usize >= N { self.refill(); }
+        // SAFETY: less than N, also after the refill.
+        let y = unsafe { *self.stream.ready.get_unchecked(self.stream.at as usize) };
+        self.stream.at += 1;
+        y
     }
     #[inline]
     pub fn u64(&mut self) -> u64 {
@@ -111,34 +127,7 @@ impl Twister {
     #[inline]
     pub fn f64(&mut self) -> f64 {
         let (a, b) = (self.u32() >> 5, self.u32() >> 6);
-        (a as f64 * 67_108_864.0 + b as f64) / 9_007_199_254_740_992.0
-    }
-
-    /// The twister behind NumPy's interface; nobody else may use it while the result is in use.
-    #[inline]
-    pub fn bits(&mut self) -> Bits {
-        Bits { state: std::ptr::from_mut(self).cast(), next_u64: own::next_u64, next_u32: own::next_u32, next_double: own::next_double, next_raw: own::next_raw }
-    }
-}
-
-/// The functions of our twister. The state of each is a live one.
-mod own {
-    use super::{Twister, c_void};
-    pub unsafe extern "C" fn next_u64(s: *mut c_void) -> u64 {
-        // SAFETY: as said above.
-        unsafe { (*s.cast::<Twister>()).u64() }
-    }
-    pub unsafe extern "C" fn next_u32(s: *mut c_void) -> u32 {
-        // SAFETY: as said above.
-        unsafe { (*s.cast::<Twister>()).u32() }
-    }
-    pub unsafe extern "C" fn next_double(s: *mut c_void) -> f64 {
-        // SAFETY: as said above.
-        unsafe { (*s.cast::<Twister>()).f64() }
-    }
-    pub unsafe extern "C" fn next_raw(s: *mut c_void) -> u64 {
-        // SAFETY: as said above.
-        unsafe { (*s.cast::<Twister>()).u32() as u64 }
+        ((a as i64) << 26 | b as i64) as f64 * (1.0 / 9_007_199_254_740_992.0)
     }
 }
 

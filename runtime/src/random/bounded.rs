@@ -1,12 +1,12 @@
 //! Integers of an interval: by masks and rejection for the legacy functions, by Lemire's multiplication for `Generator`.
 
-use super::bits::Bits;
+use super::bits::Source;
 use tierup_core::elem::Elem;
 
 fn mask_of(max: u64) -> u64 { if max == 0 { 0 } else { u64::MAX >> max.leading_zeros() } }
 
 /// Of 0 to `max`, both included; what the legacy functions use, and shuffles of both families.
-pub fn masked(bits: &Bits, max: u64) -> u64 {
+pub fn masked(bits: &impl Source, max: u64) -> u64 {
     if max == 0 { return 0; }
     let mask = mask_of(max);
     loop {
@@ -16,7 +16,7 @@ pub fn masked(bits: &Bits, max: u64) -> u64 {
 }
 
 /// Of 0 to `max`, both included; what `Generator.integers` and `choice` use.
-fn lemire(bits: &Bits, max: u64) -> u64 {
+fn lemire(bits: &impl Source, max: u64) -> u64 {
     match max {
         0 => 0,
         0xffff_ffff => bits.u32() as u64,
@@ -26,7 +26,7 @@ fn lemire(bits: &Bits, max: u64) -> u64 {
     }
 }
 
-fn lemire32(bits: &Bits, max: u32) -> u32 {
+fn lemire32(bits: &impl Source, max: u32) -> u32 {
     let n = max + 1;
     let mut m = bits.u32() as u64 * n as u64;
     if (m as u32) < n {
@@ -36,7 +36,7 @@ fn lemire32(bits: &Bits, max: u32) -> u32 {
     (m >> 32) as u32
 }
 
-fn lemire64(bits: &Bits, max: u64) -> u64 {
+fn lemire64(bits: &impl Source, max: u64) -> u64 {
     let n = max + 1;
     let mut m = bits.u64() as u128 * n as u128;
     if (m as u64) < n {
@@ -50,7 +50,7 @@ fn lemire64(bits: &Bits, max: u64) -> u64 {
 #[derive(Default)]
 struct Buffer { bits: u32, left: u32 }
 impl Buffer {
-    fn take(&mut self, source: &Bits, width: u32) -> u32 {
+    fn take(&mut self, source: &impl Source, width: u32) -> u32 {
         if self.left == 0 {
             self.bits = source.u32();
             self.left = 32 / width - 1;
@@ -61,7 +61,7 @@ impl Buffer {
         self.bits & (u32::MAX >> (32 - width))
     }
     /// Of 0 to `max`, which has `width` bits: 8 or 16.
-    fn bounded(&mut self, source: &Bits, max: u32, width: u32, legacy: bool) -> u32 {
+    fn bounded(&mut self, source: &impl Source, max: u32, width: u32, legacy: bool) -> u32 {
         let whole = u32::MAX >> (32 - width);
         if max == 0 { return 0; }
         if max == whole { return self.take(source, width); }
@@ -86,7 +86,7 @@ impl Buffer {
 ///
 /// # Safety
 /// `out` has room for `n` elements of that type, which is an integer's or bool.
-pub unsafe fn fill(bits: &Bits, elem: Elem, low: u64, range: u64, legacy: bool, n: usize, out: *mut u8) {
+pub unsafe fn fill(bits: &impl Source, elem: Elem, low: u64, range: u64, legacy: bool, n: usize, out: *mut u8) {
     // SAFETY: as required of the caller.
     unsafe {
         let mut buffer = Buffer::default();
@@ -105,4 +105,4 @@ pub unsafe fn fill(bits: &Bits, elem: Elem, low: u64, range: u64, legacy: bool, 
     }
 }
 
-fn word(bits: &Bits, range: u64, legacy: bool) -> u64 { if legacy { masked(bits, range) } else { lemire(bits, range) } }
+fn word(bits: &impl Source, range: u64, legacy: bool) -> u64 { if legacy { masked(bits, range) } else { lemire(bits, range) } }

@@ -1,11 +1,11 @@
 //! Continuous distributions of `Generator`; those of the legacy functions that differ stand in [`super::legacy`].
 
-use super::bits::Bits;
+use super::bits::Source;
 use super::discrete::poisson;
 use super::normal::{exponential, gamma, libm_expm1, libm_log1p, normal};
 use std::f64::consts::PI;
 
-pub fn beta(bits: &Bits, a: f64, b: f64) -> f64 {
+pub fn beta(bits: &impl Source, a: f64, b: f64) -> f64 {
     if a <= 1.0 && b <= 1.0 {
         // Both so small that the result is 0 or 1.
         if a < 3e-103 && b < 3e-103 {
@@ -29,14 +29,14 @@ fn beta_of_logs(u: f64, v: f64, a: f64, b: f64) -> f64 {
     if delta > 0.0 { (-libm_log1p((-delta).exp())).exp() } else { (delta - libm_log1p(delta.exp())).exp() }
 }
 
-pub fn chisquare(bits: &Bits, df: f64) -> f64 { 2.0 * gamma(bits, df / 2.0) }
+pub fn chisquare(bits: &impl Source, df: f64) -> f64 { 2.0 * gamma(bits, df / 2.0) }
 
-pub fn f(bits: &Bits, dfnum: f64, dfden: f64) -> f64 {
+pub fn f(bits: &impl Source, dfnum: f64, dfden: f64) -> f64 {
     let above = chisquare(bits, dfnum) * dfden;
     above / (chisquare(bits, dfden) * dfnum)
 }
 
-pub fn noncentral_chisquare(bits: &Bits, df: f64, nonc: f64) -> f64 {
+pub fn noncentral_chisquare(bits: &impl Source, df: f64, nonc: f64) -> f64 {
     if nonc.is_nan() { return f64::NAN; }
     if nonc == 0.0 { return chisquare(bits, df); }
     if df > 1.0 {
@@ -48,28 +48,28 @@ pub fn noncentral_chisquare(bits: &Bits, df: f64, nonc: f64) -> f64 {
     chisquare(bits, df + (2 * i) as f64)
 }
 
-pub fn noncentral_f(bits: &Bits, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
+pub fn noncentral_f(bits: &impl Source, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
     let t = noncentral_chisquare(bits, dfnum, nonc) * dfden;
     t / (chisquare(bits, dfden) * dfnum)
 }
 
-pub fn cauchy(bits: &Bits) -> f64 {
+pub fn cauchy(bits: &impl Source) -> f64 {
     let x = normal(bits);
     x / normal(bits)
 }
 
-pub fn pareto(bits: &Bits, a: f64) -> f64 { libm_expm1(exponential(bits) / a) }
-pub fn weibull(bits: &Bits, a: f64) -> f64 { if a == 0.0 { 0.0 } else { exponential(bits).powf(1.0 / a) } }
-pub fn power(bits: &Bits, a: f64) -> f64 { (-libm_expm1(-exponential(bits))).powf(1.0 / a) }
-pub fn rayleigh(bits: &Bits, scale: f64) -> f64 { scale * (2.0 * exponential(bits)).sqrt() }
+pub fn pareto(bits: &impl Source, a: f64) -> f64 { libm_expm1(exponential(bits) / a) }
+pub fn weibull(bits: &impl Source, a: f64) -> f64 { if a == 0.0 { 0.0 } else { exponential(bits).powf(1.0 / a) } }
+pub fn power(bits: &impl Source, a: f64) -> f64 { (-libm_expm1(-exponential(bits))).powf(1.0 / a) }
+pub fn rayleigh(bits: &impl Source, scale: f64) -> f64 { scale * (2.0 * exponential(bits)).sqrt() }
 
-pub fn student(bits: &Bits, df: f64) -> f64 {
+pub fn student(bits: &impl Source, df: f64) -> f64 {
     let x = normal(bits);
     let y = gamma(bits, df / 2.0);
     (df / 2.0).sqrt() * x / y.sqrt()
 }
 
-pub fn laplace(bits: &Bits, loc: f64, scale: f64) -> f64 {
+pub fn laplace(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
         if u >= 0.5 { return loc - scale * (2.0 - u - u).ln(); }
@@ -77,21 +77,21 @@ pub fn laplace(bits: &Bits, loc: f64, scale: f64) -> f64 {
     }
 }
 
-pub fn gumbel(bits: &Bits, loc: f64, scale: f64) -> f64 {
+pub fn gumbel(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = 1.0 - bits.f64();
         if u < 1.0 { return loc - scale * (-u.ln()).ln(); }
     }
 }
 
-pub fn logistic(bits: &Bits, loc: f64, scale: f64) -> f64 {
+pub fn logistic(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
         if u > 0.0 { return loc + scale * (u / (1.0 - u)).ln(); }
     }
 }
 
-pub fn wald(bits: &Bits, mean: f64, scale: f64) -> f64 {
+pub fn wald(bits: &impl Source, mean: f64, scale: f64) -> f64 {
     let y = normal(bits);
     let y = mean * y * y;
     let d = 1.0 + (1.0 + 4.0 * scale / y).sqrt();
@@ -100,7 +100,7 @@ pub fn wald(bits: &Bits, mean: f64, scale: f64) -> f64 {
     if u <= mean / (mean + x) { x } else { mean * mean / x }
 }
 
-pub fn triangular(bits: &Bits, left: f64, mode: f64, right: f64) -> f64 {
+pub fn triangular(bits: &impl Source, left: f64, mode: f64, right: f64) -> f64 {
     let base = right - left;
     let leftbase = mode - left;
     let ratio = leftbase / base;
@@ -111,7 +111,7 @@ pub fn triangular(bits: &Bits, left: f64, mode: f64, right: f64) -> f64 {
 }
 
 /// An angle by Best and Fisher; `wrapped` says what becomes of large concentrations, where the method loses all precision.
-pub fn vonmises(bits: &Bits, mu: f64, kappa: f64, wrapped: Option<fn(&Bits) -> f64>) -> f64 {
+pub fn vonmises<S: Source>(bits: &S, mu: f64, kappa: f64, wrapped: Option<fn(&S) -> f64>) -> f64 {
     if kappa.is_nan() { return f64::NAN; }
     if kappa < 1e-8 { return PI * (2.0 * bits.f64() - 1.0); }
     let s = if kappa < 1e-5 { 1.0 / kappa + kappa } else {

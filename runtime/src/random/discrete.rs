@@ -1,8 +1,9 @@
 //! Distributions over the integers.
 
-use super::bits::Bits;
-use super::legacy::to_int;
+use super::bits::Source;
+use super::legacy::{floor, to_int};
 use super::normal::{exponential, gamma, libm_expm1, libm_log1p};
+use std::cell::Cell;
 
 /// `ln Γ(x)` as these methods have it; not the one to ask for itself.
 pub fn log_gamma(x: f64) -> f64 {
@@ -25,7 +26,7 @@ pub fn log_gamma(x: f64) -> f64 {
     out
 }
 
-pub fn poisson(bits: &Bits, lam: f64) -> i64 {
+pub fn poisson(bits: &impl Source, lam: f64) -> i64 {
     if lam >= 10.0 { return poisson_large(bits, lam); }
     if lam == 0.0 { return 0; }
     let limit = (-lam).exp();
@@ -37,9 +38,8 @@ pub fn poisson(bits: &Bits, lam: f64) -> i64 {
 }
 
 /// Hörmann's transformed rejection.
-fn poisson_large(bits: &Bits, lam: f64) -> i64 {
+fn poisson_large(bits: &impl Source, lam: f64) -> i64 {
     let root = lam.sqrt();
-    let log = lam.ln();
     let b = 0.931 + 2.53 * root;
     let a = -0.059 + 0.02483 * b;
     let invalpha = 1.1239 + 1.1328 / (b - 3.4);
@@ -48,29 +48,39 @@ fn poisson_large(bits: &Bits, lam: f64) -> i64 {
         let u = bits.f64() - 0.5;
         let v = bits.f64();
         let us = 0.5 - u.abs();
-        let k = to_int(((2.0 * a / us + b) * u + lam + 0.43).floor());
+        let k = to_int(floor((2.0 * a / us + b) * u + lam + 0.43));
         if us >= 0.07 && v <= vr { return k; }
         if k < 0 || us < 0.013 && v > us { continue; }
-        if v.ln() + invalpha.ln() - (a / (us * us) + b).ln() <= -lam + k as f64 * log - log_gamma((k + 1) as f64) { return k; }
+        if v.ln() + invalpha.ln() - (a / (us * us) + b).ln() <= -lam + k as f64 * lam.ln() - log_gamma((k + 1) as f64) { return k; }
     }
 }
 
-pub fn negative_binomial(bits: &Bits, n: f64, p: f64) -> i64 {
+pub fn negative_binomial(bits: &impl Source, n: f64, p: f64) -> i64 {
     let y = (1.0 - p) / p * gamma(bits, n);
     poisson(bits, y)
 }
 
-pub fn binomial(bits: &Bits, n: i64, p: f64) -> i64 { if n == 0 || p == 0.0 { 0 } else { binomial_legacy(bits, n, p) } }
+pub fn binomial(bits: &impl Source, n: i64, p: f64) -> i64 { if n == 0 || p == 0.0 { 0 } else { binomial_legacy(bits, n, p) } }
 
 /// The same, which draws also where the answer is known.
-pub fn binomial_legacy(bits: &Bits, n: i64, p: f64) -> i64 {
+pub fn binomial_legacy(bits: &impl Source, n: i64, p: f64) -> i64 {
     let draw = |p: f64| if p * n as f64 <= 30.0 { binomial_inversion(bits, n, p) } else { binomial_btpe(bits, n, p) };
     if p <= 0.5 { draw(p) } else { n - draw(1.0 - p) }
 }
 
-fn binomial_inversion(bits: &Bits, n: i64, p: f64) -> i64 {
-    let q = 1.0 - p;
+/// `q` to the power of `n`, rounded as NumPy rounds it. Loops ask for the same one again and again.
+fn power(q: f64, n: i64) -> f64 {
+    thread_local! { static LAST: Cell<(f64, i64, f64)> = const { Cell::new((1.0, 0, 1.0)) }; }
+    let (last_q, last_n, known) = LAST.get();
+    if last_q == q && last_n == n { return known; }
     let qn = (n as f64 * q.ln()).exp();
+    LAST.set((q, n, qn));
+    qn
+}
+
+fn binomial_inversion(bits: &impl Source, n: i64, p: f64) -> i64 {
+    let q = 1.0 - p;
+    let qn = power(q, n);
     let np = n as f64 * p;
     let bound = (n as f64).min(np + 10.0 * (np * q + 1.0).sqrt()) as i64;
     let (mut x, mut px, mut u) = (0, qn, bits.f64());
@@ -89,13 +99,13 @@ fn binomial_inversion(bits: &Bits, n: i64, p: f64) -> i64 {
 }
 
 /// Kachitvichyanukul and Schmeiser: triangle, parallelogram and two exponential tails. `p` is at most one half.
-fn binomial_btpe(bits: &Bits, n: i64, p: f64) -> i64 {
+fn binomial_btpe(bits: &impl Source, n: i64, p: f64) -> i64 {
     let nf = n as f64;
     let r = p.min(1.0 - p);
     let q = 1.0 - r;
     let fm = nf * r + r;
-    let m = fm.floor() as i64;
-    let p1 = (2.195 * (nf * r * q).sqrt() - 4.6 * q).floor() + 0.5;
+    let m = floor(fm) as i64;
+    let p1 = floor(2.195 * (nf * r * q).sqrt() - 4.6 * q) + 0.5;
     let xm = m as f64 + 0.5;
     let (xl, xr) = (xm - p1, xm + p1);
     let c = 0.134 + 20.5 / (15.3 + m as f64);
@@ -111,18 +121,18 @@ fn binomial_btpe(bits: &Bits, n: i64, p: f64) -> i64 {
         let u = bits.f64() * p4;
         let mut v = bits.f64();
         let y;
-        if u <= p1 { return (xm - p1 * v + u).floor() as i64; }
+        if u <= p1 { return floor(xm - p1 * v + u) as i64; }
         if u <= p2 {
             let x = xl + (u - p1) / c;
             v = v * c + 1.0 - (m as f64 - x + 0.5).abs() / p1;
             if v > 1.0 { continue; }
-            y = x.floor() as i64;
+            y = floor(x) as i64;
         } else if u <= p3 {
-            y = to_int((xl + v.ln() / laml).floor());
+            y = to_int(floor(xl + v.ln() / laml));
             if y < 0 || v == 0.0 { continue; }
             v = v * (u - p2) * laml;
         } else {
-            y = to_int((xr - v.ln() / lamr).floor());
+            y = to_int(floor(xr - v.ln() / lamr));
             if y > n || v == 0.0 { continue; }
             v = v * (u - p3) * lamr;
         }
@@ -153,7 +163,7 @@ fn accepts(n: i64, m: i64, y: i64, v: f64, (r, q, xm, nrq): (f64, f64, f64, f64)
         + stirling(f1) + stirling(z) + stirling(x1) + stirling(w)
 }
 
-pub fn logseries(bits: &Bits, p: f64) -> i64 {
+pub fn logseries(bits: &impl Source, p: f64) -> i64 {
     let r = libm_log1p(-p);
     loop {
         let v = bits.f64();
@@ -161,7 +171,7 @@ pub fn logseries(bits: &Bits, p: f64) -> i64 {
         let u = bits.f64();
         let q = -libm_expm1(r * u);
         if v <= q * q {
-            let x = to_int((1.0 + v.ln() / q.ln()).floor());
+            let x = to_int(floor(1.0 + v.ln() / q.ln()));
             if x < 1 || v == 0.0 { continue; }
             return x;
         }
@@ -169,7 +179,7 @@ pub fn logseries(bits: &Bits, p: f64) -> i64 {
     }
 }
 
-pub fn geometric_search(bits: &Bits, p: f64) -> i64 {
+pub fn geometric_search(bits: &impl Source, p: f64) -> i64 {
     let (mut x, mut sum, mut product) = (1, p, p);
     let q = 1.0 - p;
     let u = bits.f64();
@@ -181,13 +191,13 @@ pub fn geometric_search(bits: &Bits, p: f64) -> i64 {
     x
 }
 
-pub fn geometric(bits: &Bits, p: f64) -> i64 {
+pub fn geometric(bits: &impl Source, p: f64) -> i64 {
     if p >= 0.333333333333333333333333 { return geometric_search(bits, p); }
     let z = (-exponential(bits) / libm_log1p(-p)).ceil();
     if z >= 9.223372036854776e+18 { i64::MAX } else { z as i64 }
 }
 
-pub fn zipf(bits: &Bits, a: f64) -> i64 {
+pub fn zipf(bits: &impl Source, a: f64) -> i64 {
     // Where even 2 has a probability below 2^-1024.
     if a >= 1025.0 { return 1; }
     let am1 = a - 1.0;
@@ -197,7 +207,7 @@ pub fn zipf(bits: &Bits, a: f64) -> i64 {
         let u = bits.f64();
         let u = u * least + (1.0 - u);
         let v = bits.f64();
-        let x = u.powf(-1.0 / am1).floor();
+        let x = floor(u.powf(-1.0 / am1));
         if x > i64::MAX as f64 || x < 1.0 { continue; }
         let t = (1.0 + 1.0 / x).powf(am1);
         if v * x * (t - 1.0) / (b - 1.0) <= t / b { return to_int(x); }
@@ -211,12 +221,12 @@ fn log_factorial(k: i64) -> f64 {
     (x + 0.5) * x.ln() - x + (0.9189385332046728 + 1.0 / x * (1.0 / 12.0 - 1.0 / (360.0 * x * x)))
 }
 
-pub fn hypergeometric(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+pub fn hypergeometric(bits: &impl Source, good: i64, bad: i64, sample: i64) -> i64 {
     if sample >= 10 && sample <= good + bad - 10 { hypergeometric_ratio(bits, good, bad, sample) } else { hypergeometric_few(bits, good, bad, sample) }
 }
 
 /// Draws one by one, those that are not drawn where that is less work.
-fn hypergeometric_few(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+fn hypergeometric_few(bits: &impl Source, good: i64, bad: i64, sample: i64) -> i64 {
     let all = good + bad;
     let rest = sample > all / 2;
     let mut left = if rest { all - sample } else { sample };
@@ -231,7 +241,7 @@ fn hypergeometric_few(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
 }
 
 /// Stadlober's ratio of uniforms.
-fn hypergeometric_ratio(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
+fn hypergeometric_ratio(bits: &impl Source, good: i64, bad: i64, sample: i64) -> i64 {
     let all = good + bad;
     let drawn = sample.min(all - sample);
     let (less, more) = (good.min(bad), good.max(bad));
@@ -240,16 +250,16 @@ fn hypergeometric_ratio(bits: &Bits, good: i64, bad: i64, sample: i64) -> i64 {
     let variance = (all - drawn) as f64 * drawn as f64 * p * q / (all - 1) as f64;
     let c = (variance + 0.5).sqrt();
     let h = 1.7155277699214135 * c + 0.8989161620588988;
-    let m = ((drawn + 1) as f64 * (less + 1) as f64 / (all + 2) as f64).floor() as i64;
+    let m = floor((drawn + 1) as f64 * (less + 1) as f64 / (all + 2) as f64) as i64;
     let weight = |k: i64| log_factorial(k) + log_factorial(less - k) + log_factorial(drawn - k) + log_factorial(more - drawn + k);
     let g = weight(m);
-    let b = ((drawn.min(less) + 1) as f64).min((a + 16.0 * c).floor());
+    let b = ((drawn.min(less) + 1) as f64).min(floor(a + 16.0 * c));
     let mut k;
     loop {
         let (u, v) = (bits.f64(), bits.f64());
         let x = a + h * (v - 0.5) / u;
         if x < 0.0 || x >= b { continue; }
-        k = x.floor() as i64;
+        k = floor(x) as i64;
         let t = g - weight(k);
         if u * (4.0 - u) - 3.0 <= t { break; }
         if u * (u - t) >= 1.0 { continue; }

@@ -1,11 +1,12 @@
 //! Distributions of the legacy functions (`np.random.normal`): frozen by NumPy, so that old seeds give old numbers.
 
+use super::bits::Own;
 use super::continuous::vonmises as vonmises_of;
 use super::discrete::{geometric_search, log_gamma, poisson};
 use super::normal::{Legacy, libm_log1p};
 
 impl Legacy<'_> {
-    pub fn beta(&mut self, a: f64, b: f64) -> f64 {
+    pub fn beta(&self, a: f64, b: f64) -> f64 {
         if a <= 1.0 && b <= 1.0 {
             loop {
                 let (u, v) = (self.f64(), self.f64());
@@ -22,14 +23,14 @@ impl Legacy<'_> {
         x / (x + y)
     }
 
-    pub fn chisquare(&mut self, df: f64) -> f64 { 2.0 * self.gamma(df / 2.0) }
+    pub fn chisquare(&self, df: f64) -> f64 { 2.0 * self.gamma(df / 2.0) }
 
-    pub fn f(&mut self, dfnum: f64, dfden: f64) -> f64 {
+    pub fn f(&self, dfnum: f64, dfden: f64) -> f64 {
         let above = self.chisquare(dfnum) * dfden;
         above / (self.chisquare(dfden) * dfnum)
     }
 
-    pub fn noncentral_chisquare(&mut self, df: f64, nonc: f64) -> f64 {
+    pub fn noncentral_chisquare(&self, df: f64, nonc: f64) -> f64 {
         if nonc == 0.0 { return self.chisquare(df); }
         if df > 1.0 {
             let c = self.chisquare(df - 1.0);
@@ -41,12 +42,12 @@ impl Legacy<'_> {
         if nonc.is_nan() { f64::NAN } else { out }
     }
 
-    pub fn noncentral_f(&mut self, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
+    pub fn noncentral_f(&self, dfnum: f64, dfden: f64, nonc: f64) -> f64 {
         let t = self.noncentral_chisquare(dfnum, nonc) * dfden;
         t / (self.chisquare(dfden) * dfnum)
     }
 
-    pub fn cauchy(&mut self) -> f64 {
+    pub fn cauchy(&self) -> f64 {
         let x = self.normal();
         x / self.normal()
     }
@@ -56,13 +57,13 @@ impl Legacy<'_> {
     pub fn power(&self, a: f64) -> f64 { (1.0 - (-self.exponential()).exp()).powf(1.0 / a) }
     pub fn rayleigh(&self, scale: f64) -> f64 { scale * (-2.0 * libm_log1p(-self.f64())).sqrt() }
 
-    pub fn student(&mut self, df: f64) -> f64 {
+    pub fn student(&self, df: f64) -> f64 {
         let x = self.normal();
         let y = self.gamma(df / 2.0);
         (df / 2.0).sqrt() * x / y.sqrt()
     }
 
-    pub fn wald(&mut self, mean: f64, scale: f64) -> f64 {
+    pub fn wald(&self, mean: f64, scale: f64) -> f64 {
         let half = mean / (2.0 * scale);
         let y = self.normal();
         let y = mean * y * y;
@@ -71,9 +72,9 @@ impl Legacy<'_> {
         if u <= mean / (mean + x) { x } else { mean * mean / x }
     }
 
-    pub fn vonmises(&self, mu: f64, kappa: f64) -> f64 { vonmises_of(&self.bits, mu, kappa, None) }
+    pub fn vonmises(&self, mu: f64, kappa: f64) -> f64 { vonmises_of(&self.bits, mu, kappa, None::<fn(&Own<'_>) -> f64>) }
 
-    pub fn negative_binomial(&mut self, n: f64, p: f64) -> i64 {
+    pub fn negative_binomial(&self, n: f64, p: f64) -> i64 {
         let y = (1.0 - p) / p * self.gamma(n);
         poisson(&self.bits, y)
     }
@@ -86,7 +87,7 @@ impl Legacy<'_> {
             let u = self.f64();
             let q = 1.0 - (r * u).exp();
             if v <= q * q {
-                let x = to_int((1.0 + v.ln() / q.ln()).floor());
+                let x = to_int(floor(1.0 + v.ln() / q.ln()));
                 if x < 1 || v == 0.0 { continue; }
                 return x;
             }
@@ -107,7 +108,7 @@ impl Legacy<'_> {
         loop {
             let u = 1.0 - self.f64();
             let v = self.f64();
-            let x = u.powf(-1.0 / am1).floor();
+            let x = floor(u.powf(-1.0 / am1));
             // NumPy compares with 2^63 - 1, which is 2^63 here.
             if x > i64::MAX as f64 || x < 1.0 { continue; }
             let t = (1.0 + 1.0 / x).powf(am1);
@@ -122,7 +123,7 @@ impl Legacy<'_> {
         let (mut y, mut k) = (d2, sample);
         while y > 0.0 {
             let u = self.f64();
-            y -= (u + y / (d1 + k) as f64).floor();
+            y -= floor(u + y / (d1 + k) as f64);
             k -= 1;
             if k == 0 { break; }
         }
@@ -140,16 +141,16 @@ impl Legacy<'_> {
         let d6 = m as f64 * d4 + 0.5;
         let d7 = ((all - m) as f64 * sample as f64 * d4 * d5 / (all - 1) as f64 + 0.5).sqrt();
         let d8 = 1.7155277699214135 * d7 + 0.8989161620588988;
-        let d9 = ((m + 1) as f64 * (less + 1) as f64 / (all + 2) as f64).floor() as i64;
+        let d9 = floor((m + 1) as f64 * (less + 1) as f64 / (all + 2) as f64) as i64;
         let weight = |z: i64| log_gamma((z + 1) as f64) + log_gamma((less - z + 1) as f64) + log_gamma((m - z + 1) as f64) + log_gamma((more - m + z + 1) as f64);
         let d10 = weight(d9);
-        let d11 = (m.min(less) as f64 + 1.0).min((d6 + 16.0 * d7).floor());
+        let d11 = (m.min(less) as f64 + 1.0).min(floor(d6 + 16.0 * d7));
         let mut z;
         loop {
             let (x, y) = (self.f64(), self.f64());
             let w = d6 + d8 * (y - 0.5) / x;
             if w < 0.0 || w >= d11 { continue; }
-            z = w.floor() as i64;
+            z = floor(w) as i64;
             let t = d10 - weight(z);
             if x * (4.0 - x) - 3.0 <= t { break; }
             if x * (x - t) >= 1.0 { continue; }
@@ -163,3 +164,12 @@ impl Legacy<'_> {
 
 /// As C converts on x86-64: what does not fit becomes the least integer.
 pub fn to_int(x: f64) -> i64 { if x >= -9_223_372_036_854_775_808.0 && x < 9_223_372_036_854_775_808.0 { x as i64 } else { i64::MIN } }
+
+/// `x.floor()` but for the sign of zero. The processors that this is compiled for have no instruction for it.
+#[inline]
+pub fn floor(x: f64) -> f64 {
+    if !(x.abs() < 4_503_599_627_370_496.0) { return x; }
+    // SAFETY: less than 2^52.
+    let t = unsafe { x.to_int_unchecked::<i64>() } as f64;
+    if t > x { t - 1.0 } else { t }
+}

@@ -18,13 +18,14 @@ use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::parallel::native::{self, Shared};
 use crate::poll::Poll;
-use bits::Bits;
+use bits::{Bits, Own, Source};
 use normal::Legacy;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tierup_core::draw::{Draw, Gives, Must};
+use tierup_core::draw::{Draw, Gives, Must, Param};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
-use tierup_core::layout::BitSource;
+use tierup_core::layout::{BitSource, WordStream};
 use tierup_core::ops::kernel::IN_PIECES;
 use tierup_core::ops::random::Helpers;
 use tierup_core::rt::{Ctx, P};
@@ -81,8 +82,8 @@ impl Drop for Held {
 }
 
 /// Runs `f` with the thread's stream as the legacy functions see it.
-fn with_legacy<R>(f: impl FnOnce(&mut Legacy<'_>) -> R) -> R {
-    state::with(state::NUMPY, |s| f(&mut Legacy { bits: s.twister.bits(), spare: &mut s.spare }))
+fn with_legacy<R>(f: impl FnOnce(&Legacy<'_>) -> R) -> R {
+    state::with(state::NUMPY, |s| f(&Legacy { bits: Own::new(&mut s.twister), spare: Cell::from_mut(&mut s.spare) }))
 }
 
 /// Parameters by number, as float or integer.
@@ -94,6 +95,7 @@ impl Params<'_> {
 }
 
 /// What NumPy refuses, in its words; of arrays it speaks a little differently.
+#[cold]
 fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
     let refuse = |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
     match draw {
@@ -163,6 +165,7 @@ macro_rules! fill {
 ///
 /// # Safety
 /// `out` has room for the numbers `at` to `at + n`, of the distribution's kind.
+#[inline(always)]
 unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: usize) {
     use {continuous as c, discrete as d, normal as g};
     // SAFETY: as required of the caller.
@@ -190,7 +193,7 @@ unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: u
             Draw::NoncentralF => fill!(*out, at, n, Float, c::noncentral_f(b, p.f(0), p.f(1), p.f(2))),
             Draw::Student => fill!(*out, at, n, Float, c::student(b, p.f(0))),
             Draw::Cauchy => fill!(*out, at, n, Float, c::cauchy(b)),
-            Draw::Vonmises => fill!(*out, at, n, Float, c::vonmises(b, p.f(0), p.f(1), Some(g::normal))),
+            Draw::Vonmises => fill!(*out, at, n, Float, c::vonmises(b, p.f(0), p.f(1), Some(|b: &Bits| g::normal(b)))),
             Draw::Pareto => fill!(*out, at, n, Float, c::pareto(b, p.f(0))),
             Draw::Weibull => fill!(*out, at, n, Float, c::weibull(b, p.f(0))),
             Draw::Power => fill!(*out, at, n, Float, c::power(b, p.f(0))),
@@ -218,7 +221,8 @@ unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: u
 ///
 /// # Safety
 /// As for [`modern`].
-unsafe fn old(l: &mut Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: usize) {
+#[inline(always)]
+unsafe fn old(l: &Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: usize) {
     use {continuous as c, discrete as d};
     // SAFETY: as required of the caller.
     unsafe {
@@ -266,6 +270,7 @@ unsafe fn old(l: &mut Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usiz
 }
 
 /// A function of the module `random`; none where it is no such distribution.
+#[inline(always)]
 fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
     let with = |f: &dyn Fn(&mut python::Python<'_>) -> f64| state::with(state::PYTHON, |s| f(&mut python::Python { twister: &mut s.twister, spare: &mut s.spare }));
     let divides = |by: f64, x: f64| if by == 0.0 { Err(Error::zero_division("float division by zero")) } else { Ok(x) };
@@ -322,38 +327,66 @@ unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
     Ok(())
 }
 
-/// One number, as bits: of a float64 where the distribution gives floats.
+/// What the parameter `k` of a distribution must be.
+const fn parameter(draw: usize, k: usize) -> Option<Param> {
+    let all = Draw::ALL[draw].params();
+    if k < all.len() { Some(all[k]) } else { None }
+}
+
+/// Whether [`check`] has surely nothing against a parameter.
+#[inline(always)]
+fn fits(param: Option<Param>, p: Params<'_>, k: usize) -> bool {
+    let Some(param) = param else { return true };
+    let x = if param.int { p.i(k) as f64 } else { p.f(k) };
+    match param.must {
+        Must::Any => true,
+        Must::NonNegative => x >= 0.0 && x.is_sign_positive(),
+        Must::Positive => x > 0.0,
+        Must::Fraction => (0.0..=1.0).contains(&x),
+        Must::FractionNotZero => x > 0.0 && x <= 1.0,
+        Must::FractionNotOne => (0.0..1.0).contains(&x),
+        Must::AboveOne => x > 1.0,
+        Must::Poisson => (0.0..=LARGEST_LAM).contains(&x),
+    }
+}
+
+/// One number of a distribution that is known where this is compiled, as bits: of a float64 where it gives floats.
 ///
 /// # Safety
 /// As `random_one` says.
-unsafe fn one(source: *mut BitSource, what: i64, params: [i64; 3]) -> Res<i64> {
-    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+unsafe fn one<const DRAW: usize>(source: *mut BitSource, params: [i64; 3]) -> Res<i64> {
+    let draw = const { Draw::ALL[DRAW] };
     let p = Params(&params);
-    // What loops draw most often.
-    let (a, b) = (p.f(0), p.f(1));
-    // SAFETY: as required of the caller.
-    let held = || unsafe { Held::new(source) };
-    let quick = match (draw, source.is_null()) {
-        (Draw::Normal, true) if b >= 0.0 => Some(with_legacy(|l| a + b * l.normal())),
-        (Draw::Normal, false) if b >= 0.0 => Some(a + b * normal::normal(&held())),
-        (Draw::Normal01, true) => Some(with_legacy(|l| l.normal())),
-        (Draw::Normal01, false) => Some(normal::normal(&held())),
-        (Draw::Uniform, true) if (b - a).is_finite() => Some(with_legacy(|l| a + (b - a) * l.f64())),
-        (Draw::Uniform, false) if (b - a).is_finite() && b >= a => Some(a + (b - a) * held().f64()),
-        (Draw::Exponential, true) if a >= 0.0 => Some(with_legacy(|l| a * l.exponential())),
-        (Draw::Exponential, false) if a >= 0.0 => Some(a * normal::exponential(&held())),
-        (Draw::Exponential1, true) => Some(with_legacy(|l| l.exponential())),
-        (Draw::Exponential1, false) => Some(normal::exponential(&held())),
-        _others => None,
-    };
-    if let Some(x) = quick { return Ok(x.to_bits() as i64); }
-    if let Some(x) = python_draw(draw, p) { return x.map(|x| x.to_bits() as i64); }
-    check(draw, !source.is_null(), p, false)?;
+    if draw.is_pythons() { return python_draw(draw, p).unwrap_or(Ok(0.0)).map(|x| x.to_bits() as i64); }
+    // Each of these is known here but for the number.
+    let fits = fits(const { parameter(DRAW, 0) }, p, 0) && fits(const { parameter(DRAW, 1) }, p, 1) && fits(const { parameter(DRAW, 2) }, p, 2);
+    if !fits || matches!(draw, Draw::Uniform | Draw::Triangular | Draw::Hypergeometric | Draw::NegativeBinomial) { check(draw, !source.is_null(), p, false)?; }
     let (mut float, mut single, mut int) = (0f64, 0f32, 0i64);
     let out = match draw.gives() { Gives::Float => Out::Float(&mut float), Gives::Float32 => Out::Float32(&mut single), Gives::Int => Out::Int(&mut int) };
     // SAFETY: as required of the caller; there is room for one.
-    unsafe { if source.is_null() { with_legacy(|l| old(l, draw, p, &out, 0, 1)) } else { modern(&held(), draw, p, &out, 0, 1) } }
+    unsafe { if source.is_null() { with_legacy(|l| old(l, draw, p, &out, 0, 1)) } else { modern(&Held::new(source), draw, p, &out, 0, 1) } }
     Ok(match draw.gives() { Gives::Float => float.to_bits() as i64, Gives::Float32 => (single as f64).to_bits() as i64, Gives::Int => int })
+}
+
+/// One number of any distribution: loops ask for one at a time, so each has a function of its own.
+///
+/// # Safety
+/// As `random_one` says.
+unsafe fn one_of(source: *mut BitSource, what: i64, params: [i64; 3]) -> Res<i64> {
+    macro_rules! each_its_own {
+        ($($Draw:ident)*) => {
+            match Draw::from_number(what) {
+                // SAFETY: as required of the caller.
+                $(Some(Draw::$Draw) => unsafe { one::<{ Draw::$Draw as usize }>(source, params) },)*
+                None => Err(Error::new(Class::SystemError, "no such distribution")),
+            }
+        };
+    }
+    each_its_own! {
+        Uniform01 Uniform01F32 Normal01 Normal01F32 Exponential1 Exponential1F32 Inverse InverseF32 Gamma1 Gamma1F32 Uniform Normal Lognormal Exponential Gamma Beta Chisquare
+        NoncentralChisquare F NoncentralF Student Cauchy Vonmises Pareto Weibull Power Laplace Gumbel Logistic Rayleigh Wald Triangular Binomial Share NegativeBinomial Poisson Zipf
+        Geometric Hypergeometric Logseries PyUniform PyTriangular PyTriangularMode PyNormal PyGauss PyLognormal PyExponential PyVonmises PyGamma PyBeta PyPareto PyWeibull
+    }
 }
 
 /// Numbers with parameters of their own; all are looked at before the first is drawn.
@@ -388,7 +421,7 @@ unsafe fn each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
 impl Helpers for Native {
     unsafe fn random_one(ctx: Ctx, source: *mut BitSource, what: i64, a: i64, b: i64, c: i64) -> i64 {
         // SAFETY: compiled code passes a live generator or none.
-        match unsafe { one(source, what, [a, b, c]) } {
+        match unsafe { one_of(source, what, [a, b, c]) } {
             Ok(x) => x,
             Err(e) => {
                 unsafe { or_raise(ctx, Err(e)) }
@@ -402,6 +435,19 @@ impl Helpers for Native {
         if source.is_null() { return state::with(state::NUMPY, |s| s.twister.f64()); }
         unsafe { Held::new(source) }.f64()
     }
+    unsafe fn random_normal(source: *mut BitSource) -> f64 {
+        if source.is_null() { return with_legacy(|l| l.normal()); }
+        normal::normal(&*unsafe { Held::new(source) })
+    }
+    unsafe fn random_exponential(source: *mut BitSource) -> f64 {
+        if source.is_null() { return with_legacy(|l| l.exponential()); }
+        normal::exponential(&*unsafe { Held::new(source) })
+    }
+    unsafe fn random_log(x: f64) -> f64 { x.ln() }
+    unsafe fn random_log1p(x: f64) -> f64 { normal::libm_log1p(x) }
+    unsafe fn random_exp(x: f64) -> f64 { x.exp() }
+    unsafe fn random_expm1(x: f64) -> f64 { normal::libm_expm1(x) }
+    unsafe fn random_pow(x: f64, y: f64) -> f64 { x.powf(y) }
     unsafe fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) {
         let Some(elem) = Elem::from_number(elem) else { return };
         let (low, range, legacy) = (low as u64, range as u64, source.is_null());
@@ -409,7 +455,7 @@ impl Helpers for Native {
         unsafe {
             let fill = |at: usize, len: usize| {
                 let out = out.add(at * elem.bytes());
-                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, low, range, true, len, out)) } else { bounded::fill(&Held::new(source), elem, low, range, false, len, out) }
+                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, low, range, true, len, out)) } else { bounded::fill(&*Held::new(source), elem, low, range, false, len, out) }
             };
             // Small integers share words of bits, so they are drawn in one go.
             if elem.bytes() < 4 || n == 1 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
@@ -418,8 +464,10 @@ impl Helpers for Native {
     unsafe fn random_interval(source: *mut BitSource, max: i64) -> i64 {
         if source.is_null() { return with_legacy(|l| bounded::masked(&l.bits, max as u64) as i64); }
         let bits = unsafe { Held::new(source) };
-        bounded::masked(&bits, max as u64) as i64
+        bounded::masked(&*bits, max as u64) as i64
     }
+    unsafe fn random_stream(which: i64) -> *mut WordStream { state::stream(which as usize & 1) }
+    unsafe fn random_word(which: i64) -> i64 { state::with(which as usize & 1, |s| s.twister.u32() as i64) }
     unsafe fn random_python() -> f64 { state::with(state::PYTHON, |s| s.twister.f64()) }
     unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n.max(1) as u64) as i64) }
     unsafe fn random_bits(k: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64) }

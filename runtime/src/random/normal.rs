@@ -1,13 +1,14 @@
 //! The distributions that others are made of: normal, exponential and gamma, for `Generator` (ziggurat) and for the legacy functions (polar method, logarithms).
 
-use super::bits::Bits;
+use super::bits::{Own, Source};
 use super::ziggurat as z;
+use std::cell::Cell;
 
 // ---- Generator
 
 /// `-log(1 - u)`.
-fn minus_log1p(bits: &Bits) -> f64 { -libm_log1p(-bits.f64()) }
-fn minus_log1p_f32(bits: &Bits) -> f32 { -libm_log1pf(-bits.f32()) }
+fn minus_log1p(bits: &impl Source) -> f64 { -libm_log1p(-bits.f64()) }
+fn minus_log1p_f32(bits: &impl Source) -> f32 { -libm_log1pf(-bits.f32()) }
 
 unsafe extern "C" {
     fn log1p(x: f64) -> f64;
@@ -28,14 +29,14 @@ pub fn libm_expm1(x: f64) -> f64 {
     unsafe { expm1(x) }
 }
 
-pub fn normal(bits: &Bits) -> f64 {
+pub fn normal(bits: &impl Source) -> f64 {
     loop {
         let r = bits.u64();
         let layer = (r & 0xff) as usize;
         let sign = r >> 8 & 1;
         let magnitude = r >> 9 & 0xf_ffff_ffff_ffff;
-        let x = magnitude as f64 * z::NORMAL_W[layer];
-        let x = if sign == 1 { -x } else { x };
+        // Nobody can predict a sign, so it is no branch; and signed integers are converted in one instruction.
+        let x = f64::from_bits((magnitude as i64 as f64 * z::NORMAL_W[layer]).to_bits() ^ sign << 63);
         if magnitude < z::NORMAL_K[layer] { return x; }
         if layer == 0 {
             loop {
@@ -48,15 +49,14 @@ pub fn normal(bits: &Bits) -> f64 {
     }
 }
 
-pub fn normal_f32(bits: &Bits) -> f32 {
+pub fn normal_f32(bits: &impl Source) -> f32 {
     let (inv_r, tail) = (z::NORMAL_INV_R as f32, z::NORMAL_R as f32);
     loop {
         let r = bits.u32();
         let layer = (r & 0xff) as usize;
         let sign = r >> 8 & 1;
         let magnitude = r >> 9 & 0x7f_ffff;
-        let x = magnitude as f32 * z::NORMAL_W32[layer];
-        let x = if sign == 1 { -x } else { x };
+        let x = f32::from_bits((magnitude as i32 as f32 * z::NORMAL_W32[layer]).to_bits() ^ sign << 31);
         if magnitude < z::NORMAL_K32[layer] { return x; }
         if layer == 0 {
             loop {
@@ -71,24 +71,24 @@ pub fn normal_f32(bits: &Bits) -> f32 {
     }
 }
 
-pub fn exponential(bits: &Bits) -> f64 {
+pub fn exponential(bits: &impl Source) -> f64 {
     loop {
         let r = bits.u64() >> 3;
         let layer = (r & 0xff) as usize;
         let r = r >> 8;
-        let x = r as f64 * z::EXP_W[layer];
+        let x = r as i64 as f64 * z::EXP_W[layer];
         if r < z::EXP_K[layer] { return x; }
         if layer == 0 { return z::EXP_R + minus_log1p(bits); }
         if (z::EXP_F[layer - 1] - z::EXP_F[layer]) * bits.f64() + z::EXP_F[layer] < (-x).exp() { return x; }
     }
 }
 
-pub fn exponential_f32(bits: &Bits) -> f32 {
+pub fn exponential_f32(bits: &impl Source) -> f32 {
     loop {
         let r = bits.u32() >> 1;
         let layer = (r & 0xff) as usize;
         let r = r >> 8;
-        let x = r as f32 * z::EXP_W32[layer];
+        let x = r as i32 as f32 * z::EXP_W32[layer];
         if r < z::EXP_K32[layer] { return x; }
         if layer == 0 { return z::EXP_R as f32 + minus_log1p_f32(bits); }
         if (z::EXP_F32[layer - 1] - z::EXP_F32[layer]) * bits.f32() + z::EXP_F32[layer] < (-x).exp() { return x; }
@@ -96,12 +96,12 @@ pub fn exponential_f32(bits: &Bits) -> f32 {
 }
 
 /// `method="inv"`.
-pub fn exponential_inverse(bits: &Bits) -> f64 { minus_log1p(bits) }
-pub fn exponential_inverse_f32(bits: &Bits) -> f32 { -libm_log1p(-bits.f32() as f64) as f32 }
+pub fn exponential_inverse(bits: &impl Source) -> f64 { minus_log1p(bits) }
+pub fn exponential_inverse_f32(bits: &impl Source) -> f32 { -libm_log1p(-bits.f32() as f64) as f32 }
 
-pub fn gamma(bits: &Bits, shape: f64) -> f64 { gamma_of(shape, || bits.f64(), || exponential(bits), || normal(bits)) }
+pub fn gamma(bits: &impl Source, shape: f64) -> f64 { gamma_of(shape, || bits.f64(), || exponential(bits), || normal(bits)) }
 
-pub fn gamma_f32(bits: &Bits, shape: f32) -> f32 {
+pub fn gamma_f32(bits: &impl Source, shape: f32) -> f32 {
     if shape == 1.0 { return exponential_f32(bits); }
     if shape == 0.0 { return 0.0; }
     if shape < 1.0 {
@@ -171,12 +171,12 @@ fn gamma_of(shape: f64, mut uniform: impl FnMut() -> f64, mut exponential: impl 
 // ---- legacy
 
 /// What the legacy functions draw from: bits, and the second number of a pair of normal ones.
-pub struct Legacy<'a> { pub bits: Bits, pub spare: &'a mut Option<f64> }
+pub struct Legacy<'a> { pub bits: Own<'a>, pub spare: &'a Cell<Option<f64>> }
 
 impl Legacy<'_> {
     pub fn f64(&self) -> f64 { self.bits.f64() }
 
-    pub fn normal(&mut self) -> f64 {
+    pub fn normal(&self) -> f64 {
         if let Some(x) = self.spare.take() { return x; }
         loop {
             let x = 2.0 * self.f64() - 1.0;
@@ -184,7 +184,7 @@ impl Legacy<'_> {
             let r = x * x + y * y;
             if r < 1.0 && r != 0.0 {
                 let f = (-2.0 * r.ln() / r).sqrt();
-                *self.spare = Some(f * x);
+                self.spare.set(Some(f * x));
                 return f * y;
             }
         }
@@ -192,8 +192,5 @@ impl Legacy<'_> {
 
     pub fn exponential(&self) -> f64 { -(1.0 - self.f64()).ln() }
 
-    pub fn gamma(&mut self, shape: f64) -> f64 {
-        let cell = std::cell::RefCell::new(self);
-        gamma_of(shape, || cell.borrow().f64(), || cell.borrow().exponential(), || cell.borrow_mut().normal())
-    }
+    pub fn gamma(&self, shape: f64) -> f64 { gamma_of(shape, || self.f64(), || self.exponential(), || self.normal()) }
 }

@@ -4,6 +4,7 @@
 //! they do not depend on which thread runs what: whoever runs a chunk puts [`in_chunk`] around it, and seeds come from [`region_seed`].
 
 use super::bits::Twister;
+use tierup_core::layout::WordStream;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,6 +17,12 @@ enum Origin { System, Chunk([u64; 3]), Begun }
 
 impl Stream {
     const fn new() -> Stream { Stream { twister: Twister::new(), spare: None, origin: Origin::System } }
+
+    /// Begins with entropy of the system, when somebody draws from it: compiled code finds nothing ready.
+    fn forget(&mut self) {
+        self.origin = Origin::System;
+        self.twister.forget_ready();
+    }
 
     #[cold]
     fn begin(&mut self, which: u32) {
@@ -87,15 +94,26 @@ fn renew() {
     let epoch = EPOCH.load(Ordering::Relaxed);
     // SAFETY: the address is that of the owner's streams, and nobody uses them now.
     if let Some(all) = unsafe { CURRENT.get().as_mut() } {
-        for s in &mut all.of { s.origin = Origin::System; }
+        for s in &mut all.of { s.forget(); }
         all.epoch = epoch;
     } else {
         replace(Some(Box::new(Streams { of: [Stream::new(), Stream::new()], epoch })));
     }
 }
 
-/// In a forked child: every stream begins anew.
-pub fn after_fork() { EPOCH.fetch_add(1, Ordering::Relaxed); }
+/// In a forked child: every stream begins anew. Code that is under way here has the address of this thread's.
+pub fn after_fork() {
+    EPOCH.fetch_add(1, Ordering::Relaxed);
+    if !CURRENT.get().is_null() { renew(); }
+}
+
+/// Where compiled code reads words of one of this thread's streams. The address holds for as long as the thread is in the function that asked, since parallel regions put
+/// the streams back that they take away.
+pub fn stream(which: usize) -> *mut WordStream {
+    if CURRENT.get().is_null() { renew(); }
+    // SAFETY: the address is that of the owner's streams, and nobody uses them now.
+    unsafe { (&mut (*CURRENT.get()).of)[which].twister.stream() }
+}
 
 /// Runs `f` with one of this thread's streams; `f` asks for no stream itself.
 #[inline]
@@ -116,7 +134,7 @@ pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
 /// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
 pub fn seed(which: usize, seed: Option<i64>) {
     // SAFETY: null or the owner's streams, which nobody uses now.
-    if seed.is_none() && let Some(all) = unsafe { CURRENT.get().as_mut() } { all.of[which].origin = Origin::System; }
+    if seed.is_none() && let Some(all) = unsafe { CURRENT.get().as_mut() } { all.of[which].forget(); }
     with(which, |s| {
         s.spare = None;
         match seed {
@@ -138,7 +156,12 @@ pub fn region_seed() -> u64 { with(NUMPY, |s| s.twister.u64()) }
 pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
     struct Back(Option<Box<Streams>>);
     impl Drop for Back {
-        fn drop(&mut self) { replace(self.0.take()); }
+        fn drop(&mut self) {
+            replace(self.0.take());
+            // The process may have become a child in the meantime.
+            // SAFETY: null or the owner's streams, which nobody uses now.
+            if unsafe { CURRENT.get().as_ref() }.is_some_and(|all| all.epoch != EPOCH.load(Ordering::Relaxed)) { renew(); }
+        }
     }
     let origin = Origin::Chunk([seed, region, chunk]);
     let fresh = || Stream { origin, ..Stream::new() };

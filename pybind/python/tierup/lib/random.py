@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
 def randint(low, high, size, dtype):
@@ -119,6 +120,53 @@ def _shuffle(rng, x):
                 row[...] = x[j]
                 x[j] = x[i]
                 x[i] = row
+
+
+def permuted(rng, x, axis):
+    a = np.asarray(x)
+    return _permuted(rng, a.copy("K"), axis)
+
+
+def permuted_into(rng, x, axis, out):
+    if out is None:
+        return rng.permuted(x, axis=axis)
+    a = np.asarray(x)
+    if out.shape != a.shape:
+        raise ValueError("out must have the same shape as x")
+    np.copyto(out, a, casting="safe")
+    return _permuted(rng, out, axis)
+
+
+def _permuted(rng, a, axis):
+    if axis is None:
+        _shuffle_all(rng, a)
+    else:
+        if not (-a.ndim <= axis < a.ndim):
+            raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
+        # To the end, one step at a time, since the others stay in order.
+        at_end = axis % a.ndim
+        lines = np.swapaxes(a, at_end, at_end)
+        for k in range(at_end, a.ndim - 1):
+            lines = np.swapaxes(lines, k, k + 1)
+        for at in np.ndindex(lines.shape[:-1]):
+            _shuffle(rng, lines[at])
+    return a
+
+
+def _shuffle_all(rng, a):
+    """All elements among each other, in the order in which they lie in memory if they lie side by side."""
+    if a.ndim == 1:
+        _shuffle(rng, a)
+    elif a.ndim == 0:
+        raise TypeError("object of type 'numpy.ndarray' has no len()")
+    elif a.flags.c_contiguous:
+        _shuffle(rng, a.reshape(-1))
+    elif a.flags.f_contiguous:
+        _shuffle(rng, a.T.reshape(-1))
+    else:
+        flat = a.flatten()
+        _shuffle(rng, flat)
+        a[...] = flat.reshape(a.shape)
 
 
 def permutation(x):
@@ -335,113 +383,57 @@ def _some_of_weighted(rng, n, k, weights):
     return found
 
 
-# -- vectors -----------------------------------------------------------------------------------------------------------------------------------
+# -- numbers that are written into an array --------------------------------------------------------------------------------------------------------
 
 
-def multinomial(n, pvals, size):
-    return _multinomial(None, n, pvals, size)
-
-
-def generator_multinomial(rng, n, pvals, size):
-    return _multinomial(rng, n, pvals, size)
-
-
-def _multinomial(rng, n, pvals, size):
-    p = np.asarray(pvals).astype(np.float64)
-    if p.ndim != 1:
-        raise ValueError("the probabilities of a multinomial distribution form one row in compiled code")
-    for x in p:
-        if not (0 <= x <= 1):
-            raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
-    if n < 0:
-        raise ValueError("n < 0")
-    if _exact_sum(p, len(p) - 1) > 1.0 + 1e-12:
-        raise ValueError("sum(pvals[:-1]) > 1.0")
-    out = np.zeros(_rows(size, len(p)), np.int64)
-    flat = out.reshape(-1, len(p))
-    for row in range(flat.shape[0]):
-        left = int(n)
-        rest = 1.0
-        for j in range(len(p) - 1):
-            got = np.random._share(rng, left, p[j] / rest)
-            flat[row, j] = got
-            left -= got
-            if left <= 0:
-                break
-            rest -= p[j]
-        if left > 0:
-            flat[row, len(p) - 1] = left
+def random_into(rng, size, dtype, out):
+    if out is None:
+        return rng.random(size, dtype)
+    np.random._random_into(rng, _place(out, size, dtype))
     return out
 
 
-def _rows(size, n):
-    if size is None:
-        return (n,)
-    if isinstance(size, int):
-        return (size, n)
-    return size + (n,)
-
-
-def dirichlet(alpha, size):
-    a = np.asarray(alpha).astype(np.float64)
-    for x in a:
-        if x <= 0:
-            raise ValueError("alpha <= 0")
-    out = np.zeros(_rows(size, len(a)))
-    if len(a) > 0:
-        flat = out.reshape(-1, len(a))
-        for row in range(flat.shape[0]):
-            total = 0.0
-            for j in range(len(a)):
-                flat[row, j] = np.random.standard_gamma(a[j])
-                total += flat[row, j]
-            scale = 1 / total
-            for j in range(len(a)):
-                flat[row, j] *= scale
+def standard_normal_into(rng, size, dtype, out):
+    if out is None:
+        return rng.standard_normal(size, dtype)
+    np.random._standard_normal_into(rng, _place(out, size, dtype))
     return out
 
 
-def generator_dirichlet(rng, alpha, size):
-    a = np.asarray(alpha).astype(np.float64)
-    for x in a:
-        if x < 0:
-            raise ValueError("alpha < 0")
-    out = np.zeros(_rows(size, len(a)))
-    if len(a) > 0:
-        if np.max(a) < 0.1:
-            _broken_sticks(rng, a, out.reshape(-1, len(a)))
-        else:
-            _normalised_gammas(rng, a, out.reshape(-1, len(a)))
+def standard_exponential_into(rng, size, dtype, method, out):
+    if out is None:
+        return rng.standard_exponential(size, dtype, method)
+    if method == "zig":
+        np.random._standard_exponential_into(rng, _place(out, size, dtype))
+    else:
+        np.random._inverse_exponential_into(rng, _place(out, size, dtype))
     return out
 
 
-def _normalised_gammas(rng, a, flat):
-    for row in range(flat.shape[0]):
-        total = 0.0
-        for j in range(len(a)):
-            flat[row, j] = rng.standard_gamma(a[j])
-            total += flat[row, j]
-        scale = 1.0 / total
-        for j in range(len(a)):
-            flat[row, j] *= scale
+def standard_gamma_into(rng, shape, size, dtype, out):
+    if out is None:
+        return rng.standard_gamma(shape, size, dtype)
+    _check_out(out, size, dtype)
+    if not out.flags.writeable or not out.flags.c_contiguous:
+        raise ValueError("Supplied output array must be C-contiguous, writable, aligned, and in machine byte-order.")
+    if isinstance(shape, int) or isinstance(shape, float):
+        np.random._standard_gamma_into(rng, out, shape)
+    else:
+        out[...] = rng.standard_gamma(shape, out.shape, dtype)
+    return out
 
 
-def _broken_sticks(rng, a, flat):
-    """Where all are small, gammas would be zeros."""
-    k = len(a)
-    sums = np.empty(k)
-    total = 0.0
-    for j in range(k - 1, -1, -1):
-        total += a[j]
-        sums[j] = total
-    if total == 0.0:
-        return
-    for row in range(flat.shape[0]):
-        left = 1.0
-        for j in range(k - 1):
-            v = rng.beta(a[j], sums[j + 1])
-            flat[row, j] = left * v
-            left *= 1.0 - v
-            if sums[j + 1] == 0:
-                break
-        flat[row, k - 1] = left
+def _check_out(out, size, dtype):
+    if out.dtype != np.dtype(np.float64 if dtype is None else dtype):
+        raise TypeError("Supplied output array has the wrong type. Expected " + np.dtype(np.float64 if dtype is None else dtype).name + ", got " + out.dtype.name)
+    if size is not None:
+        if _shape(size) != out.shape:
+            raise ValueError("size must match out.shape when used together")
+
+
+def _place(out, size, dtype):
+    """`out`, whose elements must lie side by side: they are written in the order in which they do."""
+    _check_out(out, size, dtype)
+    if not out.flags.writeable or not (out.flags.c_contiguous or out.flags.f_contiguous):
+        raise ValueError("Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+    return out
