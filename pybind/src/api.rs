@@ -167,17 +167,17 @@ fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'s
     Ok(loops)
 }
 
-/// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their order with the earlier ones that each reads, and why it is not
-/// parallel or None.
+/// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their order with the earlier ones that each reads, why it is not
+/// parallel or None, and the line of the region that it is part of, where that is another.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>)>> {
+fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>, Option<u32>)>> {
     let (py, core) = (d.py(), core_of(d)?);
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let (Run::Compiled(_), true) = (&o.run, core.options.parallel.any()) else { return Ok(vec![]) };
     let notes = core.parallel_notes(py, &o.args).map_err(|e| e.into_python(py))?;
-    Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial)).collect())
+    Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial, n.with)).collect())
 }
 
 /// Threads that parallel loops may use, in all.

@@ -526,6 +526,84 @@ def test_reductions_give_the_bits_of_serial_code_at_any_number_of_threads_and_in
     assert len(seen) == 1
 
 
+JOINED = """
+    @njit(parallel=FUSION)
+    def statistics(a):
+        d = a * 2 - 1
+        return a.mean(), a.std(), a.min(), a.max(), np.ptp(d), d.sum(), ((a - 0.5) ** 2).mean(), (a * a).std(), (d + a).var(ddof=1)
+
+    @njit(parallel=FUSION)
+    def chosen(a, b):
+        a[(a > 0.5) & (b < 0.25)] = 0.125
+        a[1:][a[:-1] > b[1:]] = 7
+        return a
+
+    rng, seen = np.random.default_rng(9), []
+    for n in (1, 100, 8191, 16384, 50_001, 400_000):
+        for dtype in (np.float64, np.float32, np.int64):
+            a = (rng.standard_normal(n) * 50).astype(dtype)
+            a[n // 2:n // 2 + 3] = 0
+            seen.append([float(x).hex() for x in statistics(a)])
+            assert seen[-1] == [float(x).hex() for x in statistics.py_func(a)] or dtype != np.float64, n
+            seen.append(chosen(a.astype(np.float64), rng.random(n)).tobytes().hex()[-4000:])
+        z = np.zeros(n)
+        z[n // 2:] = -0.0
+        z[n // 3] = -0.0
+        seen.append([math.copysign(1, x) for x in (z.min(), z.max())])
+        z[n // 2] = np.nan
+        seen.append(repr(statistics(z)))
+    import hashlib
+    print(hashlib.sha256(repr(seen).encode()).hexdigest())
+"""
+
+
+def test_joined_reductions_and_computed_masks_give_the_same_bits_with_any_number_of_threads_and_without_fusion():
+    seen = {run(JOINED.replace("FUSION", "True"), threads) for threads in (1, 2, 3, 8)}
+    seen |= {run(JOINED.replace("FUSION", "True"), 4, TIERUP_TIER=tier) for tier in ("0", "1")}
+    seen |= {run(JOINED.replace("FUSION", text)) for text in ("False", "{'fusion': False}", "{'reduction': False, 'setitem': False}")}
+    assert len(seen) == 1, seen
+
+
+def test_diagnostics_have_numbas_levels(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + textwrap.dedent("""
+        import contextlib, io
+        @njit(parallel=True)
+        def f(a, b):
+            lo = a.min()
+            hi = a.max()
+            return ((a - b) ** 2).mean(), a.mean(), lo, hi
+
+        f(np.ones(10), np.ones(10))
+        def text(g, *args, **options):
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                g.parallel_diagnostics(*args, **options)
+            return out.getvalue()
+        one, two, three, four = (text(f, level=level) for level in (1, 2, 3, 4))
+        assert text(f) == one and two.startswith(one[:-1]) and three.startswith(two[:-1]) and four.startswith(three[:-1])
+        assert len({one, two, three, four}) == 4
+        assert "in parallel: sub, power, mean (one loop over 3 operations)" in one or "in parallel: sub, pow, mean (one loop over 3 operations)" in one, one
+        assert "in parallel: max, in the pass of line 9" in one, one
+        assert "Before fusion: 6 loops over arrays; after it 2" in two and "Before" not in one, two
+        assert "Fused: 2 loops" in three and "Allocations:" in three, three
+        assert "reads 0" in four and "reads 0" not in three, four
+        plain = njit(lambda a: a + 1)
+        plain(np.ones(3))
+        for g, level in ((f, 0), (f, 5), (plain, 1)):
+            try:
+                g.parallel_diagnostics(level=level)
+            except ValueError as e:
+                assert str(e) in ("Report level unknown, should be one of 1, 2, 3, 4", "No parfors diagnostic available, is 'parallel=True' set?")
+            else:
+                raise AssertionError((g, level))
+        apart = njit(parallel={"fusion": False})(f.py_func)
+        apart(np.ones(10), np.ones(10))
+        assert "in the pass of" not in str(apart.parallel_report())
+    """))
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_report_lists_operations_on_arrays(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(HEAD + textwrap.dedent("""

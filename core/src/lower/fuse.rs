@@ -6,9 +6,10 @@
 
 use crate::infer::session::Session;
 use crate::lir::explain::Place;
+use crate::ops::array::OF_SHAPE;
 use crate::ops::{Body, Effect, OpDef, Own, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
-use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Op, Value};
+use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Loc, Op, Value};
 use crate::types::{Int, Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -21,8 +22,12 @@ pub fn fuse(func: &mut Func, session: &Session<'_>) {
     let steps = func.insts.iter().filter(|n| step(func, n).is_some()).count();
     if steps == 0 { return; }
     look_through_methods(func);
-    let mut pass = Pass { uses: count_uses(func), defs: definitions(func), quiet: HashMap::new(), session, func };
-    for b in 0..pass.func.blocks.len() { pass.block(Block::new(b)); }
+    let mut pass = Pass { uses: count_uses(func), shapes: shape_readers(func), defs: definitions(func), quiet: HashMap::new(), session, func };
+    for b in (0..pass.func.blocks.len()).map(Block::new) {
+        pass.reduce_once(b);
+        pass.join_reductions(b);
+        pass.block(b);
+    }
 }
 
 /// The chains of all functions of a session, for reports: file and line of the last operation, and the operations in their order.
@@ -31,10 +36,11 @@ pub fn chains(session: &Session<'_>) -> BTreeSet<(Place, String)> {
     for inst in &session.instances {
         let Some(typed) = &inst.typed else { continue };
         let mut func = Func::clone(&typed.func);
+        super::inline::inline(&mut func, &mut HashMap::new(), session);
         fuse(&mut func, session);
         for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
             let Op::Fused(fused) = &node.op else { continue };
-            let span = func.span(node.loc);
+            let span = func.span(super::inline::user_place(&func, node.loc).0);
             let names: Vec<&str> = fused.steps.iter().map(|s| s.op.name().trim_start_matches("operator.").trim_start_matches("numpy.")).collect();
             out.insert((Place { file: span.file.to_string(), line: span.line }, names.join(", ")));
         }
@@ -69,12 +75,14 @@ fn look_through_methods(func: &mut Func) {
     }
 }
 
-struct Pass<'a, 'h> {
-    func: &'a mut Func,
+pub struct Pass<'a, 'h> {
+    pub func: &'a mut Func,
     session: &'a Session<'h>,
     /// How often each value is read.
     uses: Vec<u32>,
-    defs: HashMap<Value, Inst>,
+    /// What reads nothing of an array but its shape.
+    shapes: HashMap<Value, Vec<Inst>>,
+    pub defs: HashMap<Value, Inst>,
     quiet: HashMap<InstanceId, bool>,
 }
 
@@ -85,6 +93,18 @@ fn count_uses(func: &Func) -> Vec<u32> {
         uses_of_term(&b.term, &mut |v| uses[v.index()] += 1);
     }
     uses
+}
+
+/// Instructions that ask for nothing but the shape of their first operand, by that operand.
+fn shape_readers(func: &Func) -> HashMap<Value, Vec<Inst>> {
+    let mut out: HashMap<Value, Vec<Inst>> = HashMap::new();
+    for i in func.blocks.iter().flat_map(|b| &b.insts) {
+        let node = func.inst(*i);
+        let Op::Apply(op) = node.op else { continue };
+        let asks = ["array.shape", "array.size", "array.ndim", "numpy.size", "numpy._reduced_size", "numpy._smallest", "numpy._largest", "builtins.len"].contains(&op.name());
+        if asks && func.types[node.args[0].index()].as_array().is_some_and(|a| a.ndim > 0) { out.entry(node.args[0]).or_default().push(*i); }
+    }
+    out
 }
 
 fn definitions(func: &Func) -> HashMap<Value, Inst> {
@@ -130,7 +150,44 @@ impl Pass<'_, '_> {
             let root = self.func.block(b).insts[at];
             let operands = roots(self.func, self.func.inst(root));
             let taken = if operands.is_empty() { vec![] } else { self.absorb(b, at, &operands) };
-            if !taken.is_empty() { self.rewrite(root, &taken); }
+            // What is put in front of it moves it on.
+            if !taken.is_empty() { at += self.rewrite(b, root, &taken); }
+        }
+    }
+
+    /// A reduction to a number that is there already is not done again: the mean in a standard deviation beside the mean itself.
+    fn reduce_once(&mut self, b: Block) {
+        let mut there: Vec<Inst> = vec![];
+        let mut known: HashMap<Value, Value> = HashMap::new();
+        let mut gone: HashSet<Inst> = HashSet::new();
+        for i in self.func.block(b).insts.clone() {
+            for a in &mut self.func.insts[i.index()].args { if let Some(v) = known.get(a) { *a = *v; } }
+            let node = self.func.inst(i).clone();
+            let Op::Apply(op) = node.op else { if self.writes(&node) { there.clear(); } continue };
+            let number = node.result.filter(|r| op.lazy.is_some() && op.effect == Effect::Reads && self.func.types[r.index()].is_number());
+            let Some(result) = number else { if self.writes(&node) { there.clear(); } continue };
+            let same = there.iter().copied().find(|j| { let n = self.func.inst(*j); n.op == node.op && n.args.len() == node.args.len() && n.args.iter().zip(&node.args).all(|(x, y)| self.is_same(*x, *y)) });
+            let Some(first) = same.and_then(|j| self.func.inst(j).result) else { there.push(i); continue };
+            known.insert(result, first);
+            gone.insert(i);
+        }
+        if known.is_empty() { return; }
+        self.func.blocks[b.index()].insts.retain(|i| !gone.contains(i));
+        super::inline::replace(self.func, &known);
+        self.recount();
+    }
+
+    /// Looks again at who makes and who reads each value.
+    pub fn recount(&mut self) { (self.uses, self.shapes, self.defs) = (count_uses(self.func), shape_readers(self.func), definitions(self.func)); }
+
+    /// Whether two values are the same, or the same constant.
+    fn is_same(&self, x: Value, y: Value) -> bool {
+        if x == y { return true; }
+        let op = |v: Value| self.defs.get(&v).map(|i| &self.func.inst(*i).op);
+        match (op(x), op(y)) {
+            (Some(Op::Const(a)), Some(Op::Const(b))) => a == b && self.func.types[x.index()] == self.func.types[y.index()],
+            (Some(Op::Undef), Some(Op::Undef)) => self.func.types[x.index()] == self.func.types[y.index()],
+            (Some(_) | None, Some(_) | None) => false,
         }
     }
 
@@ -145,7 +202,7 @@ impl Pass<'_, '_> {
         for i in insts[..at].iter().rev() {
             let node = self.func.inst(*i).clone();
             let read = node.result.and_then(|r| Some((r, *wanted.get(&r)?)));
-            let fits = read.is_some_and(|(r, n)| n == self.uses[r.index()]) && taken.len() + 1 < MOST_STEPS;
+            let fits = read.is_some_and(|(r, n)| n + self.shapes.get(&r).map_or(0, |s| s.len() as u32) == self.uses[r.index()]) && taken.len() + 1 < MOST_STEPS;
             let op = if fits { step(self.func, &node) } else { None };
             if let Some(op) = op && arrays + node.args.len() <= MOST_ARRAYS + op.spec().params.len() && !self.repeats(op, &node) {
                 arrays += node.args[..ufunc::inputs(op)].iter().filter(|a| self.func.types[a.index()].as_array().is_some()).count() - 1;
@@ -173,7 +230,7 @@ impl Pass<'_, '_> {
     }
 
     /// Whether an instruction may change what a chain reads.
-    fn writes(&mut self, node: &InstNode) -> bool {
+    pub fn writes(&mut self, node: &InstNode) -> bool {
         match &node.op {
             Op::Apply(op) => writes_operand(self.func, op, node) || node.args.iter().any(|a| crate::types::promote::runs_generator(self.func.types[a.index()])),
             Op::CallInstance(id) => !self.is_quiet(*id),
@@ -203,8 +260,9 @@ impl Pass<'_, '_> {
         quiet
     }
 
-    /// Replaces a chain by one instruction, and its members by what checks their shapes.
-    fn rewrite(&mut self, root: Inst, taken: &[Inst]) {
+    /// Replaces a chain by one instruction, and its members by what checks their shapes; gives how many instructions were put in front of it.
+    fn rewrite(&mut self, b: Block, root: Inst, taken: &[Inst]) -> usize {
+        let mut added = 0;
         let place: HashMap<Value, usize> = taken.iter().enumerate().filter_map(|(k, i)| Some((self.func.inst(*i).result?, k))).collect();
         let mut args: Vec<Value> = vec![];
         let operand = |args: &mut Vec<Value>, v: Value| {
@@ -226,7 +284,9 @@ impl Pass<'_, '_> {
             shapes.insert(result, shape);
             let parts = node.args[..ufunc::inputs(op)].iter().map(|a| shapes.get(a).copied().unwrap_or(*a)).collect();
             self.defs.insert(shape, *i);
+            let loc = node.loc;
             self.func.insts[i.index()] = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
+            added += self.keep_shape(b, *i, (result, ty, shape), loc);
         }
         for v in self.func.inst(root).args.clone() {
             if let (Some(k), Some(shape)) = (place.get(&v), shapes.get(&v)) {
@@ -236,6 +296,24 @@ impl Pass<'_, '_> {
         }
         let node = &mut self.func.insts[root.index()];
         (node.op, node.args) = (Op::Fused(Arc::new(Fused { steps })), args);
+        added
+    }
+
+    /// Who asks for the shape of an array that is not made gets an array that is nothing but this shape; how many instructions that took.
+    fn keep_shape(&mut self, b: Block, after: Inst, (array, ty, shape): (Value, Type, Value), loc: Loc) -> usize {
+        let Some(readers) = self.shapes.remove(&array) else { return 0 };
+        let ghost = self.func.make_value();
+        self.func.types.push(ty);
+        self.uses.push(readers.len() as u32);
+        self.uses[shape.index()] += 1;
+        self.func.insts.push(InstNode { op: Op::Apply(&OF_SHAPE), args: vec![shape], result: Some(ghost), loc, unwind: None });
+        let made = Inst::new(self.func.insts.len() - 1);
+        self.defs.insert(ghost, made);
+        let insts = &mut self.func.blocks[b.index()].insts;
+        let at = insts.iter().position(|i| *i == after).map_or(insts.len(), |k| k + 1);
+        insts.insert(at, made);
+        for r in readers { self.func.insts[r.index()].args[0] = ghost; }
+        1
     }
 }
 

@@ -1,6 +1,6 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`fuse`] joins operations on arrays, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels.
 
 pub mod arrays;
@@ -13,6 +13,8 @@ pub mod generator;
 pub mod guard;
 pub mod fuse;
 pub mod gpu;
+pub mod inline;
+pub mod join;
 pub mod lazy;
 pub mod ownership;
 pub mod pieces;
@@ -62,7 +64,7 @@ pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Opti
             let serial = if loops || inside.iter().any(|n| n.serial.is_none()) { None } else { inside.first().and_then(|n| n.serial) };
             if inside.is_empty() && !loops { continue; }
             let name = session.at(callee).func.name.trim_end_matches('_').to_owned();
-            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial });
+            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial, with: None });
         }
     }
     Ok(out)
@@ -79,15 +81,17 @@ fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, n
         let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
         let mut func = Func::clone(&typed.func);
         func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
+        let mut globals = typed.globals.clone();
+        inline::inline(&mut func, &mut globals, session);
         fuse::fuse(&mut func, session);
         ownership::insert_references(&mut func);
         for id in bodies(&func) { if regions.insert(id) { let t = target(session, id); module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params)); } }
         for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }
         let guard = guard.as_ref().filter(|g| g.covers(id));
         if inst.func.is_generator {
-            module.funcs.extend(generator::lower_generator(session, id, &func, &typed.globals, options, &generators, guard)?);
+            module.funcs.extend(generator::lower_generator(session, id, &func, &globals, options, &generators, guard)?);
         } else {
-            let (funcs, noted) = func::lower_function(session, id, &func, &typed.globals, options, &generators, guard)?;
+            let (funcs, noted) = func::lower_function(session, id, &func, &globals, options, &generators, guard)?;
             module.funcs.extend(funcs);
             if func.parallel.any() { notes.insert(id, noted); }
         }

@@ -5,11 +5,12 @@
 //! use are made again, other values of the function become arguments. So nothing that writes loops knows where its code will stand.
 
 use super::cx::LowerCx;
+use super::inline::user_place;
 use super::wrapper::{make_wrapper, wrapper_name};
 use crate::diag::Result;
 use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
-use crate::ops::{Body, OpDef, Own, parallel, ufunc};
+use crate::ops::{self, Body, Effect, OpDef, Own, parallel, ufunc};
 use crate::ssa::{self, FusedArg, Parts};
 use std::collections::HashMap;
 
@@ -36,6 +37,8 @@ pub struct Note {
     pub steps: Vec<(String, Vec<u32>)>,
     /// Why the calling thread does it alone; none where it runs in parallel.
     pub serial: Option<&'static str>,
+    /// The line of the region that it is part of, where that stands elsewhere.
+    pub with: Option<u32>,
 }
 
 /// The operation of an instruction, the last one of a chain, and the chain.
@@ -85,7 +88,7 @@ impl Pieces {
             Some(last) => last.args.get(ufunc::inputs(op)).and_then(|a| if let FusedArg::Operand(k) = a { Some(node.args[*k as usize]) } else { None }),
         };
         let augmented = matches!(op.body, Body::Ufunc(..)) && op.name().starts_with("operator.") && out.is_some_and(|v| func.types[v.index()].as_array().is_some());
-        let part = if op.name() == "operator.setitem" { Parts::SETITEM } else if op.lazy.is_some() { Parts::REDUCTION } else if augmented { Parts::INPLACE } else { Parts::NUMPY };
+        let part = if op.name() == "operator.setitem" { Parts::SETITEM } else if op.lazy.is_some() || *op == ops::reduce::SEVERAL { Parts::REDUCTION } else if augmented { Parts::INPLACE } else { Parts::NUMPY };
         (self.wanted, self.used) = (self.parts.has(part), false);
     }
     /// The operation in progress holds locks, which those who help with it would not.
@@ -103,10 +106,18 @@ impl Pieces {
         if !self.parts.any() { return; }
         let Some((op, chain)) = operation(node) else { return };
         let reads = |args: &[FusedArg]| args.iter().filter_map(|a| if let FusedArg::Step(k) = a { Some(*k) } else { None }).collect();
-        let steps = chain.map_or_else(|| vec![(shown(op), vec![])], |c| c.steps.iter().map(|s| (shown(s.op), reads(&s.args))).collect());
+        let mut steps: Vec<(String, Vec<u32>)> = chain.map_or_else(|| vec![(shown(op), vec![])], |c| c.steps.iter().map(|s| (shown(s.op), reads(&s.args))).collect());
+        let (loc, library) = user_place(func, node.loc);
+        // The sum in a mean is the mean for who wrote it.
+        if let (Some(name), Some(last)) = (library, steps.last_mut()) && op.lazy.is_some() && op.effect == Effect::Reads { last.0 = name.trim_matches('_').to_owned(); }
         let serial = if self.used { None } else { match why_alone(func, op, node, self.wanted) { Some(why) => Some(why), None => return } };
-        let span = func.span(node.loc);
-        self.notes.push(Note { place: Place { file: span.file.to_string(), line: span.line }, steps, serial });
+        let place = |loc| { let span = func.span(loc); Place { file: span.file.to_string(), line: span.line } };
+        let joined = node.result.and_then(|r| func.joined.get(&r)).map_or(&[][..], |j| j);
+        if !joined.is_empty() { steps = joined.iter().map(|j| (j.name.to_string(), vec![])).collect(); }
+        for j in joined.iter().filter(|j| place(j.loc) != place(loc)) {
+            self.notes.push(Note { place: place(j.loc), steps: vec![(j.name.to_string(), vec![])], serial, with: Some(place(loc).line) });
+        }
+        self.notes.push(Note { place: place(loc), steps, serial, with: None });
     }
 }
 

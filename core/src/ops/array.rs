@@ -6,13 +6,21 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, copy_elements, elementwise, load_element, store_element};
+use crate::lower::arrays::{ArrayVal, contiguous_strides, copy_elements, elementwise, load_element, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
 
 type Result1 = Result<Answer>;
+
+/// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to read ([`crate::lower::fuse`] makes it).
+pub static OF_SHAPE: OpDef = OpDef::new(&["numpy._of_shape"], "shape", Body::Lir(|_, a| Err(no_match("_of_shape()", a)), |cx, c| {
+    let ty = c.ret.as_array().ok_or_else(|| Diagnostic::internal("a shape of no array"))?;
+    let (shape, nothing) = (c.args[0].clone(), cx.b.null());
+    let strides = contiguous_strides(cx, &shape, ty.itemsize(), ty.layout);
+    Ok(ArrayVal { ty, owner: nothing, data: nothing, shape, strides, frozen: None }.pack())
+}));
 
 pub static OPS: &[OpDef] = &[
     // What an array is.

@@ -7,19 +7,21 @@
 
 use super::index::{assignable, checked, overlaps, row_array};
 use super::sequence::adjust_slice;
+use super::ufunc::write_apart;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, fold, load_element, shape_text, store_element, walk, walk_in_pieces};
+use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, shape_text, store_element, walk, walk_in_pieces};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
+use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads().doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
-    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().doc("`a[mask] = value`, `a[indices] = value`."),
+    OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(1, emit_set_lazy).doc("`a[mask] = value`, `a[indices] = value`."),
 ];
 
 /// One item of an index.
@@ -211,8 +213,8 @@ fn release_all(cx: &mut LowerCx<'_>, made: &[Value]) {
 // ---- masks
 
 /// IndexError unless the mask has the lengths of the dimensions it stands for.
-fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize) {
-    for (k, n) in mask.shape.iter().enumerate() {
+fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &[Value], dim: usize) {
+    for (k, n) in mask.iter().enumerate() {
         let size = a.shape[dim + k];
         if *n == size { continue; }
         let same = cx.b.bin(Op::IcmpEq, *n, size);
@@ -244,7 +246,7 @@ fn behind(cx: &mut LowerCx<'_>, out: &ArrayVal, n: Value) -> Value {
 
 /// Byte offsets, in the dimensions of `a` from `dim` on, of the places where the mask is true.
 fn mask_offsets(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize) -> Result<ArrayVal> {
-    check_mask(cx, a, mask, dim);
+    check_mask(cx, a, &mask.shape, dim);
     let n = count_true(cx, mask)?;
     // Zeroed and never overrun: should another thread change the mask between the passes, every offset still is one into the array.
     let out = ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true)?;
@@ -271,7 +273,7 @@ fn only_mask(p: &Plan) -> bool { matches!(p.items.as_slice(), [(Item::Mask(_), _
 
 /// `a[mask]`: two passes over the mask, no memory but the result's.
 fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val> {
-    check_mask(cx, a, mask, 0);
+    check_mask(cx, a, &mask.shape, 0);
     let k = mask.shape.len();
     let n = count_true(cx, mask)?;
     let shape: Vec<Value> = std::iter::once(n).chain(a.shape[k..].iter().copied()).collect();
@@ -308,12 +310,42 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     Ok(out.pack())
 }
 
-/// `a[mask] = x` of a number.
+/// `a[mask] = x` of a number, with a mask for every element: one pass, of which the mask's elements are what `chosen` says of those of `read`.
+fn set_chosen(
+    cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], read: &[ArrayVal], cost: i64, x: &[Value], chosen: &dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<Value>,
+) -> Result<()> {
+    check_mask(cx, a, shape, 0);
+    // The mask's shape is the array's, or one without elements.
+    let to = ArrayVal { shape: shape.to_vec(), ..a.clone() };
+    write_apart(cx, &to, read, true, &mut |cx, to| elementwise(cx, to, read, cost, &mut |cx, p, at| {
+        let m = chosen(cx, at)?;
+        // What is not chosen is not written, for another thread may write it.
+        cx.if_then(m, |cx| { store_element(cx, p, to.ty.dtype, x); Ok(()) })
+    }))
+}
+
+/// [`set_chosen`] with a mask that is yet to be computed.
+fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
+    if super::index::refuse_readonly(cx, c) { return Ok(vec![]); }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_number() {
+        super::index::check_writable(cx, &a, "assignment destination is read-only");
+        let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+        set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &x, &|cx, at| Ok(e.element(cx, at)?[0]))?;
+        return Ok(vec![]);
+    }
+    let made = e.array(cx)?;
+    let operands = [c.args[0].clone(), made.pack(), c.args[2].clone()];
+    cx.guarded(&[made.owner], |cx| emit_set(cx, &OpCall { args: &operands, ..*c }))?;
+    cx.b.helper(&super::object::obj_release, &[made.owner]);
+    Ok(vec![])
+}
+
+/// `a[mask] = x` of a number, for a mask of fewer dimensions.
 fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) -> Result<()> {
-    check_mask(cx, a, mask, 0);
+    check_mask(cx, a, &mask.shape, 0);
     let k = mask.shape.len();
-    let to = Stream { data: a.data, strides: a.strides[..k].to_vec() };
-    let streams = [mask.stream(), to];
+    let streams = [mask.stream(), Stream { data: a.data, strides: a.strides[..k].to_vec() }];
     let mut store = |cx: &mut LowerCx<'_>, at: &[Value]| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
         cx.if_then(m, |cx| {
@@ -324,8 +356,7 @@ fn set_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, x: &[Value]) 
             })
         })
     };
-    // A mask that shares memory with what it chooses from is read in order.
-    if *a.ty.dtype == Kind::Bool { walk(cx, &mask.shape, &streams, &mut store) } else { walk_in_pieces(cx, &mask.shape, &streams, 1, &mut store) }
+    walk_in_pieces(cx, &mask.shape, &streams, 1, &mut store)
 }
 
 fn copy_rest(cx: &mut LowerCx<'_>, shape: &[Value], from: Value, from_strides: &[Value], to: Value, to_strides: &[Value], dtype: Type) -> Result<()> {
@@ -422,9 +453,14 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     super::index::check_writable(cx, &a, "assignment destination is read-only");
     let p = plan(a.ty, c.types[1]).ok_or_else(|| Diagnostic::internal("advanced index"))?;
     let number = c.types[2].is_number();
-    if only_mask(&p) && number && *a.ty.dtype != Kind::Bool {
+    if only_mask(&p) && number && (*a.ty.dtype != Kind::Bool || p.gap == 0) {
         let mask = single(cx, &c.args[1], c.types[1])?;
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
+        if p.gap == 0 {
+            let read = [mask];
+            set_chosen(cx, &a, &read[0].shape, &read, 1, &x, &|cx, at| Ok(cx.b.load(Ty::I8, at[0], 0, Alias::Array)))?;
+            return Ok(vec![]);
+        }
         set_masked(cx, &a, &mask, &x)?;
         return Ok(vec![]);
     }

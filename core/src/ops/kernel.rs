@@ -106,6 +106,9 @@ crate::runtime_fns! {
     /// converted to it first (but not for any, all and the counts). `out_strides` has an entry for every axis of the source, 0 for the reduced ones.
     /// ValueError for the minimum or maximum of nothing.
     fn array_reduce(ctx: Ctx, op: i64, elem: i64, acc: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axes: i64, out: P, out_strides: *const i64) [Writes, Pending];
+    /// Several reductions of a whole array, each to a number of the array's own type: bit `k` of `ops` asks for `Reduce` number `k`. The results go to places of 16 bytes, in the order
+    /// of the bits; a minimum or maximum of nothing is 0.
+    fn array_reduce_several(ctx: Ctx, ops: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: P) [Writes, Pending];
     /// Sum of `n` float64, pairwise as NumPy.
     fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 [Reads, Never];
     /// Sum of `n` float32, pairwise as NumPy.

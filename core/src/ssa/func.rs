@@ -162,6 +162,10 @@ pub struct InlinedFrom { pub file: Arc<str>, pub func: Arc<str>, pub call: Loc }
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame { pub file: Arc<str>, pub func: Arc<str>, pub line: u32 }
 
+/// An operation that is done together with others: its name and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Joined { pub name: Arc<str>, pub loc: Loc }
+
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
@@ -186,6 +190,8 @@ pub struct Func {
     pub inlined: Vec<InlinedFrom>,
     /// Composite results that are only taken apart: their members hold the references (set by the ownership pass).
     pub destructured: std::collections::HashSet<Value>,
+    /// What was put together in one pass over an array, by the result (set where operations are fused); for reports.
+    pub joined: std::collections::HashMap<Value, Vec<Joined>>,
     /// A generator that has something to do when it is dropped before its end (set where it is lowered).
     pub closes: bool,
     /// A fingerprint of the code and its constants, stable between processes.

@@ -249,8 +249,11 @@ def parallel_report(self):
 
 
 def parallel_diagnostics(self, signature=None, level=1):
-    """As in Numba: prints `parallel_report()`."""
-    print(parallel_report(self))
+    """As in Numba: prints `parallel_report()`, with more about fusion at the levels 2 to 4; ValueError for other levels, and without `parallel=True`."""
+    from ._report import ParallelReport
+    if not self.targetoptions.get("parallel"):
+        raise ValueError("No parfors diagnostic available, is 'parallel=True' set?")
+    print(ParallelReport(self, signature).diagnostics(level))
 
 
 def report():

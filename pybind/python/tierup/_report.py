@@ -157,7 +157,8 @@ class ParallelReport:
     """What of a function runs in parallel. `str()` is the text; notebooks show tables, with the operations that became one loop as a graph. `loops` holds the loops over
     `prange`, `arrays` the operations on arrays of all overloads so far, one dict for each."""
 
-    def __init__(self, dispatcher):
+    def __init__(self, dispatcher, signature=None):
+        from ._jit import _same
         self.name, self.file = dispatcher.__name__, dispatcher.__code__.co_filename
         self.parallel = bool(dispatcher.targetoptions.get("parallel"))
         self.loops = [{"file": file, "line": line, "parallel": serial is None, "why": serial, "shares": shares, "doubts": doubts}
@@ -165,10 +166,14 @@ class ParallelReport:
         found = {}
         overloads = _tierup.overloads(dispatcher) if self.parallel else []
         for i in range(len(overloads)):
-            for file, line, steps, serial in _tierup.parallel_arrays(dispatcher, i):
-                found[file, line, repr(steps), serial] = {"file": file, "line": line, "parallel": serial is None, "why": serial, "steps": steps}
+            if signature is not None and not _same(overloads[i][0], signature):
+                continue
+            for file, line, steps, serial, region in _tierup.parallel_arrays(dispatcher, i):
+                found[file, line, repr(steps), serial, region] = {"file": file, "line": line, "parallel": serial is None, "why": serial, "steps": steps, "with": region}
         self.arrays = sorted(found.values(), key=lambda a: (a["file"], a["line"], not a["parallel"]))
         self.compiled = bool(overloads)
+        self._dispatcher = dispatcher
+        self._indices = [i for i, o in enumerate(overloads) if o[2] is None and (signature is None or _same(o[0], signature))]
 
     def _rows(self):
         for loop in self.loops:
@@ -181,12 +186,13 @@ class ParallelReport:
         for a in self.arrays:
             names = [name for name, _ in a["steps"]]
             what = "in parallel: " + ", ".join(names) if a["parallel"] else f"{', '.join(names)}: not in parallel, {a['why']}"
+            if a["with"] is not None:
+                what += f", in the pass of line {a['with']}"
             yield a["file"], a["line"], what + (f" (one loop over {len(names)} operations)" if len(names) > 1 else "")
 
     def _sorted(self):
-        import linecache
         rows = sorted(self._rows(), key=lambda r: (r[0] != self.file, r[0], r[1]))
-        return [(f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}", linecache.getline(file, line).strip(), what) for file, line, what in rows]
+        return [(self._place(file, line), _source(file, line), what) for file, line, what in rows]
 
     def __str__(self):
         if not self.parallel:
@@ -195,16 +201,39 @@ class ParallelReport:
         later = "" if self.compiled else "; operations on arrays are known once it has been called"
         if not rows:
             return f"{self.name} has no loop over prange" + (later or ", and no operation on arrays that could be parallel")
-        lines = [f"Parallel code in {self.name}, {self.file}{later}"]
-        before = None
-        for place, source, what in rows:
-            if place != before:
-                lines.append(f"  {place}: {source}")
-            lines.append(f"    {what}")
-            before = place
-        return "\n".join(lines)
+        return "\n".join([f"Parallel code in {self.name}, {self.file}{later}", *_listed(rows)])
 
     __repr__ = __str__
+
+    def diagnostics(self, level):
+        """The report in Numba's levels: 1 what is parallel; 2 also what there would be without fusion; 3 also what was fused, and what is allocated where; 4 also which operation
+        reads which."""
+        if level not in (1, 2, 3, 4):
+            raise ValueError("Report level unknown, should be one of 1, 2, 3, 4")
+        parts = [str(self)]
+        regions = [a for a in self.arrays if a["parallel"] and a["with"] is None]
+        if level >= 2:
+            single = [(a["file"], a["line"], name) for a in regions for name, _ in a["steps"]]
+            parts += ["", f"Before fusion: {_count(len(single), 'loop')} over arrays; after it {len(regions)}"]
+            parts += _listed([(self._place(file, line), *rest) for file, line, *rest in ((file, line, _source(file, line), name) for file, line, name in single)])
+        if level >= 3:
+            fused = [a for a in regions if len(a["steps"]) > 1]
+            parts += ["", f"Fused: {_count(len(fused), 'loop')}"]
+            parts += [f"  {self._place(a['file'], a['line'])}: {', '.join(n for n, _ in a['steps'])}" for a in fused]
+            parts += ["", "Allocations:"]
+            parts += [f"  {self._place(*p[:2])}: {p[2]}" + (", in a loop: it could not be hoisted" if p[3] else "") for p in self._allocations()] or ["  none"]
+        if level == 4:
+            parts += ["", "What operations read:"]
+            for a in regions:
+                parts.append(f"  {self._place(a['file'], a['line'])}")
+                parts += [f"    {k}: {name}" + (f", reads {', '.join(map(str, reads))}" if reads else "") for k, (name, reads) in enumerate(a["steps"])]
+        return "\n".join(parts)
+
+    def _place(self, file, line):
+        return f"line {line}" if file == self.file else f"{os.path.basename(file)}:{line}"
+
+    def _allocations(self):
+        return sorted({tuple(p) for i in self._indices for p in _tierup.explain(self._dispatcher, i)["allocations"]})
 
     def _repr_html_(self):
         rows = self._sorted() if self.parallel else []
@@ -213,6 +242,26 @@ class ParallelReport:
         body = "".join(f"<tr><td>{html.escape(place)}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for place, source, what in rows)
         graphs = "".join(_graph(f"{os.path.basename(a['file'])}:{a['line']}", a["steps"]) for a in self.arrays if a["parallel"] and len(a["steps"]) > 1)
         return f"<table><caption>Parallel code in <code>{html.escape(self.name)}</code></caption>{body}</table>{graphs}"
+
+
+def _source(file, line):
+    import linecache
+    return linecache.getline(file, line).strip()
+
+
+def _count(n, what):
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _listed(rows):
+    """Lines of `(place, source, text)`, the source once for those that follow each other."""
+    lines, before = [], None
+    for place, source, what in rows:
+        if place != before:
+            lines.append(f"  {place}: {source}")
+        lines.append(f"    {what}")
+        before = place
+    return lines
 
 
 def _graph(title, steps):

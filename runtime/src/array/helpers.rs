@@ -85,6 +85,14 @@ impl Helpers for Native {
         };
         unsafe { or_raise(ctx, run()) }
     }
+    unsafe fn array_reduce_several(ctx: Ctx, ops: i64, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: P) {
+        let run = || -> Res<()> {
+            let (ops, team) = team(ops);
+            let all: Vec<Reduce> = Reduce::ALL.iter().copied().filter(|op| ops >> *op as i64 & 1 != 0).collect();
+            unsafe { reduce::several(&all, elem(elem_code), team.then_some(Shared(ctx)), View::new(ndim, shape, data, strides), out.cast()) }
+        };
+        unsafe { or_raise(ctx, run()) }
+    }
     unsafe fn array_sums_begin(state: P, n: i64) -> i64 { unsafe { Sums::begin(state.cast(), n) } }
     unsafe fn array_sums_next(state: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_block() } }
     unsafe fn array_sums_push(state: P, sum: f64, single: i8) { unsafe { (*state.cast::<Sums>()).push(sum, single != 0) } }

@@ -70,7 +70,7 @@ simd! {
 }
 
 /// Elements of a block that is looked through again where it holds NaN.
-const EXTREME_BLOCK: isize = 4096;
+pub const EXTREME_BLOCK: isize = 4096;
 
 simd! {
     /// The smallest (largest) of `start` and the elements, in `L` accumulators, if none of them is NaN; and whether one is.

@@ -3,7 +3,7 @@
 use super::axes::{Axis, Plan, plan_reduction};
 use super::copy::{Convert, converter};
 use super::item::{Item, with_item};
-use super::lanes::{Lanes, lanes};
+use super::lanes::{EXTREME_BLOCK, Lanes, lanes};
 use super::{View, copy, each_index};
 use crate::exc::{Error, Res};
 use super::sums;
@@ -174,50 +174,108 @@ unsafe fn share(job: Job, loops: Lanes, convert: bool, from: View<'_>, p: &Plan<
     }
 }
 
-/// A single lane that becomes a single number: the parts of the sum's tree, or equal parts where the order does not matter. None where it does.
-unsafe fn whole_lane(ctx: Ctx, job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out: *mut u8) -> Option<Res<()>> {
-    let [lane] = p.axes.as_slice() else { return None };
-    let n = lane.n as i64;
-    let ordered = matches!(job.op, Reduce::Prod | Reduce::NanProd) && matches!(job.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128);
-    // Parts of a complex sum are not those of a real one.
-    let complex = job.rounds() && matches!(job.acc, Elem::C64 | Elem::C128);
-    if ordered || complex || how.convert.is_some() && job.rounds() || how.chunks.is_some_and(|c| c.dims > 1 || c.len != isize::MAX) { return None; }
-    let (parts, rounds) = (1i64 << sums::depth(n), job.rounds());
-    let bound = |k: i64| if rounds { sums::part(n, k) } else { (k as i128 * n as i128 / parts as i128) as i64 };
-    let size = job.result().bytes();
-    let mut sums = vec![[0u64; 2]; parts as usize];
-    let (table, data, shape) = (Shared(sums.as_mut_ptr()), Shared(from.data.wrapping_offset(p.start[0])), [1i64]);
-    let body = |first: i64, end: i64| for k in first..end {
-        let (at, to) = (bound(k), bound(k + 1));
-        // SAFETY: the part lies within the lane; each has a place of its own.
-        unsafe {
-            let place = table.get().add(k as usize).cast::<u8>();
-            let lane = Plan { axes: vec![Axis { n: (to - at) as isize, strides: [lane.strides[0], 0] }], start: [0; 2] };
-            let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
-            let source = data.get().wrapping_offset(at as isize * lane.axes[0].strides[0]);
-            // Starting cannot fail where there is an element.
-            if start(job, one(source), one(place)).is_ok() { run(Job { team: None, ..job }, loops, How { chunks: None, ..how }, one(source), &lane, place); }
-        }
-    };
-    // SAFETY: the context is this thread's.
-    if let Err(e) = unsafe { in_pieces(ctx, parts, n / parts, &body) } { return Some(Err(e)); }
-    let result = job.result();
-    let op = match job.op { Reduce::CountNonzero | Reduce::CountNotNan | Reduce::NanSum => Reduce::Sum, Reduce::NanProd => Reduce::Prod, other => other };
-    let join = lanes(op, result, result)?;
-    // SAFETY: parts are results of the operation; neighbours of a tree are joined first, and what they give is added to what `out` starts from.
-    unsafe {
-        let mut count = parts as usize;
-        while count > 1 {
-            count /= 2;
-            for k in 0..count {
-                let (left, right) = (sums[2 * k], sums[2 * k + 1]);
-                sums[k] = left;
-                (join.lane)(sums.as_mut_ptr().add(k).cast(), right.as_ptr().cast(), 1, size as isize);
-            }
-        }
-        (join.lane)(out.offset(p.start[1]), sums.as_ptr().cast(), 1, size as isize);
+/// A single lane that becomes a single number: the parts of the sum's tree, or parts of about that size where the order does not matter.
+#[derive(Clone, Copy)]
+struct Whole { job: Job, loops: Lanes, how: How, data: Shared<u8>, stride: isize, n: i64 }
+
+impl Whole {
+    /// None where parts would not give what the whole gives.
+    fn new(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>) -> Option<Whole> {
+        let [lane] = p.axes.as_slice() else { return None };
+        let ordered = matches!(job.op, Reduce::Prod | Reduce::NanProd) && matches!(job.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128);
+        // Parts of a complex sum are not those of a real one.
+        let complex = job.rounds() && matches!(job.acc, Elem::C64 | Elem::C128);
+        if ordered || complex || how.convert.is_some() && job.rounds() || how.chunks.is_some_and(|c| c.dims > 1 || c.len != isize::MAX) { return None; }
+        let job = Job { team: None, ..job };
+        Some(Whole { job, loops, how: How { chunks: None, ..how }, data: Shared(from.data.wrapping_offset(p.start[0])), stride: lane.strides[0], n: lane.n as i64 })
     }
+    fn parts(&self) -> i64 { 1 << sums::depth(self.n) }
+
+    /// The first element of a part. Which of equal elements wins (zeros have signs) is settled in blocks, which stay as they are.
+    fn bound(&self, k: i64) -> i64 {
+        let at = sums::part(self.n, k);
+        if self.job.rounds() || at == self.n { at } else { at - at % EXTREME_BLOCK as i64 }
+    }
+
+    /// Puts what part `k` gives into a place of its own.
+    unsafe fn part(&self, k: i64, place: *mut u8) {
+        let (at, to) = (self.bound(k), self.bound(k + 1));
+        let shape = [1i64];
+        let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
+        let lane = Plan { axes: vec![Axis { n: (to - at) as isize, strides: [self.stride, 0] }], start: [0; 2] };
+        let source = self.data.get().wrapping_offset(at as isize * self.stride);
+        // SAFETY: the part lies within the lane. Starting cannot fail where there is an element.
+        unsafe { if start(self.job, one(source), one(place)).is_ok() { run(self.job, self.loops, self.how, one(source), &lane, place); } }
+    }
+
+    /// Joins neighbours of the tree first, and adds what they give to what `out` starts from.
+    unsafe fn join(&self, sums: &mut [[u64; 2]], out: *mut u8) -> Option<()> {
+        let result = self.job.result();
+        let op = match self.job.op { Reduce::CountNonzero | Reduce::CountNotNan | Reduce::NanSum => Reduce::Sum, Reduce::NanProd => Reduce::Prod, other => other };
+        let (join, size) = (lanes(op, result, result)?, result.bytes() as isize);
+        let mut count = sums.len();
+        // SAFETY: parts are results of the operation.
+        unsafe {
+            while count > 1 {
+                count /= 2;
+                for k in 0..count {
+                    let (left, right) = (sums[2 * k], sums[2 * k + 1]);
+                    sums[k] = left;
+                    (join.lane)(sums.as_mut_ptr().add(k).cast(), right.as_ptr().cast(), 1, size);
+                }
+            }
+            (join.lane)(out, sums.as_ptr().cast(), 1, size);
+        }
+        Some(())
+    }
+}
+
+/// A single lane by several threads; none where that would not give what one gives.
+unsafe fn whole_lane(ctx: Ctx, job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out: *mut u8) -> Option<Res<()>> {
+    let whole = Whole::new(job, loops, how, from, p)?;
+    let parts = whole.parts();
+    let mut sums = vec![[0u64; 2]; parts as usize];
+    let table = Shared(sums.as_mut_ptr());
+    // SAFETY: each part has a place of its own; the context is this thread's.
+    if let Err(e) = unsafe { in_pieces(ctx, parts, whole.n / parts, &|first, end| for k in first..end { whole.part(k, table.get().add(k as usize).cast()) }) } { return Some(Err(e)); }
+    unsafe { whole.join(&mut sums, out.offset(p.start[1]))? };
     Some(Ok(()))
+}
+
+/// Several reductions of one array to a number each, all in the array's own type, in one pass over memory: a part is in the cache for all of them. `out` gets what each gives
+/// alone, in places of 16 bytes; where there are no elements, zeros for those that would raise.
+///
+/// # Safety
+/// The array is as described; `out` has the places.
+pub unsafe fn several(ops: &[Reduce], elem: Elem, team: Option<Shared<ThreadCtx>>, from: View<'_>, out: *mut [u64; 2]) -> Res<()> {
+    // SAFETY: as required of the caller.
+    unsafe {
+        let alone = |k: usize, op: Reduce| reduce(Job { op, elem, acc: elem, team }, from, u64::MAX, out.add(k).cast(), &vec![0; from.shape.len()]);
+        let empty = from.shape.contains(&0);
+        let (p, _) = plan_reduction(from.shape, from.strides, &vec![false; from.shape.len()], elem.bytes());
+        let wholes: Option<Vec<Whole>> = ops.iter().map(|op| {
+            let job = Job { op: *op, elem, acc: elem, team: None };
+            Whole::new(job, lanes(*op, elem, elem)?, How::of(job, false, from, &p), from, &p)
+        }).collect();
+        let Some(wholes) = wholes.filter(|_| !empty) else {
+            for (k, op) in ops.iter().enumerate() { if empty && no_identity(*op).is_some() { *out.add(k) = [0; 2]; } else { alone(k, *op)?; } }
+            return Ok(());
+        };
+        let (parts, n) = (wholes[0].parts(), wholes.len());
+        let mut sums = vec![[0u64; 2]; parts as usize * n];
+        let table = Shared(sums.as_mut_ptr());
+        let body = |first: i64, end: i64| for k in first..end {
+            for (j, w) in wholes.iter().enumerate() { w.part(k, table.get().add(j * parts as usize + k as usize).cast()); }
+        };
+        match team.filter(|_| wholes[0].n >= MANY) { Some(ctx) => in_pieces(ctx.get(), parts, wholes[0].n / parts * n as i64, &body)?, None => body(0, parts) }
+        for (j, w) in wholes.iter().enumerate() {
+            let place = out.add(j).cast::<u8>();
+            let first = View { shape: &[1], strides: &[0], data: w.data.get() };
+            start(w.job, first, View { data: place, ..first })?;
+            w.join(&mut sums[j * parts as usize..(j + 1) * parts as usize], place);
+        }
+    }
+    Ok(())
 }
 
 unsafe fn run(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>, out: *mut u8) {
