@@ -408,6 +408,27 @@ def test_as_numba_alias(tmp_path):
     assert done.stdout.split("\n")[0] == "6.0 8 ['x', '-y'] numba", done.stdout + done.stderr
 
 
+def test_as_numba_config(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""
+import numba
+from numba.core import config
+assert (config.THREADING_LAYER, config.DISABLE_JIT, numba.config.MACHINE_BITS) == ("default", 0, 64)
+config.THREADING_LAYER = "threadsafe"
+assert numba.config.THREADING_LAYER == "threadsafe"
+assert config.NUMBA_NUM_THREADS >= 1
+numba.config.DISABLE_JIT = True
+assert config.DISABLE_JIT and config.tier == "off"
+numba.config.DISABLE_JIT = 0
+assert not config.DISABLE_JIT and config.tier == "auto"
+try: config.NO_SUCH_THING
+except AttributeError as e: assert "NO_SUCH_THING" in str(e)
+else: raise SystemExit(1)
+""")
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+
+
 def test_as_numba_module():
     done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", "-m", "timeit", "-n", "1", "-r", "1", "import numba; numba.njit(lambda x: x)(1)"], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and "loop" in done.stdout, done.stdout + done.stderr

@@ -576,6 +576,40 @@ def test_gufunc_writable_inputs(tier):
         guvectorize(["void(float64[:], float64[:])"], "(n)->()", writable_args=(5,))(lambda a, r: None)
 
 
+def test_gufunc_without_outputs(tier):
+    f = guvectorize(["void(float64[:], int64[:], float64[:])"], "(a),(a),(z)", writable_args=(2,))(add_up)
+
+    @njit
+    def compiled(v, labels, out):
+        f(v, labels, out)
+
+    assert (f.nin, f.nout) == (3, 0)
+    values, labels = np.arange(10.).reshape(2, 5), np.array([0, 1, 2, 0, 1])
+    for call in (f, compiled):
+        for dtype in (np.float64, np.float32, np.int64):
+            out = np.ones((2, 3), dtype)
+            call(values, labels, out)
+            same(out, np.array([[4, 6, 3], [14, 16, 8]], dtype))
+    with pytest.raises(ValueError, match="is no layout"):
+        guvectorize(["void(float64[:])"], "->(n)")(lambda a: None)
+
+
+def test_gufunc_refuses_outputs_of_another_kind(tier):
+    f = guvectorize(["void(float64[:], float64[:])"], "(n)->()")(lambda a, r: total_of(a, r))
+    compiled = njit(lambda a, r: f(a, r))
+    for call in (f, compiled):
+        out = np.zeros(2, np.float32)
+        call(np.ones((2, 3)), out)
+        same(out, np.full(2, 3, np.float32))
+        with pytest.raises(TypeError, match="same_kind"):
+            call(np.ones((2, 3)), np.zeros(2, np.int64))
+
+
+def add_up(values, labels, out):
+    for i in range(len(values)):
+        out[labels[i]] += values[i]
+
+
 @njit
 def changed(a, b, r):
     for i in range(len(a)):

@@ -206,8 +206,13 @@ def compiled_gufunc(b):
             outs = ", ".join(f"elementwise.output({n}, d{k}_{b.nin + j})" for j, n in enumerate(names[b.nin:]))
             made_outs = [f"y{j}" for j in range(b.nout)]
             exact = " and ".join(f"np.result_type({x}) == d{k}_{j}" for j, x in enumerate(names[:b.nin]))
-            body = [f"        ({', '.join(made_outs)},) = ({outs},)", f"        loop{k}({ins}, {', '.join(made_outs)})"]
-            body += [f"        elementwise.written({n}, {y})" for n, y in zip(names[b.nin:], made_outs)] + ["        return"]
+            body = [f"        ({', '.join(made_outs)},) = ({outs},)"] if made_outs else []
+            # Inputs that are written to come back like outputs, whatever their type: so NumPy does it.
+            changed = {j: f"w{j}" for j in sorted(set(b.writable))}
+            body += [f"        {w} = elementwise.of_type(x{j}, d{k}_{j})" for j, w in changed.items()]
+            body += [f"        loop{k}({', '.join([changed.get(j, x) for j, x in enumerate(names[:b.nin])] + made_outs)})"]
+            back = [*zip(names[b.nin:], made_outs), *((names[j], w) for j, w in changed.items())]
+            body += [f"        elementwise.written({n}, {y})" for n, y in back] + ["        return"]
             exactly += [f"    if {exact}:", *body]
             lines += [f"    if {test}:", *body]
         lines[start:start] = exactly

@@ -245,9 +245,8 @@ def _position(k, nin):
 
 
 def core_dimensions(layout):
-    """Names of the core dimensions of inputs and of outputs of a layout such as `(m,n),(n)->(m)`."""
-    text = "".join(layout.split())
-    ins, arrow, outs = text.partition("->")
+    """Names of the core dimensions of inputs and of outputs of a layout such as `(m,n),(n)->(m)`; `(n),(m)` has no outputs, its kernel writes to inputs."""
+    ins, _, outs = "".join(layout.split()).partition("->")
     sides = []
     for side in (ins, outs):
         parts, rest = [], side
@@ -259,7 +258,7 @@ def core_dimensions(layout):
             parts.append(tuple(names))
             rest = after[1:]
         sides.append(parts)
-    if not arrow or not sides[0] or not sides[1]:
+    if not sides[0]:
         raise ValueError(f"{layout!r} is no layout: write the core dimensions of each operand in parentheses, as in (m,n),(n)->(m)")
     unknown = {n for p in sides[1] for n in p} - {n for p in sides[0] for n in p}
     if unknown:

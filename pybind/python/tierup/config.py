@@ -114,14 +114,25 @@ class _Config(types.ModuleType):
         values = self.__dict__.get("_values", {})
         if name in values:
             return values[name]
-        if self.__dict__.get("_numba_names") and name in self._numba_names:
-            return values[self._numba_names[name]]
+        own, others = self.__dict__.get("_numba", ({}, {}))
+        if name in own:
+            return values[own[name]]
+        if own and name == "DISABLE_JIT":
+            return int(values["tier"] == "off")
+        if name in others:
+            return others[name]
         raise AttributeError(f"tierup.config has no setting {name!r}; there are {', '.join(sorted(values))}")
 
     def __setattr__(self, name, value):
-        if name.startswith("__") or name == "_numba_names":
+        if name.startswith("__"):
             return super().__setattr__(name, value)
-        name = (self.__dict__.get("_numba_names") or {}).get(name, name)
+        own, others = self.__dict__.get("_numba", ({}, {}))
+        if name in others:
+            others[name] = value
+            return
+        if own and name == "DISABLE_JIT":
+            name, value = "tier", "off" if value else "auto"
+        name = own.get(name, name)
         if name not in _TABLE:
             raise AttributeError(f"tierup.config has no setting {name!r}; there are {', '.join(sorted(_TABLE))}")
         self.__dict__["_values"][name] = _read(name, value, f"tierup.config.{name}")
@@ -177,8 +188,8 @@ def describe():
     return "\n".join(f"{row[0]:{width}}  {_values[name]!s:8}  {row[3]}" for name, row in _TABLE.items())
 
 
-def use_numba_names():
-    """Numba's variables and attribute names stand for the settings that mean the same."""
+def use_numba_names(others):
+    """Numba's variables and attribute names stand for the settings that mean the same; `others` are kept for programs that ask, and mean nothing here."""
     names = {}
     for name, (_, _, _, _, numba) in _TABLE.items():
         if numba:
@@ -187,7 +198,7 @@ def use_numba_names():
                 _values[name] = _read(name, os.environ[numba], numba)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         _values["tier"] = "off"
-    sys.modules[__name__]._numba_names = names
+    globals()["_numba"] = names, others
     _tell()
 
 

@@ -43,5 +43,6 @@ def install():
         return
     if "numba" in sys.modules:
         raise ImportError("numba has been imported already; Tierup can only take its place before")
-    tierup.config.use_numba_names()
+    from .numba import SETTINGS
+    tierup.config.use_numba_names({name: list(value) if isinstance(value, list) else value for name, value in SETTINGS.items()})
     sys.meta_path.insert(0, _Finder())

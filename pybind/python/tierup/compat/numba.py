@@ -4,10 +4,25 @@ A value is `module:name` in Tierup, or a plain value after `=`. `*` stands for e
 """
 
 import importlib
+import os
+import sys
 
 _TYPES = {"*": "tierup.types:*"}
 _ERRORS = {"*": "tierup.errors:*"}
 _DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")}
+
+# Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
+SETTINGS = {
+    "THREADING_LAYER": "default", "THREADING_LAYER_PRIORITY": ["tbb", "omp", "workqueue"], "NUMBA_DEFAULT_NUM_THREADS": os.cpu_count() or 1, "PARALLEL_DIAGNOSTICS": 0,
+    "MACHINE_BITS": 64, "IS_32BITS": False, "IS_OSX": False, "IS_WIN32": False, "PYVERSION": sys.version_info[:2], "CPU_NAME": None, "CPU_FEATURES": None, "ENABLE_AVX": True,
+    "USING_SVML": False, "DISABLE_INTEL_SVML": False, "RUNNING_UNDER_PROFILER": False, "ENABLE_PROFILING": 0, "ENABLE_SYS_MONITORING": 0, "JIT_COVERAGE": 0,
+    "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0, "FUNCTION_CACHE_SIZE": 128, "CACHE_LOCATOR_CLASSES": "", "DISABLE_CUDA": 0, "ENABLE_CUDASIM": 0, "FORCE_CUDA_CC": None,
+    "CUDA_LOW_OCCUPANCY_WARNINGS": 1, "CUDA_WARN_ON_IMPLICIT_COPY": 1, "CUDA_LOG_LEVEL": "", "CUDA_DEBUGINFO_DEFAULT": 0, "DEBUGINFO_DEFAULT": 0, "EXTEND_VARIABLE_LIFETIMES": 0,
+    "DEVELOPER_MODE": 0, "FULL_TRACEBACKS": 0, "SHOW_HELP": 0, "COLOR_SCHEME": "no_color", "HIGHLIGHT_DUMPS": 0, "HTML": None, "ANNOTATE": 0, "WARNINGS": 0,
+    "DISABLE_PERFORMANCE_WARNINGS": 0, "DISABLE_ERROR_MESSAGE_HIGHLIGHTING": 0, "ALWAYS_WARN_UNINIT_VAR": 0, "DEBUG": 0, "DEBUG_CACHE": 0, "DEBUG_FRONTEND": 0, "DEBUG_JIT": 0, "DEBUG_NRT": 0,
+    "DEBUG_TYPEINFER": 0, "DEBUG_ARRAY_OPT": 0, "DEBUG_ARRAY_OPT_RUNTIME": 0, "DEBUG_ARRAY_OPT_STATS": 0, "DUMP_ASSEMBLY": 0, "DUMP_BYTECODE": 0, "DUMP_CFG": 0, "DUMP_FUNC_OPT": 0,
+    "DUMP_IR": 0, "DUMP_LLVM": 0, "DUMP_OPTIMIZED": 0, "DUMP_SSA": 0, "TRACE": 0, "NRT_STATS": 0, "LLVM_PASS_TIMINGS": 0,
+}
 
 MODULES = {
     "numba": {

@@ -234,12 +234,12 @@ def output(y, dtype):
     """An output of the type that a loop was declared for: itself, or room for what is then converted."""
     if np.result_type(y) == dtype:
         return y
-    np._check_cast(dtype, np.result_type(y), "same_kind")
+    np._check_cast(dtype(0), y, "same_kind")
     return np.empty(y.shape, dtype)
 
 
 def written(y, made):
-    if np.result_type(y) != np.result_type(made):
+    if isinstance(y, np.ndarray) and np.result_type(y) != np.result_type(made):
         y[...] = made
 
 
