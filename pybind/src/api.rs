@@ -157,12 +157,12 @@ fn after_fork_in_parent() { promote::resume() }
 /// that may be races.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, &'static str)>)>> {
+fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, String)>)>> {
     let (py, core) = (d.py(), core_of(d)?);
     if !core.options.parallel.any() { return Ok(vec![]); }
     let id = crate::functions::func_id(core.function(py), core.options.parallel).map_err(|e| e.into_python(py))?;
     let Some(func) = tierup_core::ssa::registry::get(id) else { return Ok(vec![]) };
-    let mut loops: Vec<_> = func.loops.iter().map(|l| { let s = func.span(l.loc); (s.file.to_string(), s.line, l.serial, l.shares.clone(), l.doubts.iter().map(|(loc, why)| (func.span(*loc).line, *why)).collect()) }).collect();
+    let mut loops: Vec<_> = func.loops.iter().map(|l| { let s = func.span(l.loc); (s.file.to_string(), s.line, l.serial, l.shares.clone(), l.doubts.iter().map(|(loc, why)| (func.span(*loc).line, why.to_string())).collect()) }).collect();
     loops.sort();
     Ok(loops)
 }

@@ -120,7 +120,7 @@ fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Resu
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
     let names = PrangeNames { f };
     let func = build::build_with(&code, handle, parallel, &names)?;
-    let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, *why).at(func.span(*loc))).collect();
+    let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc))).collect();
     let id = registry::add(func);
     if let Some(e) = table().entries.get_mut(&handle) { e.func = Some(id); }
     for d in doubts { crate::errors::warn(f.py(), &d)?; }

@@ -76,7 +76,8 @@ def races(n):
         for k in range(20):
             j = (i + k) % 3
             rows[j].append(k)
-            texts[j] = "b" * (k + len(texts[(j + 1) % 3]) % 5)
+            if k != i:  # in every iteration it would be an error
+                texts[j] = "b" * (k + len(texts[(j + 1) % 3]) % 5)
             if len(rows[j]) > 30:
                 rows[j].clear()
     return len(rows) + len(texts)

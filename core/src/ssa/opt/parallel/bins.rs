@@ -4,8 +4,9 @@
 //! for i in prange(n): h[k[i]] += w[i]      # each piece adds to zeros of its own, which are added to `h` behind the loop, piece by piece
 //! ```
 //!
-//! Where an index cannot meet itself in another iteration (`h[i] += x`) the elements are added to where they are.
+//! Where indices cannot meet in different iterations (`h[i] += x`) the elements are added to where they are.
 
+use super::races::Trial;
 use super::reduce::{Classifier, family};
 use crate::ssa::{Inst, Op, Value};
 
@@ -46,7 +47,8 @@ impl Classifier<'_> {
 
     fn updates(&self, of: Value) -> Option<Bins> {
         let func = self.func;
-        let (mut kind, mut meet, mut choose) = (None, false, None);
+        let (mut kind, mut choose) = (None, None);
+        let (mut trial, mut changed) = (Trial::new(self), vec![]);
         let (mut reads, mut read) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
             let node = func.inst(i);
@@ -71,8 +73,10 @@ impl Classifier<'_> {
             if !is_read(&old) || !self.is_read_once(old) || !self.is_read_once(node.args[2]) || kind.as_ref().is_some_and(|k| *k != this) { return None; }
             kind = Some(this);
             reads.push(self.definition(old)?);
-            meet |= self.is_the_same(node.args[1], 0) || self.is_looked_up(node.args[1], 0);
+            let parts = trial.places.parts(node.args[1]);
+            if !changed.contains(&parts) { changed.push(parts); }
         }
+        let meet = changed.iter().enumerate().any(|(k, p)| changed[..=k].iter().any(|q| trial.may_meet(p, q)));
         if !meet || !read.iter().all(|r| reads.contains(r)) { return None; }
         let (start, merge) = match kind? {
             Kind::Family("sum") => ("parallel.zero_bins", "parallel.add_bins"),

@@ -3,7 +3,7 @@
 //!
 //! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]); so are the elements of
 //! an array that are only added to ([`bins`]). Any other
-//! variable through which one iteration needs another is a race, and an error at its line. Outer loops come first; the loops inside them are looked for
+//! variable or element through which one iteration needs another is a race ([`races`]), and an error at its line. Outer loops come first; the loops inside them are looked for
 //! in the function that the outer body has become.
 //!
 //! ```python
@@ -14,6 +14,8 @@
 mod bins;
 mod find;
 mod outline;
+mod places;
+mod races;
 mod reduce;
 
 use super::cleanup;
@@ -38,7 +40,7 @@ pub struct LoopNote {
     /// What its iterations share, a phrase for each: `sum`, `greatest value, with 1 that goes with it`.
     pub shares: Vec<String>,
     /// Stores that may be races, with what is doubtful about them.
-    pub doubts: Vec<(Loc, &'static str)>,
+    pub doubts: Vec<races::Doubt>,
     /// The body, when it is parallel.
     pub body: Option<crate::ssa::FuncId>,
 }

@@ -1,14 +1,14 @@
 //! What the variables are that a loop carries from one iteration to the next: reductions of a known kind, or a value that the last iteration leaves.
 //!
 //! The values that a variable has had so far, its versions, are followed through the body: parameters of blocks where ways meet, results of the
-//! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race. So is a store to one and the same element
-//! in every iteration.
+//! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race.
 
 use super::bins::Bins;
 use super::find::Found;
 use super::race;
+use super::races::{self, Doubt};
 use crate::diag::{Diagnostic, Result};
-use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge};
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -50,7 +50,7 @@ pub struct Shared {
     /// Arrays and lists from outside that iterations add to, element by element.
     pub bins: Vec<Bins>,
     /// Stores that may go to one element in several iterations.
-    pub doubts: Vec<(Loc, &'static str)>,
+    pub doubts: Vec<Doubt>,
 }
 
 impl Carried {
@@ -94,6 +94,7 @@ pub struct Classifier<'a> {
     pub found: &'a Found,
     cfg: Cfg,
     doms: Dominators,
+    loops: Vec<Loop>,
     defs: Definitions,
     uses: HashMap<Value, Vec<Use>>,
     incoming: HashMap<Value, Vec<Incoming>>,
@@ -116,10 +117,11 @@ const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, 
 pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
-    let mut c = Classifier { func, found, cfg, doms, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
+    let loops = Loops::new(func, &cfg, &doms).all;
+    let mut c = Classifier { func, found, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
     c.collect();
     let bins = c.bins();
-    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: c.stores(&bins)?, bins };
+    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: races::check(&c, &bins)?, bins };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
@@ -337,46 +339,22 @@ impl Classifier<'_> {
         Ok(lists)
     }
 
-    /// Stores that all iterations make to the same place are refused; gives those that several may make to one place.
-    fn stores(&self, bins: &[Bins]) -> Result<Vec<(Loc, &'static str)>> {
-        let func = self.func;
-        let mut doubts = vec![];
+    /// What is passed to a parameter of a block within an iteration.
+    pub fn passed_to(&self, param: Value) -> Vec<Value> { self.incoming.get(&param).into_iter().flatten().map(|i| i.value).collect() }
+
+    /// Whether a block runs in every iteration: all ways back go through it, or it is in an inner `for` loop of which that is true and all turns go through it.
+    pub fn is_certain(&self, mut b: Block) -> bool {
         let back: Vec<Block> = self.cfg.preds(self.found.header).iter().copied().filter(|b| self.found.blocks.contains(b)).collect();
-        let mut blocks: Vec<Block> = self.found.blocks.iter().copied().collect();
-        blocks.sort();
-        for b in blocks {
-            let always = back.iter().all(|l| self.doms.dominates(b, *l));
-            for i in &func.block(b).insts {
-                let node = func.inst(*i);
-                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || bins.iter().any(|b| b.of == node.args[0]) { continue; }
-                if self.is_the_same(node.args[1], 0) {
-                    if !always { doubts.push((node.loc, "several iterations may write to this one element, at the same time")); continue; }
-                    return Err(race(func, node.loc, "every iteration of this prange loop writes to the same element, at the same time")
-                        .help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
-                }
-                // `h[a[i]] += 1`
-                let adds = self.inst_of(node.args[2]).is_some_and(|n| n.args.iter().any(|a| self.inst_of(*a).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == node.args[0] && self.is_equal(g.args[1], node.args[1], 0))));
-                if adds && self.is_looked_up(node.args[1], 0) { doubts.push((node.loc, "several iterations may change the same element, at the same time, and changes be lost")); }
-            }
+        let mut inner: Vec<&Loop> = self.loops.iter().filter(|l| self.found.blocks.contains(&l.header) && l.blocks.contains(&b)).collect();
+        inner.sort_by_key(|l| std::cmp::Reverse(l.depth));
+        for l in inner {
+            let is_for = self.func.block(l.header).insts.iter().any(|i| self.func.inst(*i).op == Op::Table("iter.next"));
+            let mut breaks = false;
+            for from in l.blocks.iter().filter(|f| **f != l.header) { self.func.each_edge(*from, &mut |edge, to| breaks |= edge == Edge::Jumps && !l.blocks.contains(&to.block)); }
+            if !is_for || breaks || !l.latches.iter().all(|x| self.doms.dominates(b, *x)) { return false; }
+            b = l.header;
         }
-        Ok(doubts)
-    }
-
-    /// Whether an index was read from somewhere, so that two iterations may have the same.
-    pub fn is_looked_up(&self, v: Value, depth: u32) -> bool {
-        if self.is_outside(v) || depth > 8 { return false; }
-        self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Table("operator.getitem") | Op::Call { .. }) || n.args.iter().any(|a| self.is_looked_up(*a, depth + 1)))
-    }
-
-    /// Whether a value is the same in every iteration: it comes from outside, or is a constant, or a tuple or slice of such.
-    pub fn is_the_same(&self, v: Value, depth: u32) -> bool {
-        if self.is_outside(v) { return true; }
-        let Some(node) = self.inst_of(v).filter(|_| depth < 8) else { return false };
-        match &node.op {
-            Op::Const(_) | Op::Global(_) => true,
-            Op::Table("tuple.build" | "builtins.slice") => node.args.iter().all(|a| self.is_the_same(*a, depth + 1)),
-            _ => false,
-        }
+        back.iter().all(|l| self.doms.dominates(b, *l))
     }
 }
 

@@ -1,0 +1,331 @@
+//! Stores that iterations make to the same place, and reads of what another iteration writes.
+//!
+//! Two accesses meet where the indices of one in some iteration are those of the other in another one. That is tried out for the first iterations, with several sets of numbers in the place
+//! of what is unknown ([`SAMPLES`]): indices that meet for each of them do so whatever the unknown is, as those of `a[i]` and `a[i + 1]`, of `a[k + i // 2]` or of `a[j]` in an inner loop
+//! over `range(n)`. Such a race is an error where both accesses happen in every iteration and the loop has both iterations; what depends on a condition, or on more iterations than the
+//! next ones, is doubtful, and so is what the form of an index says alone: `a[i % n]`, `a[where[i]]`.
+
+use super::bins::Bins;
+use super::places::{Class, Ix, Operator, Part, Places};
+use super::race;
+use super::reduce::Classifier;
+use crate::diag::Result;
+use crate::ssa::{Block, Loc, Op, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A store that may be a race, and what is doubtful about it.
+pub type Doubt = (Loc, Arc<str>);
+
+/// What unknown values are while indices are compared: large and far apart, small, all the same, zero, negative.
+const SAMPLES: [fn(i64) -> i64; 7] = [|k| 1_000_003 + 104_729 * k, |_| 1, |k| 5 + k, |k| 64 + 3 * k, |_| 17, |_| 0, |k| -1 - k];
+/// Iterations that are looked at.
+const FIRST: u64 = 64;
+/// So far apart are iterations that a loop is thought to have whose length is not known.
+const NEXT: u64 = 2;
+/// Comparisons of accesses to one array, all in all.
+const PAIRS: usize = 3000;
+
+/// Something that is done to the elements of an object from outside.
+struct Access {
+    of: Value,
+    parts: Vec<Part>,
+    class: Class,
+    /// What is stored; none for reads.
+    new: Option<Value>,
+    /// A store of what is made of what was there.
+    updates: bool,
+    /// Happens in every iteration.
+    certain: bool,
+    loc: Loc,
+}
+
+/// Indices from, to (exclusive), one pair for each dimension.
+type Spot = Vec<(i64, i64)>;
+const EVERYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
+
+/// Tries indices out.
+pub struct Trial<'a> { pub places: Places<'a>, range: [Ix; 3], /** How many iterations there are, where that is known. */ count: Option<u64> }
+
+impl<'a> Trial<'a> {
+    pub fn new(c: &'a Classifier<'a>) -> Trial<'a> {
+        let mut places = Places::new(c);
+        let range = places.range();
+        let count = match range {
+            [Ix::Const(lo), Ix::Const(hi), Ix::Const(step)] if step != 0 => Some(length(lo, hi, step)),
+            _ => None,
+        };
+        Trial { places, range, count }
+    }
+
+    /// Whether iterations may change the same element through `a[parts]` of the one or the other place.
+    pub fn may_meet(&self, p: &[Part], q: &[Part]) -> bool {
+        let class = self.places.class_of(p);
+        if p == q && !matches!(class, Class::Distinct | Class::Other) { return true; }
+        if p != q && p.iter().zip(q).any(|(a, b)| a == b && self.places.part_class(a) == Class::Distinct) { return false; }
+        let linear = |class: Class| class == Class::Distinct;
+        if p == q || !(linear(class) && linear(self.places.class_of(q))) {
+            // Where an index is not simply the variable of the loop, it is the program's affair to keep iterations apart, but for what shows.
+            return self.meeting(p, q, 0).map_or(p != q, |m| m.is_some());
+        }
+        self.meet_at_times(p, q)
+    }
+
+    /// Whether they meet for some of the numbers.
+    fn meet_at_times(&self, p: &[Part], q: &[Part]) -> bool { (0..SAMPLES.len()).any(|s| self.meeting(p, q, s).is_some_and(|m| m.is_some())) }
+
+    /// The iterations in which two accesses meet whatever is unknown, those that are nearest to one another.
+    fn proof(&self, p: &[Part], q: &[Part]) -> Option<(u64, u64)> {
+        let mut worst: Option<(u64, u64)> = None;
+        for s in 0..SAMPLES.len() {
+            // Some numbers leave inner loops without turns, but not the first ones.
+            let Some(found) = self.meeting(p, q, s) else { if s == 0 { return None } else { continue } };
+            let found = found?;
+            if worst.is_none_or(|w| w.0.abs_diff(w.1) < found.0.abs_diff(found.1)) { worst = Some(found); }
+        }
+        worst
+    }
+
+    /// The nearest two iterations that meet, with one set of numbers; none where it says nothing.
+    fn meeting(&self, p: &[Part], q: &[Part], sample: usize) -> Option<Option<(u64, u64)>> {
+        let first = self.count_at(sample)?.min(FIRST);
+        if first < 2 { return None; }
+        let (mut a, mut b) = (self.spots(p, sample, first), self.spots(q, sample, first));
+        if a.is_empty() || b.is_empty() { return None; }
+        let width = p.len().max(q.len());
+        for s in a.iter_mut().chain(&mut b) { s.1.resize(width, EVERYWHERE); }
+        let is_point = |s: &Spot| s.iter().all(|d| d.1.wrapping_sub(d.0) == 1);
+        let mut best: Option<(u64, u64)> = None;
+        let mut take = |x: u64, y: u64| if x != y && best.is_none_or(|b| x.abs_diff(y) < b.0.abs_diff(b.1)) { best = Some((x, y)); };
+        if a.iter().chain(&b).all(|s| is_point(&s.1)) {
+            let mut where_to: HashMap<&Spot, Vec<u64>> = HashMap::new();
+            for (t, s) in &a { let of = where_to.entry(s).or_default(); if of.last() != Some(t) { of.push(*t); } }
+            for (t, s) in &b { if let Some(of) = where_to.get(s) { of.iter().for_each(|x| take(*x, *t)); } }
+        } else {
+            let near = |s: &&(u64, Spot)| s.0 < FIRST / 4;
+            for (x, s) in a.iter().filter(near) { for (y, t) in b.iter().filter(near) { if s.iter().zip(t).all(|(d, e)| d.0.max(e.0) < d.1.min(e.1)) { take(*x, *y); } } }
+        }
+        Some(best)
+    }
+
+    /// Where an access goes in the first iterations; nowhere where that is unknown.
+    fn spots(&self, parts: &[Part], sample: usize, first: u64) -> Vec<(u64, Spot)> {
+        let mut inner = vec![];
+        for p in parts {
+            match p {
+                Part::At(ix) => self.ranges_in(ix, &mut inner),
+                Part::Slice(lo, hi) => for x in [lo, hi].into_iter().flatten() { self.ranges_in(x, &mut inner); },
+                Part::Unknown => return vec![],
+            }
+        }
+        if inner.len() > 3 { return vec![]; }
+        let value = |ix: &Ix, t: u64, picks: &[(usize, u8)]| Numbers { trial: self, sample, iter: self.iter_at(sample, t)?, picks }.of(ix);
+        let mut out = vec![];
+        for t in 0..first {
+            'pick: for n in 0..3usize.pow(inner.len() as u32) {
+                let picks: Vec<(usize, u8)> = inner.iter().enumerate().map(|(k, r)| (*r, (n / 3usize.pow(k as u32) % 3) as u8)).collect();
+                let mut spot = vec![];
+                for p in parts {
+                    let bounds = match p {
+                        Part::At(ix) => value(ix, t, &picks).and_then(|k| Some((k, k.checked_add(1)?))),
+                        Part::Slice(lo, hi) => {
+                            let side = |x: &Option<Ix>, open: i64| match x { None => Some(open), Some(x) => value(x, t, &picks).filter(|k| *k >= 0) };
+                            side(lo, i64::MIN).zip(side(hi, i64::MAX))
+                        }
+                        Part::Unknown => None,
+                    };
+                    match bounds { Some(b) => spot.push(b), None => continue 'pick }
+                }
+                out.push((t, spot));
+            }
+        }
+        out
+    }
+
+    fn iter_at(&self, sample: usize, t: u64) -> Option<i64> {
+        let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
+        let step = numbers.of(&self.range[2]).filter(|s| *s != 0)?;
+        numbers.of(&self.range[0])?.checked_add(step.checked_mul(t as i64)?)
+    }
+
+    fn count_at(&self, sample: usize) -> Option<u64> {
+        let numbers = Numbers { trial: self, sample, iter: 0, picks: &[] };
+        let [lo, hi, step] = &self.range;
+        let step = numbers.of(step).filter(|s| *s != 0)?;
+        // An end that is not known may be anywhere.
+        Some(numbers.of(lo).zip(numbers.of(hi)).map_or(FIRST, |(lo, hi)| length(lo, hi, step)))
+    }
+
+    fn ranges_in(&self, ix: &Ix, out: &mut Vec<usize>) {
+        match ix {
+            Ix::Inner(k) => {
+                for b in &self.places.ranges[*k].1 { self.ranges_in(b, out); }
+                if !out.contains(k) { out.push(*k); }
+            }
+            Ix::Load(_, at) => at.iter().for_each(|x| self.ranges_in(x, out)),
+            Ix::Binary(_, x) => { self.ranges_in(&x.0, out); self.ranges_in(&x.1, out); }
+            Ix::Iter | Ix::Const(_) | Ix::Symbol(_) | Ix::Unknown(_) => {}
+        }
+    }
+}
+
+fn length(lo: i64, hi: i64, step: i64) -> u64 {
+    let span = if step > 0 { i128::from(hi) - i128::from(lo) } else { i128::from(lo) - i128::from(hi) };
+    if span <= 0 { 0 } else { ((span - 1) / i128::from(step).abs() + 1) as u64 }
+}
+
+/// One set of numbers for an index: of what is unknown, of the loop's variable, and which value of each inner range.
+struct Numbers<'a> { trial: &'a Trial<'a>, sample: usize, iter: i64, picks: &'a [(usize, u8)] }
+
+impl Numbers<'_> {
+    /// None where it has no value or is not known.
+    fn of(&self, ix: &Ix) -> Option<i64> {
+        match ix {
+            Ix::Iter => Some(self.iter),
+            Ix::Const(n) => Some(*n),
+            Ix::Symbol(k) => Some(SAMPLES[self.sample](*k as i64)),
+            Ix::Inner(k) => {
+                let pick = self.picks.iter().find(|p| p.0 == *k)?.1;
+                let [lo, hi, step] = &self.trial.places.ranges[*k].1;
+                let (lo, hi, step) = (self.of(lo)?, self.of(hi)?, self.of(step).filter(|s| *s != 0)?);
+                let count = length(lo, hi, step);
+                // The first one, the second one, the last one.
+                let n = match pick { 0 => 0, 1 => 1, _ => count.saturating_sub(1) };
+                if n >= count || pick == 2 && count < 3 { return None; }
+                lo.checked_add(step.checked_mul(i64::try_from(n).ok()?)?)
+            }
+            // What grows with its index, so that `starts[i]` and `starts[i + 1]` bound what belongs to `i`.
+            Ix::Load(of, at) => at.iter().try_fold(0i64, |sum, x| sum.checked_mul(64)?.checked_add(self.of(x)?))?.checked_mul(1000)?.checked_add(*of as i64 * 7),
+            Ix::Binary(op, x) => {
+                let (a, b) = (self.of(&x.0)?, self.of(&x.1)?);
+                match op {
+                    Operator::Add => a.checked_add(b),
+                    Operator::Sub => a.checked_sub(b),
+                    Operator::Mul => a.checked_mul(b),
+                    Operator::Div => if b == 0 { None } else { let q = a.checked_div(b)?; Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }) },
+                    Operator::Rem => if b == 0 { None } else { let r = a.checked_rem(b)?; Some(if r != 0 && (r < 0) != (b < 0) { r + b } else { r }) },
+                    Operator::And => Some(a & b),
+                    Operator::Or => Some(a | b),
+                    Operator::Xor => Some(a ^ b),
+                    Operator::Shl => if (0..32).contains(&b) { a.checked_mul(1 << b) } else { None },
+                    Operator::Shr => if (0..64).contains(&b) { Some(a >> b) } else { None },
+                    Operator::Min => Some(a.min(b)),
+                    Operator::Max => Some(a.max(b)),
+                }
+            }
+            Ix::Unknown(_) => None,
+        }
+    }
+}
+
+/// What is a race for certain is refused; gives what may be one.
+pub fn check(c: &Classifier<'_>, bins: &[Bins]) -> Result<Vec<Doubt>> {
+    let mut trial = Trial::new(c);
+    if trial.count.is_some_and(|n| n < 2) { return Ok(vec![]); }
+    let all = accesses(c, &mut trial.places, bins);
+    let mut doubts: Vec<Doubt> = whole(c, &mut trial.places)?;
+    let mut doubt = |loc: Loc, why: Arc<str>| if !doubts.iter().any(|d| d.0 == loc) { doubts.push((loc, why)); };
+    let mut pairs = 0;
+    for (k, a) in all.iter().enumerate() {
+        let Some(new) = a.new else { continue };
+        alone(c, &mut trial, a, new, &mut doubt)?;
+        for (j, b) in all.iter().enumerate() {
+            if a.of != b.of || j == k || a.parts == b.parts || b.new.is_some() && j < k { continue; }
+            pairs += 1;
+            if pairs > PAIRS { return Ok(doubts); }
+            let Some((s, t)) = trial.proof(&a.parts, &b.parts) else { continue };
+            let near = trial.count.is_some() || s.abs_diff(t) <= NEXT;
+            let there = if a.loc.line == b.loc.line { String::new() } else { format!(" (line {})", b.loc.line) };
+            let (does, help) = if b.new.is_some() { ("writes to as well", "give each iteration elements of its own, or use range") } else { ("reads", "read from a copy that was made before the loop, or use range") };
+            if !a.certain || !b.certain || !near || b.new.is_some_and(|n| c.is_equal(n, new, 0)) {
+                doubt(a.loc, format!("an iteration may write to an element that another one {does}{there}, at the same time").into());
+            } else {
+                return Err(race(c.func, a.loc, &format!("an iteration of this prange loop writes to an element that another one {does}{there}, at the same time")).help(help));
+            }
+        }
+    }
+    Ok(doubts)
+}
+
+/// One store and itself in other iterations.
+fn alone(c: &Classifier<'_>, trial: &mut Trial<'_>, a: &Access, new: Value, doubt: &mut dyn FnMut(Loc, Arc<str>)) -> Result<()> {
+    let several: Arc<str> = match (a.updates, a.class) {
+        (true, _) => "several iterations may change the same element, at the same time, and changes be lost".into(),
+        (false, Class::Same) => "several iterations may write to this one element, at the same time".into(),
+        (false, Class::Looked) => "several iterations may write to the same element, at the same time, if they find the same index".into(),
+        (false, _) => "several iterations may write to the same element, at the same time".into(),
+    };
+    if let Some((s, t)) = trial.proof(&a.parts, &a.parts) {
+        let ix = trial.places.ix(new, 0);
+        // All write the same, so who comes last does not matter.
+        let equal = !a.updates && matches!(trial.places.class(&ix), Class::Same | Class::Sweep);
+        if !a.certain || equal || trial.count.is_none() && s.abs_diff(t) > NEXT { doubt(a.loc, several); return Ok(()); }
+        let message = match a.class {
+            Class::Same => "every iteration of this prange loop writes to the same element, at the same time".into(),
+            Class::Sweep => "every iteration of this prange loop writes to the same elements, at the same time".into(),
+            _ => format!("several iterations of this prange loop write to the same element, at the same time: those of number {} and {}, for one", s.min(t), s.max(t)),
+        };
+        return Err(race(c.func, a.loc, &message).help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
+    }
+    // Quotients meet early if at all; remainders may meet later.
+    let far = |class: Class| trial.count.is_none_or(|n| n > FIRST) && !matches!(class, Class::Meets { quotient: true, remainder: false });
+    match a.class {
+        Class::Same | Class::Sweep | Class::Looked => doubt(a.loc, several),
+        Class::Meets { .. } if far(a.class) || trial.meet_at_times(&a.parts, &a.parts) => doubt(a.loc, several),
+        // A place that a function computes, or that is found in several steps, is the program's affair; but not where something is lost.
+        Class::Computed if a.updates => doubt(a.loc, several),
+        Class::Meets { .. } | Class::Computed | Class::Distinct | Class::Other => {}
+    }
+    Ok(())
+}
+
+/// Reads and writes of elements of objects from outside, in the order of blocks; bins are left out.
+fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<Access> {
+    let mut out = vec![];
+    for b in c.found.blocks.iter().copied() {
+        let certain = c.is_certain(b);
+        for i in &c.func.block(b).insts {
+            let node = c.func.inst(*i);
+            let store = node.op == Op::Table("operator.setitem");
+            if !store && node.op != Op::Table("operator.getitem") { continue; }
+            // A row that is indexed further is read there.
+            if !store && node.result.is_some_and(|v| c.operands(v).is_some_and(|u| !u.is_empty() && u.iter().all(|(i, k)| *k == 0 && matches!(c.func.inst(*i).op, Op::Table("operator.getitem" | "operator.setitem"))))) { continue; }
+            let Some((of, mut parts)) = places.root(node.args[0]) else { continue };
+            if bins.iter().any(|b| b.of == of) { continue; }
+            parts.extend(places.parts(node.args[1]));
+            let class = places.class_of(&parts);
+            let new = store.then(|| node.args[2]);
+            let old = |v: &Value| c.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == node.args[0] && c.is_equal(g.args[1], node.args[1], 0));
+            let updates = new.is_some_and(|v| c.inst_of(v).is_some_and(|n| n.args.iter().any(old)));
+            out.push(Access { of, parts, class, new, updates, certain, loc: node.loc });
+        }
+    }
+    let stored: Vec<Value> = out.iter().filter(|a| a.new.is_some()).map(|a| a.of).collect();
+    out.retain(|a| stored.contains(&a.of));
+    out
+}
+
+/// Calls that write to the whole of an object from outside: `a.fill(i)`, `np.add(x, y, out=a)`.
+fn whole(c: &Classifier<'_>, places: &mut Places<'_>) -> Result<Vec<Doubt>> {
+    let mut doubts = vec![];
+    let mut blocks: Vec<Block> = c.found.blocks.iter().copied().collect();
+    blocks.sort();
+    for b in blocks {
+        for i in &c.func.block(b).insts {
+            let node = c.func.inst(*i);
+            let Op::Call { keywords } = &node.op else { continue };
+            let first = node.args.len() - keywords.len();
+            let out = keywords.iter().position(|k| &**k == "out").map(|k| node.args[first + k]);
+            let own = c.inst_of(node.args[0]).filter(|n| matches!(&n.op, Op::Attr(m) if matches!(&**m, "fill" | "put" | "partition" | "byteswap"))).map(|n| n.args[0]);
+            let Some((_, parts)) = out.or(own).and_then(|v| places.root(v)) else { continue };
+            if !matches!(places.class_of(&parts), Class::Same | Class::Sweep) { continue; }
+            let equal = own.is_some() && node.args[1..].iter().all(|v| { let ix = places.ix(*v, 0); places.class(&ix) == Class::Same });
+            if equal || !c.is_certain(b) {
+                doubts.push((node.loc, "several iterations may write to this one array, at the same time".into()));
+            } else {
+                return Err(race(c.func, node.loc, "every iteration of this prange loop writes to the same array, at the same time").help("make an array for each iteration, or use range"));
+            }
+        }
+    }
+    Ok(doubts)
+}

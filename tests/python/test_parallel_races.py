@@ -1,0 +1,531 @@
+"""Elements that several iterations of a parallel loop touch: what is a race for certain is an error, what may be one a warning, and correct programs have neither.
+
+Each case is a body with what is expected of it: `fine`, `shared` (each piece has a copy, which are added up), `doubtful` or `race` at the line that ends with `# here`.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+prange = tierup.prange
+HERE = "# here"
+
+
+def vector():
+    return np.arange(40.0)
+
+
+def matrix():
+    return np.arange(64.0).reshape(8, 8) + np.eye(8) * 100
+
+
+CASES = []
+
+
+def case(want, *args):
+    def note(function):
+        CASES.append((want, args, function))
+        return function
+    return note
+
+
+@case("shared", vector)
+def remainder_bins(h):
+    for i in prange(40):
+        h[i % 10] += 1
+
+
+@case("shared", vector, 40)
+def quotient_bins(h, n):
+    for i in prange(n):
+        h[i // 2] += 1
+
+
+@case("shared", vector, 39)
+def neighbours(h, n):
+    for i in prange(n):
+        h[i] += 1
+        h[i+1] += 2
+
+
+@case("fine", vector, 20)
+def pairs_apart(h, n):
+    for i in prange(n):
+        h[2*i] += 1
+        h[2*i+1] += 2
+
+
+@case("shared", matrix)
+def columns(m):
+    out = np.zeros(m.shape[1])
+    for i in prange(m.shape[0]):
+        for j in range(m.shape[1]):
+            out[j] += m[i, j]
+    return out
+
+
+@case("shared", vector)
+def forces(a):
+    n = len(a)
+    F = np.zeros(n)
+    for i in prange(n):
+        for j in range(i + 1, n):
+            F[i] += a[j]
+            F[j] -= a[i]
+    return F
+
+
+@case("fine", vector, 5, 8)
+def flat_image(a, h, w):
+    out = np.zeros(h * w)
+    for i in prange(h):
+        for j in range(w):
+            out[i * w + j] += a[i]
+    return out
+
+
+@case("fine", vector, 5, 8)
+def flat_colours(a, h, w):
+    out = np.zeros(h * w * 3)
+    for i in prange(h):
+        for j in range(w):
+            out[(i * w + j)*3] += a[i]
+            out[(i * w + j)*3+1] += a[i]
+    return out
+
+
+@case("race", vector)
+def quotient(a):
+    for i in prange(len(a)):
+        a[i // 2] = i  # here
+
+
+@case("doubtful", vector)
+def low_bits(a):
+    for i in prange(len(a)):
+        a[i & 3] = i  # here
+
+
+@case("race", vector)
+def low_bits_known(a):
+    for i in prange(40):
+        a[i & 3] = i  # here
+
+
+@case("fine", vector)
+def few_low_bits(a):
+    for i in prange(4):
+        a[i & 3] = i
+
+
+@case("fine", vector)
+def few_remainders(a):
+    for i in prange(8):
+        a[i % 10] = i
+
+
+@case("race", vector)
+def many_remainders(a):
+    for i in prange(0, 40):
+        a[i % 10] = i  # here
+
+
+@case("fine", vector)
+def every_second_halved(a):
+    for i in prange(0, 40, 2):
+        a[i // 2] = i
+
+
+@case("fine", vector, 5)
+def quotient_of_the_step(a, s):
+    for i in prange(0, 40, s):
+        a[i // s] = i
+
+
+@case("doubtful", vector, 5)
+def quotient_of_a_variable(a, s):
+    for i in prange(0, 40):
+        a[i // s] = i  # here
+
+
+@case("doubtful", vector)
+def quotient_under_a_condition(a):
+    for i in prange(len(a)):
+        if i % 2 == 0:
+            a[i // 2] = i  # here
+
+
+@case("race", vector)
+def one_element(a):
+    for i in prange(len(a)):
+        a[0] = i  # here
+
+
+@case("doubtful", vector)
+def one_value(a):
+    for i in prange(len(a)):
+        a[0] = 7  # here
+
+
+@case("doubtful", vector)
+def one_element_at_times(a):
+    for i in prange(len(a)):
+        if a[i] > 5:
+            a[0] = i  # here
+
+
+@case("fine", matrix)
+def row_and_column(m):
+    for i in prange(8):
+        m[i, 0] = 1
+        m[0, i] = 2
+
+
+@case("race", matrix)
+def another_row(m):
+    for i in prange(8):
+        m[i, 1] = 1  # here
+        m[0, i] = 2
+
+
+@case("race", matrix)
+def corner(m):
+    for i in prange(8):
+        m[i, 0] = m[0, 0] + 1  # here
+
+
+@case("fine", matrix)
+def corner_left_out(m):
+    for i in prange(1, 8):
+        m[i, 0] = m[0, 0] + 1
+
+
+@case("race", vector)
+def recurrence(a):
+    for i in prange(1, len(a)):
+        a[i] = a[i-1] + 1  # here
+
+
+@case("race", vector, 3, 20)
+def recurrence_from_anywhere(a, lo, hi):
+    for i in prange(lo, hi):
+        a[i] = a[i-1] + 1  # here
+
+
+@case("fine", vector)
+def every_other(a):
+    for i in prange(1, len(a)-1, 2):
+        a[i] = a[i-1] + a[i+1]
+
+
+@case("fine", vector, 20)
+def another_half(a, n):
+    for i in prange(n):
+        a[i] = a[i+n] + a[i]
+
+
+@case("fine", vector)
+def reversal(a):
+    n = len(a)
+    for i in prange(n // 2):
+        a[i], a[n-1-i] = a[n-1-i], a[i]
+
+
+@case("race", vector)
+def all_others(a):
+    for i in prange(len(a)):
+        for j in range(len(a)):
+            a[i] = a[i] + a[j]  # here
+
+
+@case("race", matrix)
+def in_place_transpose(m):
+    n = len(m)
+    for i in prange(n):
+        for j in range(n):
+            m[i, j] = m[j, i] + 1  # here
+
+
+@case("fine", matrix)
+def swapped_triangle(m):
+    n = len(m)
+    for i in prange(n):
+        for j in range(i):
+            m[i, j], m[j, i] = m[j, i], m[i, j]
+
+
+@case("fine", matrix)
+def symmetric_triangle(m):
+    n = len(m)
+    for i in prange(n):
+        for j in range(i, n):
+            d = float(i + j)
+            m[i, j] = d
+            m[j, i] = d
+
+
+@case("doubtful", matrix)
+def symmetric_twice(m):
+    n = len(m)
+    for i in prange(n):
+        for j in range(n):
+            d = float(i + j)
+            m[i, j] = d  # here
+            m[j, i] = d
+
+
+@case("race", matrix)
+def common_row(m):
+    t = np.zeros(8)
+    out = np.zeros(8)
+    for i in prange(8):
+        for j in range(8):
+            t[j] = m[i, j] * i  # here
+        out[i] = t[3]
+    return out
+
+
+@case("fine", vector, 5, 8)
+def quotient_and_remainder(a, h, w):
+    out = np.zeros((h, w))
+    for i in prange(h * w):
+        out[i // w, i % w] = a[i]
+
+
+@case("fine", vector, 5, 8)
+def decoded(a, h, w):
+    out = np.zeros((h, w))
+    for k in prange(h * w):
+        i = k // w
+        j = k - i * w
+        out[i, j] = a[k]
+
+
+@case("fine", vector, 5, 8)
+def divmod_decoded(a, h, w):
+    out = np.zeros((h, w))
+    for k in prange(h * w):
+        i, j = divmod(k, w)
+        out[i, j] = a[k]
+
+
+@case("doubtful", vector, np.arange(40))
+def scatter(a, p):
+    out = np.zeros(40)
+    for i in prange(40):
+        out[p[i]] = a[i]  # here
+
+
+@case("fine", vector, np.arange(41))
+def segments(a, p):
+    out = np.zeros(40)
+    for i in prange(40):
+        for k in range(p[i], p[i+1]):
+            out[k] = a[i]
+
+
+@case("fine", vector, np.arange(41))
+def segment_slices(a, p):
+    out = np.zeros(40)
+    for i in prange(40):
+        out[p[i]:p[i+1]] = a[i]
+
+
+@case("race", vector)
+def overlapping_slices(a):
+    for i in prange(38):
+        a[i:i+2] = i  # here
+
+
+@case("fine", vector)
+def slices(a):
+    for i in prange(10):
+        a[i*4:(i+1)*4] = i
+
+
+@case("fine", vector, 4)
+def slices_of_a_variable(a, B):
+    for i in prange(10):
+        a[i*B:(i+1)*B] = i
+
+
+@case("fine", vector, 4)
+def blocks(a, B):
+    for b in prange(10):
+        for i in range(b*B, min((b+1)*B, len(a))):
+            a[i] = b
+
+
+@case("fine", vector, 4)
+def blocks_added(a, B):
+    for b in prange(10):
+        for i in range(b*B, (b+1)*B):
+            a[i] += b
+
+
+@case("fine", vector)
+def interleaved(a):
+    for i in prange(4):
+        a[i::4] = i
+
+
+@case("race", vector)
+def whole(a):
+    for i in prange(4):
+        a[:] = i  # here
+
+
+@case("race", vector)
+def fill(a):
+    for i in prange(4):
+        a.fill(i)  # here
+
+
+@case("race", vector)
+def out_argument(a):
+    t = np.zeros(40)
+    for i in prange(40):
+        np.add(a, i, out=t)  # here
+        a[i] = t[0]
+
+
+@case("fine", matrix)
+def rows(m):
+    for i in prange(8):
+        row = m[i]
+        for j in range(8):
+            row[j] = j
+
+
+@case("fine", matrix)
+def nested(m):
+    out = np.zeros((8, 8))
+    for i in prange(8):
+        for j in prange(8):
+            out[i, j] = m[j, i]
+    return out
+
+
+@case("race", matrix)
+def nested_columns(m):
+    out = np.zeros(8)
+    for i in prange(8):
+        for j in prange(8):
+            out[j] = m[j, i]  # here
+    return out
+
+
+@case("fine", matrix)
+def elimination(m):
+    k = 0
+    for k in range(8):
+        for i in prange(k+1, 8):
+            m[i, k] = m[i, k] / m[k, k]
+            for j in range(k+1, 8):
+                m[i, j] -= m[i, k] * m[k, j]
+
+
+@case("fine", matrix)
+def two_arrays(m):
+    new = m.copy()
+    for t in range(3):
+        for i in prange(1, 7):
+            for j in range(1, 7):
+                new[i, j] = (m[i-1, j] + m[i+1, j] + m[i, j-1] + m[i, j+1]) / 4
+        m, new = new, m
+    return m
+
+
+@case("race", matrix)
+def in_place_stencil(m):
+    for i in prange(1, 7):
+        for j in range(1, 7):
+            m[i, j] = (m[i-1, j] + m[i+1, j] + m[i, j-1] + m[i, j+1]) / 4  # here
+    return m
+
+
+@case("doubtful", vector)
+def red_and_black(a):
+    for i in prange(1, len(a)-1):
+        if i % 2 == 0:
+            a[i] = a[i-1] + a[i+1]  # here
+
+
+@case("shared", vector)
+def search_bins(a):
+    h = np.zeros(5)
+    e = np.arange(5.0)*10
+    for i in prange(len(a)):
+        b = 0
+        while b < 4 and e[b+1] <= a[i]:
+            b += 1
+        h[b] += 1
+    return h
+
+
+@case("doubtful", vector)
+def least_index(a):
+    for i in prange(len(a)):
+        a[min(i, 7)] = i  # here
+
+
+@case("race", vector)
+def list_elements(a):
+    L = [0] * 40
+    for i in prange(len(a)):
+        L[i // 2] = i  # here
+    return L
+
+
+@case("fine", vector)
+def one_iteration(a):
+    for i in prange(1):
+        a[0] = i
+
+
+@case("fine", vector)
+def the_last_one(a):
+    for i in prange(39):
+        a[i] = a[39]
+
+
+@case("fine", vector)
+def backwards(a):
+    for i in prange(40):
+        a[39 - i] = i
+
+
+@case("race", vector, 2)
+def with_an_offset(a, k):
+    for i in prange(36):
+        a[k + i // 2] = i  # here
+
+
+def run(function, args):
+    """What it gives and what has become of its arguments."""
+    own = [a() if callable(a) else a.copy() if isinstance(a, np.ndarray) else a for a in args]
+    return [function(*own), *own]
+
+
+@pytest.mark.parametrize("want, args, function", CASES, ids=[c[2].__name__ for c in CASES])
+def test_elements_that_iterations_share(want, args, function):
+    compiled = tierup.njit(parallel=True)(function)
+    lines, first = inspect.getsourcelines(function)
+    marked = [first + k for k, line in enumerate(lines) if HERE in line]
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("always")
+        if want == "race":
+            with pytest.raises(TypeError, match=r"\[parallel-race\]") as caught:
+                run(compiled, args)
+            assert [caught.value.line] == marked, str(caught.value)
+            return
+        results = run(compiled, args)
+    assert [w.lineno for w in doubts] == marked and bool(marked) == (want == "doubtful"), [str(w.message) for w in doubts]
+    if want == "doubtful":
+        return
+    assert ("elements that are added up" in str(compiled.parallel_report())) == (want == "shared")
+    for got, plain in zip(results, run(function, args)):
+        assert np.array_equal(got, plain) if isinstance(plain, np.ndarray) else got == plain
