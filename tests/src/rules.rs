@@ -24,6 +24,7 @@ mod tests {
         ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
         ("core/src/ssa/opt/parallel/find.rs", "what calls are those of `prange` is asked by pattern: any other is none"),
         ("core/src/ssa/opt/parallel/reduce.rs", "reductions are known by pattern: what is not understood is refused as a race"),
+        ("core/src/ssa/opt/parallel/best.rs", "what chooses the best is known by pattern: what is not understood is refused"),
         ("core/src/ssa/opt/parallel/places.rs", "indices are understood by pattern: any other is unknown"),
         ("core/src/ssa/opt/parallel/outline.rs", "only globals and their attributes are made again; any other value is at hand"),
         ("core/src/lir/opt/range.rs", "facts are optional: an operation about which nothing is known is right"),

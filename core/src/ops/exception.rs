@@ -52,7 +52,7 @@ pub static OPS: &[OpDef] = &[
         cx.check(some, Class::RuntimeError, "No active exception to reraise");
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
     })).raises().writes().doc("What a bare `raise` raises."),
-    OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
+    OpDef::new(&["builtins.type", "exc.class"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
     OpDef::new(&["exception.__class__.__name__", "exception.__class__.__qualname__"], "cls", Body::Lir(|_, _| Ok(Answer::of(Type::str())), |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])])))
         .property().raises().reads().doc("The name of an exception's class."),
     OpDef::new(&["operator.is_", "operator.eq"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| same_class(cx, c))).reads().doc("Whether an exception is of that very class."),

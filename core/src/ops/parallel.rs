@@ -61,6 +61,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.or_bins"], "h, part", Body::Py("bins.or_")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.xor_bins"], "h, part", Body::Py("bins.xor")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.choose_bins"], "h, part, function", Body::Py("bins.choose")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.lesser_bins"], "h, part", Body::Py("bins.lesser")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.greater_bins"], "h, part", Body::Py("bins.greater")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.with_lesser_bins"], "w, mine, h, part", Body::Py("bins.with_lesser")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
+    OpDef::new(&["parallel.with_greater_bins"], "w, mine, h, part", Body::Py("bins.with_greater")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
     OpDef::new(&["parallel.size"], "h", Body::Lir(size_rule, emit_size)).reads().doc("How many elements an array or a list has."),
     OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),
 ];

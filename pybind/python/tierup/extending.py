@@ -1,5 +1,7 @@
 """Extension points."""
 
+from typing import NamedTuple
+
 from ._jit import Dispatcher
 from ._tierup import set_parallel_chunksize
 
@@ -21,18 +23,21 @@ def threading_layer():
     return "tierup"
 
 
-class parallel_chunksize:
-    """`with parallel_chunksize(n):` pieces of parallel loops that this thread begins have `n` iterations; 0 for what is usual."""
-
-    def __init__(self, n):
-        self._n = n
+class _Chunks(NamedTuple):
+    size: int
+    before: list
 
     def __enter__(self):
-        self._before = set_parallel_chunksize(self._n)
+        self.before[0] = set_parallel_chunksize(self.size)
         return self
 
-    def __exit__(self, *_):
-        set_parallel_chunksize(self._before)
+    def __exit__(self, kind, value, traceback):
+        set_parallel_chunksize(self.before[0])
+
+
+def parallel_chunksize(n):
+    """`with parallel_chunksize(n):` pieces of parallel loops that this thread begins have `n` iterations; 0 for what is usual. Compiled code has it too."""
+    return _Chunks(n, [0])
 
 
 def get_cython_function_address(module_name, function_name):

@@ -65,3 +65,47 @@ def choose(h, part, function):
     else:
         for k in np.ndindex(h.shape):
             h[k] = function(h[k], part[k])
+
+
+def lesser(h, part):
+    if isinstance(h, list):
+        for k in range(len(part)):
+            if part[k] < h[k]:
+                h[k] = part[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] < h[k]:
+                h[k] = part[k]
+
+
+def greater(h, part):
+    if isinstance(h, list):
+        for k in range(len(part)):
+            if part[k] > h[k]:
+                h[k] = part[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] > h[k]:
+                h[k] = part[k]
+
+
+def with_lesser(w, mine, h, part):
+    if isinstance(h, list) or isinstance(w, list):
+        for k in range(len(part)):
+            if part[k] < h[k]:
+                w[k] = mine[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] < h[k]:
+                w[k] = mine[k]
+
+
+def with_greater(w, mine, h, part):
+    if isinstance(h, list) or isinstance(w, list):
+        for k in range(len(part)):
+            if part[k] > h[k]:
+                w[k] = mine[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] > h[k]:
+                w[k] = mine[k]

@@ -8,7 +8,7 @@
 
 use super::races::Trial;
 use super::reduce::{Classifier, family};
-use crate::ssa::{Inst, Op, Value};
+use crate::ssa::{Block, Inst, Op, Value};
 
 /// What pieces have a copy of.
 #[derive(Clone, Debug)]
@@ -16,19 +16,23 @@ pub struct Bins {
     pub of: Value,
     /// Makes what a piece begins with.
     pub start: &'static str,
-    /// Takes what a piece has into the whole: `merge(whole, part)`, or `merge(whole, part, choose)`.
+    /// Takes what a piece has into the whole: `merge(whole, part)`, or with `choose` or what it follows as further operands.
     pub merge: &'static str,
     /// `min` or `max`.
     pub choose: Option<Value>,
+    /// Elements change with those of this one, which are the best of all.
+    pub follows: Option<Value>,
 }
 
 impl Bins {
-    pub fn describe(&self) -> &'static str { if self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" } }
+    pub fn describe(&self) -> &'static str {
+        if self.follows.is_some() { "elements that belong to the least or greatest" } else if self.start == "parallel.own_bins" && self.merge.ends_with("er_bins") || self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" }
+    }
 }
 
 /// What an update does: the family of its operation, or the function that chooses.
-#[derive(PartialEq)]
-enum Kind { Family(&'static str), Choose(Op) }
+#[derive(Clone, PartialEq)]
+enum Kind { Family(&'static str), Choose(Op), /** Compared by this operation, the new one first. */ Better(&'static str) }
 
 impl Classifier<'_> {
     /// Values from outside of which the loop does nothing but update elements, all in one way, some of them perhaps in several iterations.
@@ -40,16 +44,17 @@ impl Classifier<'_> {
         for i in insts {
             let node = func.inst(i);
             if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || found.iter().any(|f| f.of == node.args[0]) { continue; }
-            found.extend(self.updates(node.args[0]));
+            found.extend(self.updates(node.args[0]).into_iter().flatten());
         }
         found
     }
 
-    fn updates(&self, of: Value) -> Option<Bins> {
+    fn updates(&self, of: Value) -> Option<Vec<Bins>> {
         let func = self.func;
         let (mut kind, mut choose) = (None, None);
         let (mut trial, mut changed) = (Trial::new(self), vec![]);
         let (mut reads, mut read) = (vec![], vec![]);
+        let (mut followers, mut branches): (Vec<Vec<Value>>, Vec<Block>) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
             let node = func.inst(i);
             let is_len = |v: Value| matches!(self.inst_of(v).map(|n| &n.op), Some(Op::Global(n)) if &**n == "len");
@@ -57,8 +62,18 @@ impl Classifier<'_> {
             if asks { continue; }
             if k == 0 && node.op == Op::Table("operator.getitem") { read.push(i); continue; }
             if k != 0 || node.op != Op::Table("operator.setitem") { return None; }
-            let new = self.inst_of(node.args[2])?;
             let is_read = |v: &Value| self.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == of && self.is_equal(g.args[1], node.args[1], 0));
+            let parts = trial.places.parts(node.args[1]);
+            if !changed.contains(&parts) { changed.push(parts); }
+            if let Some((path, at, branch)) = self.block_of(i).and_then(|b| self.better_element(b, node)) {
+                if kind.as_ref().is_some_and(|k| *k != Kind::Better(path)) { return None; }
+                kind = Some(Kind::Better(path));
+                reads.push(at);
+                followers.push(self.followers((branch, 0), node.args[1]));
+                branches.push(branch);
+                continue;
+            }
+            let new = self.inst_of(node.args[2])?;
             let (this, first) = if let Op::Table(path) = new.op {
                 let f = family(path)?;
                 (Kind::Family(f.name), usize::from(f.either && !is_read(&new.args[0])))
@@ -73,12 +88,11 @@ impl Classifier<'_> {
             if !is_read(&old) || !self.is_read_once(old) || !self.is_read_once(node.args[2]) || kind.as_ref().is_some_and(|k| *k != this) { return None; }
             kind = Some(this);
             reads.push(self.definition(old)?);
-            let parts = trial.places.parts(node.args[1]);
-            if !changed.contains(&parts) { changed.push(parts); }
         }
         let meet = changed.iter().enumerate().any(|(k, p)| changed[..=k].iter().any(|q| trial.may_meet(p, q)));
         if !meet || !read.iter().all(|r| reads.contains(r)) { return None; }
-        let (start, merge) = match kind? {
+        let kind = kind?;
+        let (start, merge) = match kind {
             Kind::Family("sum") => ("parallel.zero_bins", "parallel.add_bins"),
             Kind::Family("product") => ("parallel.one_bins", "parallel.multiply_bins"),
             Kind::Family("and") => ("parallel.own_bins", "parallel.and_bins"),
@@ -86,7 +100,19 @@ impl Classifier<'_> {
             Kind::Family("xor") => ("parallel.zero_bins", "parallel.xor_bins"),
             Kind::Family(_) => return None,
             Kind::Choose(_) => ("parallel.own_bins", "parallel.choose_bins"),
+            Kind::Better("operator.lt" | "operator.le") => ("parallel.own_bins", "parallel.lesser_bins"),
+            Kind::Better(_) => ("parallel.own_bins", "parallel.greater_bins"),
         };
-        Some(Bins { of, start, merge, choose })
+        let mut all = vec![];
+        if let Kind::Better(path) = kind {
+            // What belongs to the best one comes first: it asks what was the best so far.
+            let all_follow = followers.iter().all(|f| *f == followers[0]) && followers.len() == 1;
+            let with = if all_follow { std::mem::take(&mut followers[0]) } else { vec![] };
+            if branches.iter().any(|b| self.nothing_depends_on(*b, None, &|v| v == of || with.contains(&v)).is_err()) { return None; }
+            let merge = match path { "operator.lt" => "parallel.with_lesser_bins", "operator.gt" => "parallel.with_greater_bins", _ if with.is_empty() => "", _ => return None };
+            all.extend(with.into_iter().map(|w| Bins { of: w, start, merge, choose: None, follows: Some(of) }));
+        }
+        all.push(Bins { of, start, merge, choose, follows: None });
+        Some(all)
     }
 }

@@ -11,6 +11,7 @@
 //!     s += a[i]                # parts = region(body, prange(n), zero of s); for p in parts: s += p[0]
 //! ```
 
+mod best;
 mod bins;
 mod find;
 mod outline;

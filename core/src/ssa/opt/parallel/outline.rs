@@ -4,12 +4,13 @@
 //! constants and globals it makes itself, so that they stay known. It gives a tuple: what each variable has become, whether it changed where somebody must
 //! know that, and the lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are what they were before it.
 
+use super::best::Step;
 use super::find::Found;
 use super::reduce::{Carried, Kind, Shared};
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};
 use crate::ssa::analysis::{Cfg, Definitions, Edge};
-use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Term, Value, registry};
+use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Narrow, Op, Params, Term, Value, registry};
 use crate::types::Const;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -250,11 +251,52 @@ impl Writer<'_> {
         self.at = join;
         out
     }
-    /// What a value inside the loop is made of, made again here: a global, or an attribute of one.
+    /// The best of two, with what belongs to it: of each pair the first value where that of the part is taken, else the second.
+    fn better(&mut self, kind: &Kind, (new, acc): (Value, Value), found: Option<Value>, pairs: &[(Value, Value)]) -> Vec<Value> {
+        let Kind::Select { path, via, swapped, taken, none, .. } = kind else { return pairs.iter().map(|p| p.1).collect() };
+        let join = self.func.make_block();
+        let out: Vec<Value> = pairs.iter().map(|_| self.func.add_param(join)).collect();
+        let to = |args: Vec<Value>| BlockCall { block: join, args };
+        let (take, keep) = (to(pairs.iter().map(|p| p.0).collect()), to(pairs.iter().map(|p| p.1).collect()));
+        let next = |w: &mut Self| BlockCall { block: w.func.make_block(), args: vec![] };
+        if let Some(found) = found {
+            let then_to = next(self);
+            let at = then_to.block;
+            self.end(Term::Branch { cond: found, then_to, else_to: keep.clone() });
+            self.at = at;
+        }
+        let (mut new, mut acc) = (new, acc);
+        if *none {
+            let nothing = self.push(Op::Const(Const::None), vec![]);
+            let cond = self.push(Op::Table("operator.is_"), vec![acc, nothing]);
+            let else_to = next(self);
+            let at = else_to.block;
+            self.end(Term::Branch { cond, then_to: take.clone(), else_to });
+            self.at = at;
+            [new, acc] = [new, acc].map(|v| self.push(Op::Narrow(Narrow::NotNone), vec![v]));
+        }
+        if let Some(path) = path {
+            for step in via {
+                [new, acc] = [new, acc].map(|v| match step {
+                    Step::Part(k) => { let k = self.again(*k); self.push(Op::Table("operator.getitem"), vec![v, k]) }
+                    Step::Of(a) => self.push(Op::Table("operator.getitem"), vec![*a, v]),
+                });
+            }
+            let compared = self.push(Op::Table(path), if *swapped { vec![acc, new] } else { vec![new, acc] });
+            let cond = self.push(Op::Table("operator.truth"), vec![compared]);
+            let (then_to, else_to) = if *taken { (take, keep) } else { (keep, take) };
+            self.end(Term::Branch { cond, then_to, else_to });
+        } else {
+            self.end(Term::Jump(keep));
+        }
+        self.at = join;
+        out
+    }
+    /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of one.
     fn again(&mut self, v: Value) -> Value {
         let Some(node) = self.defs.inst(v).map(|i| self.func.inst(i).clone()) else { return v };
         match node.op {
-            Op::Global(_) => self.push(node.op, vec![]),
+            Op::Global(_) | Op::Const(_) => self.push(node.op, vec![]),
             Op::Attr(_) => { let of = self.again(node.args[0]); self.push(node.op, vec![of]) }
             _ => v,
         }
@@ -306,15 +348,20 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
         w.push(Op::Table("list.extend"), vec![*list, of]);
     }
     let first_bins = first_list + shared.lists.len();
-    for (k, b) in shared.bins.iter().enumerate() {
-        let own = w.push(Op::Member((first_bins + k) as u32), vec![part]);
-        let choose = b.choose.map(|c| w.again(c));
-        w.push(Op::Table(b.merge), [b.of, own].into_iter().chain(choose).collect());
+    let own: Vec<Value> = (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
+    for (b, part) in shared.bins.iter().zip(&own) {
+        let mut args = vec![b.of, *part];
+        args.extend(b.choose.map(|c| w.again(c)));
+        if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) { args.extend([shared.bins[k].of, own[k]]); }
+        w.push(Op::Table(b.merge), args);
     }
     w.end(Term::Jump(BlockCall { block: head, args: [state].into_iter().chain(merged).collect() }));
     Repair { func, head, pre: found.pre, found, shared, now, cfg: None, known: HashMap::new() }.run();
     Ok(())
 }
+
+/// A variable that decides, and those that follow it.
+fn group(all: &[Carried], leader: usize) -> Vec<usize> { (0..all.len()).filter(|j| *j == leader || all[*j].kind == Kind::Follow { leader }).collect() }
 
 /// Takes one part into the variables.
 fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, Value>) -> Vec<Value> {
@@ -332,20 +379,15 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
                 out[k] = w.push(Op::Call { keywords: [].into() }, if *swapped { vec![callee, new, acc] } else { vec![callee, acc, new] });
             }
             Kind::Truth { and } => {
+                let group = group(all, k);
                 let t = w.push(Op::Table("operator.truth"), vec![acc]);
-                out[k] = w.select(t, &[if *and { (new, acc) } else { (acc, new) }])[0];
+                let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], now[&all[*j].param])).map(|(part, acc)| if *and { (part, acc) } else { (acc, part) }).collect();
+                for (j, b) in group.iter().zip(w.select(t, &pairs)) { out[*j] = b; }
             }
-            Kind::Select { path, swapped, taken, flag } => {
-                let group: Vec<usize> = (0..all.len()).filter(|j| *j == k || all[*j].kind == Kind::Follow { leader: k }).collect();
-                let compared = w.push(Op::Table(path), if *swapped { vec![acc, new] } else { vec![new, acc] });
-                let t = w.push(Op::Table("operator.truth"), vec![compared]);
-                let pairs: Vec<(Value, Value)> = group.iter().map(|j| if *taken { (of[*j], now[&all[*j].param]) } else { (now[&all[*j].param], of[*j]) }).collect();
-                let mut best = w.select(t, &pairs);
-                if *flag {
-                    let kept: Vec<(Value, Value)> = best.iter().zip(&group).map(|(b, j)| (*b, now[&all[*j].param])).collect();
-                    best = w.select(flags[&k], &kept);
-                }
-                for (j, b) in group.iter().zip(best) { out[*j] = b; }
+            Kind::Select { .. } => {
+                let group = group(all, k);
+                let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], now[&all[*j].param])).collect();
+                for (j, b) in group.iter().zip(w.better(&c.kind, (new, acc), flags.get(&k).copied(), &pairs)) { out[*j] = b; }
             }
             Kind::Follow { .. } => {}
             Kind::Last { flag: true } => out[k] = w.select(flags[&k], &[(new, acc)])[0],

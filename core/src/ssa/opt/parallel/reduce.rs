@@ -3,6 +3,7 @@
 //! The values that a variable has had so far, its versions, are followed through the body: parameters of blocks where ways meet, results of the
 //! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race.
 
+use super::best::{Compared, Gate, Step};
 use super::bins::Bins;
 use super::find::Found;
 use super::race;
@@ -10,6 +11,7 @@ use super::races::{self, Doubt};
 use crate::diag::{Diagnostic, Result};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
+use crate::types::Const;
 use std::collections::{HashMap, HashSet};
 
 /// How the results of two pieces of the range become one.
@@ -22,8 +24,9 @@ pub enum Kind {
     /// `acc = acc and part`, or `or`.
     Truth { and: bool },
     /// `if part > acc: acc = part`: `path` compares, the new value first unless `swapped`; it is taken where the answer is `taken`.
-    Select { path: &'static str, swapped: bool, taken: bool, flag: bool },
-    /// Changes together with another variable, a `Select`.
+    /// What is compared is found by the steps of `via`; without a `path` the first one counts. `none`: the variable may be None, which is no value yet.
+    Select { path: Option<&'static str>, via: Vec<Step>, swapped: bool, taken: bool, none: bool, flag: bool },
+    /// Changes together with another variable, a `Select` or a `Truth`.
     Follow { leader: usize },
     /// What the last iteration left, or the last one that left something.
     Last { flag: bool },
@@ -68,6 +71,7 @@ impl Carried {
             Kind::Choose { .. } => "a minimum or maximum",
             Kind::Truth { and: true } => "`and` of all",
             Kind::Truth { and: false } => "`or` of all",
+            Kind::Select { path: None, .. } => "the first one of all",
             Kind::Select { .. } => "the best of all",
             Kind::Follow { .. } => "what belongs to the best of all",
             Kind::Last { .. } => "what the last iteration left",
@@ -77,7 +81,7 @@ impl Carried {
 
 /// Who reads a value inside of the loop.
 #[derive(Clone, Copy)]
-enum Use {
+pub enum Use {
     Operand(Inst, usize),
     /// Passed to a parameter of a block.
     Passed { to: Block, at: usize },
@@ -87,7 +91,7 @@ enum Use {
 
 /// One edge into a block, with what it passes to one of its parameters; `side` is which target of the terminator it is.
 #[derive(Clone, Copy)]
-struct Incoming { from: Block, side: usize, raises: bool, value: Value }
+pub struct Incoming { pub from: Block, pub side: usize, pub raises: bool, pub value: Value }
 
 pub struct Classifier<'a> {
     pub func: &'a Func,
@@ -102,14 +106,18 @@ pub struct Classifier<'a> {
 
 /// How versions of one variable are read.
 #[derive(Default)]
-struct Reads {
+pub struct Reads {
     versions: HashSet<Value>,
     operations: Vec<(Inst, usize)>,
     choices: Vec<(Inst, usize)>,
-    comparisons: Vec<(Inst, usize)>,
+    pub comparisons: Vec<Compared>,
     truths: Vec<Inst>,
+    /// Questions whether it is None.
+    pub nones: Vec<Inst>,
     /// New values from elsewhere, where ways meet.
-    fresh: Vec<Incoming>,
+    pub fresh: Vec<Incoming>,
+    /// Where it is the best of all: what leads to a new one.
+    gates: Vec<Gate>,
 }
 
 const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
@@ -125,8 +133,8 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
-        let r = c.reads(*param)?;
-        let kind = c.kind(&r)?;
+        let mut r = c.reads(*param)?;
+        let kind = c.kind(&mut r)?;
         shared.carried.push(Carried { at, param: *param, init: enter.args[at], kind, versions: r.versions.clone() });
         reads.push(r);
     }
@@ -164,11 +172,13 @@ impl Classifier<'_> {
     }
     pub fn is_read_once(&self, v: Value) -> bool { self.uses.get(&v).is_some_and(|u| u.len() == 1) }
     pub fn inst_of(&self, v: Value) -> Option<&crate::ssa::InstNode> { self.defs.inst(v).map(|i| self.func.inst(i)) }
+    pub fn uses_of(&self, v: Value) -> &[Use] { self.uses.get(&v).map_or(&[], Vec::as_slice) }
+    pub fn incoming_of(&self, param: Value) -> &[Incoming] { self.incoming.get(&param).map_or(&[], Vec::as_slice) }
     fn loc_of(&self, v: Value) -> Loc { self.inst_of(v).map_or(self.found.loc, |n| n.loc) }
     pub fn is_outside(&self, v: Value) -> bool { self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b)) }
 
     /// The race that a read of a version is.
-    fn needs_earlier(&self, loc: Loc) -> Diagnostic {
+    pub fn needs_earlier(&self, loc: Loc) -> Diagnostic {
         race(self.func, loc, "an iteration of this prange loop needs what another one leaves in a variable, and iterations run at the same time").help(HELP)
     }
 
@@ -176,27 +186,38 @@ impl Classifier<'_> {
     fn reads(&self, param: Value) -> Result<Reads> {
         let (func, header) = (self.func, self.found.header);
         let mut r = Reads { versions: HashSet::from([param]), ..Reads::default() };
-        let mut work = vec![param];
-        while let Some(v) = work.pop() {
-            for u in self.uses.get(&v).into_iter().flatten() {
+        // Versions, and what is found by steps from them.
+        let mut work: Vec<(Value, Vec<Step>)> = vec![(param, vec![])];
+        while let Some((v, via)) = work.pop() {
+            for u in self.uses_of(v) {
+                let is_version = via.is_empty();
                 let next = match *u {
-                    Use::Passed { to, at } if to == header && func.block(header).params[at] == param => None,
+                    Use::Passed { to, at } if to == header && is_version && func.block(header).params[at] == param => None,
                     Use::Passed { to, .. } if to == header => return Err(self.needs_earlier(self.loc_of(v))),
+                    Use::Passed { .. } if !is_version => return Err(self.needs_earlier(self.loc_of(v))),
                     Use::Passed { to, at } => Some(func.block(to).params[at]),
                     Use::Term(b) => return Err(self.needs_earlier(func.block(b).term_loc)),
                     Use::Operand(i, k) => {
                         let node = func.inst(i);
                         match &node.op {
                             Op::Narrow(_) | Op::CheckBound { .. } if k == 0 => node.result,
+                            Op::Table(path) if compares(path) => { r.comparisons.push(Compared { inst: i, side: k, via: via.clone() }); None }
+                            Op::Table("operator.getitem") if let Some(step) = self.step(i, k) => {
+                                if let Some(n) = node.result { work.push((n, via.iter().cloned().chain([step]).collect())); }
+                                None
+                            }
+                            _ if !is_version => return Err(self.needs_earlier(node.loc)),
                             Op::Table(path) if family(path).is_some_and(|f| k == 0 || f.either) && node.args[0] != node.args[1] => { r.operations.push((i, k)); node.result }
-                            Op::Table(path) if compares(path) => { r.comparisons.push((i, k)); None }
+                            Op::Table("operator.is_" | "operator.is_not") if k == 0 && self.inst_of(node.args[1]).is_some_and(|n| n.op == Op::Const(Const::None)) => { r.nones.push(i); None }
                             Op::Table("operator.truth") => { r.truths.push(i); None }
-                            Op::Call { keywords } if keywords.is_empty() && node.args.len() == 3 && k > 0 && self.is_choice(node.args[0]) => { r.choices.push((i, k)); node.result }
+                            Op::Call { keywords } if keywords.is_empty() && k > 0 && self.is_choice_of(node) => { r.choices.push((i, k)); node.result }
                             _ => return Err(self.needs_earlier(node.loc)),
                         }
                     }
                 };
-                if let Some(n) = next && r.versions.insert(n) { work.push(n); }
+                if let Some(n) = next {
+                    if !is_version { work.push((n, via.clone())); } else if r.versions.insert(n) { work.push((n, vec![])); }
+                }
             }
         }
         for v in &r.versions {
@@ -214,10 +235,15 @@ impl Classifier<'_> {
         }
     }
 
-    fn kind(&self, r: &Reads) -> Result<Kind> {
+    /// A call of `min`, `max` and the like with several values.
+    fn is_choice_of(&self, call: &crate::ssa::InstNode) -> bool {
+        self.is_choice(call.args[0]) && (call.args.len() == 3 || call.args.len() > 3 && matches!(self.inst_of(call.args[0]).map(|n| &n.op), Some(Op::Global(_))))
+    }
+
+    fn kind(&self, r: &mut Reads) -> Result<Kind> {
         let func = self.func;
-        let kinds = [!r.operations.is_empty(), !r.choices.is_empty(), !r.comparisons.is_empty(), !r.truths.is_empty()];
-        let first = r.operations.iter().chain(&r.choices).chain(&r.comparisons).map(|p| p.0).chain(r.truths.iter().copied());
+        let kinds = [!r.operations.is_empty(), !r.choices.is_empty(), !r.comparisons.is_empty() || !r.nones.is_empty(), !r.truths.is_empty()];
+        let first = r.operations.iter().chain(&r.choices).map(|p| p.0).chain(r.comparisons.iter().map(|c| c.inst)).chain(r.nones.iter().copied()).chain(r.truths.iter().copied());
         let clash = first.map(|i| func.inst(i).loc).max_by_key(|l| (l.line, l.col));
         let refuse = || Err(self.needs_earlier(clash.unwrap_or(self.found.loc)));
         if kinds.iter().filter(|k| **k).count() > 1 { return refuse(); }
@@ -234,24 +260,18 @@ impl Classifier<'_> {
             let callee = func.inst(*i).args[0];
             let name = |v: Value| self.inst_of(v).map(|n| n.op.clone());
             if !r.fresh.is_empty() || !r.choices.iter().all(|c| name(func.inst(c.0).args[0]) == name(callee)) || !self.once(r, &r.choices) { return refuse(); }
-            return Ok(Kind::Choose { callee, swapped: *k == 2 });
+            return Ok(Kind::Choose { callee, swapped: *k != 1 });
         }
-        if let Some((i, k)) = r.comparisons.first() {
-            let (Op::Table(path), [c]) = (&func.inst(*i).op, &r.comparisons[..]) else { return refuse() };
-            let new = func.inst(c.0).args[1 - k];
-            let Some(branch) = self.branch_on(func.inst(*i).result) else { return refuse() };
-            let sides: Option<Vec<bool>> = r.fresh.iter().map(|f| self.side_of(branch, f)).collect();
-            let taken = sides.and_then(|s| s.first().copied().filter(|t| s.iter().all(|x| x == t)));
-            let (Some(taken), true) = (taken, r.fresh.iter().all(|f| self.is_equal(f.value, new, 0))) else { return refuse() };
-            return Ok(Kind::Select { path, swapped: *k == 0, taken, flag: false });
+        if kinds[2] {
+            let Some((kind, gates)) = self.best(r) else { return refuse() };
+            r.gates = gates;
+            return Ok(kind);
         }
         if !r.truths.is_empty() {
-            let mut all = vec![];
-            for f in &r.fresh {
-                let sides: Vec<bool> = r.truths.iter().filter_map(|t| self.branch_of(func.inst(*t).result)).filter_map(|b| self.side_of(b, f)).collect();
-                all.push(sides.first().copied());
-            }
-            let (Some(Some(and)), true) = (all.first().copied(), all.iter().all(|a| *a == all[0])) else { return refuse() };
+            let Some(branches) = r.truths.iter().map(|t| self.branch_of(func.inst(*t).result)).collect::<Option<Vec<Block>>>() else { return refuse() };
+            let gates = |and: bool| branches.iter().map(|b| (*b, usize::from(!and))).collect::<Vec<Gate>>();
+            let Some(and) = [true, false].into_iter().find(|and| !r.fresh.is_empty() && r.fresh.iter().all(|f| self.is_gated(f, &gates(*and)))) else { return refuse() };
+            r.gates = gates(and);
             return Ok(Kind::Truth { and });
         }
         // Some ways through an iteration leave it as it was.
@@ -272,46 +292,24 @@ impl Classifier<'_> {
         by.iter().all(|(i, _)| self.func.inst(*i).args.iter().filter(|a| r.versions.contains(a)).count() == 1)
     }
 
-    /// The block that branches on the truth of a comparison and on nothing else.
-    fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
-        let [Use::Operand(truth, 0)] = self.uses.get(&compared?)?[..] else { return None };
-        if self.func.inst(truth).op != Op::Table("operator.truth") { return None; }
-        self.branch_of(self.func.inst(truth).result)
-    }
-    fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses.get(&truth?)?[..] { Some(b) } else { None } }
-
-    /// On which side of a branch an edge lies; none where it lies on both or neither.
-    fn side_of(&self, branch: Block, edge: &Incoming) -> Option<bool> {
-        let Term::Branch { then_to, else_to, .. } = &self.func.block(branch).term else { return None };
-        if edge.from == branch && !edge.raises { return Some(edge.side == 0); }
-        let under = |to: Block| self.cfg.preds(to).len() == 1 && self.doms.dominates(to, edge.from);
-        match (under(then_to.block), under(else_to.block)) { (true, false) => Some(true), (false, true) => Some(false), _ => None }
-    }
-
     /// Variables that change together with the best one belong to it; and nothing else may depend on what the best one was.
     fn pair_up(&self, carried: &mut [Carried], reads: &[Reads]) -> Result<()> {
-        for k in 0..carried.len() {
-            let (branches, taken) = match carried[k].kind {
-                Kind::Select { taken, .. } => (self.branch_on(self.func.inst(reads[k].comparisons[0].0).result).into_iter().collect::<Vec<_>>(), taken),
-                Kind::Truth { and } => (reads[k].truths.iter().filter_map(|t| self.branch_of(self.func.inst(*t).result)).collect(), and),
-                Kind::Binary { .. } | Kind::Choose { .. } | Kind::Follow { .. } | Kind::Last { .. } => continue,
-            };
-            for b in branches {
-                let Term::Branch { then_to, else_to, .. } = &self.func.block(b).term else { continue };
-                let side = if taken { then_to.block } else { else_to.block };
-                let depends = |at: Block| self.cfg.preds(side).len() == 1 && self.doms.dominates(side, at);
-                for j in (0..carried.len()).filter(|j| *j != k) {
-                    let operates = reads[j].operations.iter().chain(&reads[j].choices).find(|o| self.func.inst(o.0).result.and_then(|v| self.defs.block(v)).is_some_and(depends));
-                    if let Some((i, _)) = operates { return Err(self.needs_earlier(self.func.inst(*i).loc)); }
-                    let with = reads[j].fresh.iter().filter(|f| self.side_of(b, f) == Some(taken)).count();
-                    if with == 0 { continue; }
-                    let follows = matches!(carried[j].kind, Kind::Last { .. }) && with == reads[j].fresh.len() && matches!(carried[k].kind, Kind::Select { .. });
-                    if !follows { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
-                    carried[j].kind = Kind::Follow { leader: k };
-                    // Of several equal ones the last counts: then a piece that found none must say so.
-                    if let Kind::Select { path, flag, taken, .. } = &mut carried[k].kind { *flag = matches!(*path, "operator.ge" | "operator.le") == *taken; }
-                }
+        for k in (0..carried.len()).filter(|k| !reads[*k].gates.is_empty()) {
+            let gates = &reads[k].gates;
+            for j in (0..carried.len()).filter(|j| *j != k) {
+                let behind = |i: Inst| self.func.inst(i).result.and_then(|v| self.defs.block(v)).is_some_and(|b| self.is_behind(b, gates));
+                let operates = reads[j].operations.iter().chain(&reads[j].choices).find(|o| behind(o.0));
+                if let Some((i, _)) = operates { return Err(self.needs_earlier(self.func.inst(*i).loc)); }
+                let with = reads[j].fresh.iter().filter(|f| self.is_gated(f, gates)).count();
+                if with == 0 { continue; }
+                if !matches!(carried[j].kind, Kind::Last { .. }) || with != reads[j].fresh.len() { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
+                carried[j].kind = Kind::Follow { leader: k };
             }
+            // Of several equal ones the last counts: then a piece that found none must say so.
+            let follows = carried.iter().any(|c| c.kind == Kind::Follow { leader: k });
+            if let Kind::Select { path, via, flag, taken, .. } = &mut carried[k].kind { *flag |= (follows || !via.is_empty()) && matches!(*path, Some("operator.ge" | "operator.le")) == *taken; }
+            let is_known = |v: Value| reads.iter().any(|r| r.versions.contains(&v));
+            for (b, _) in gates { self.nothing_depends_on(*b, Some(&is_known), &|_| false)?; }
         }
         Ok(())
     }

@@ -1,0 +1,205 @@
+//! Variables that keep the best of all: which conditions choose it, and what else depends on that.
+//!
+//! ```python
+//! if best is None or x[i] > best:   # two gates: the first condition holds, or the second
+//!     best = x[i]                   # taken behind the gates alone
+//!     at = i                        # follows
+//! ```
+//!
+//! What is compared may be a part of the variable (`x > best[0]`) or what it is the index of (`a[i] > a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may
+//! depend on what was the best so far: it would depend on which iterations came before.
+
+use super::race;
+use super::reduce::{Classifier, Incoming, Kind, Reads, Use};
+use crate::diag::Result;
+use crate::ssa::analysis::Edge;
+use crate::ssa::{Block, Inst, Op, Term, Value};
+use crate::types::Const;
+use std::collections::HashSet;
+
+/// A branch, and which of its sides it is: 0 where the condition holds.
+pub type Gate = (Block, usize);
+
+/// From a variable to what is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step { /** `best[0]`, with the index. */ Part(Value), /** `a[best]`, with the array. */ Of(Value) }
+
+/// A comparison of a version: its operand, and the way from the version to it.
+#[derive(Clone)]
+pub struct Compared { pub inst: Inst, pub side: usize, pub via: Vec<Step> }
+
+impl Classifier<'_> {
+    /// The step that an operation is which reads a version as operand `k`.
+    pub fn step(&self, inst: Inst, k: usize) -> Option<Step> {
+        let node = self.func.inst(inst);
+        if node.op != Op::Table("operator.getitem") { return None; }
+        let other = node.args[1 - k];
+        let fixed = matches!(self.inst_of(other).map(|n| &n.op), Some(Op::Const(Const::Int(_))));
+        match k {
+            0 if fixed => Some(Step::Part(other)),
+            1 if self.is_outside(other) && !self.is_stored_to(other) => Some(Step::Of(other)),
+            _ => None,
+        }
+    }
+
+    fn is_stored_to(&self, of: Value) -> bool { self.operands(of).is_none_or(|u| u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.setitem"))) }
+
+    /// Whether `new` is to the value `fresh` what was compared is to the variable.
+    fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
+        let Some((step, rest)) = via.split_first() else { return self.is_equal(fresh, new, 0) };
+        match step {
+            Step::Part(k) => {
+                let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else { return false };
+                self.inst_of(fresh).filter(|n| n.op == Op::Table("tuple.build")).and_then(|n| n.args.get(if k < 0 { k + n.args.len() as i64 } else { k } as usize)).is_some_and(|part| self.shows(*part, new, rest))
+            }
+            Step::Of(a) => rest.is_empty() && self.inst_of(new).is_some_and(|n| n.op == Op::Table("operator.getitem") && n.args[0] == *a && self.is_equal(n.args[1], fresh, 0)),
+        }
+    }
+
+    /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it changes.
+    pub fn best(&self, r: &Reads) -> Option<(Kind, Vec<Gate>)> {
+        let func = self.func;
+        let mut gates: Vec<Gate> = vec![];
+        for i in &r.nones { gates.push((self.branch_of(func.inst(*i).result)?, usize::from(func.inst(*i).op == Op::Table("operator.is_not")))); }
+        let none = !gates.is_empty();
+        let select = |path, via: &[Step], swapped, taken| Kind::Select { path, via: via.to_vec(), swapped, taken, none, flag: none };
+        let [compared] = &r.comparisons[..] else {
+            // The first one of all.
+            return (r.comparisons.is_empty() && none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then(|| (select(None, &[], false, true), gates));
+        };
+        let node = func.inst(compared.inst);
+        let (Op::Table(path), new, branch) = (&node.op, node.args[1 - compared.side], self.branch_on(node.result)?) else { return None };
+        let taken = [true, false].into_iter().find(|t| {
+            let all: Vec<Gate> = gates.iter().copied().chain([(branch, usize::from(!t))]).collect();
+            r.fresh.iter().all(|f| self.is_gated(f, &all))
+        })?;
+        gates.push((branch, usize::from(!taken)));
+        if !r.fresh.iter().all(|f| self.shows(f.value, new, &compared.via)) { return None; }
+        Some((select(Some(path), &compared.via, compared.side == 0, taken), gates))
+    }
+
+    /// The block that branches on the truth of a comparison and on nothing else.
+    pub fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
+        let [Use::Operand(truth, 0)] = self.uses_of(compared?)[..] else { return None };
+        if self.func.inst(truth).op != Op::Table("operator.truth") { return None; }
+        self.branch_of(self.func.inst(truth).result)
+    }
+    pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None } }
+
+    /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`.
+    fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
+        let (mut seen, mut work) = (HashSet::new(), vec![from]);
+        while let Some(b) = work.pop() {
+            if !self.found.blocks.contains(&b) || !seen.insert(b) || Some(b) == stop { continue; }
+            let mut side = 0;
+            self.func.each_edge(b, &mut |edge, to| {
+                let this = (b, side);
+                if edge == Edge::Jumps { side += 1; }
+                if edge == Edge::Raises || !gates.contains(&this) { work.push(to.block); }
+            });
+        }
+        seen
+    }
+
+    fn entry(&self) -> Block { if let Term::Branch { then_to, .. } = &self.func.block(self.found.header).term { then_to.block } else { self.found.header } }
+
+    /// Whether an iteration gets along an edge through gates only.
+    pub fn is_gated(&self, edge: &Incoming, gates: &[Gate]) -> bool {
+        !edge.raises && gates.contains(&(edge.from, edge.side)) || self.is_behind(edge.from, gates)
+    }
+    /// Whether an iteration gets into a block through gates only.
+    pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool { !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b) }
+
+    /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names, and variables of the iteration that `is_known` does not know; those that the loop
+    /// carries as well where it knows none.
+    pub fn nothing_depends_on(&self, branch: Block, is_known: Option<&dyn Fn(Value) -> bool>, may_store: &dyn Fn(Value) -> bool) -> Result<()> {
+        let func = self.func;
+        let Term::Branch { then_to, else_to, .. } = &func.block(branch).term else { return Ok(()) };
+        let [yes, no] = [then_to.block, else_to.block].map(|to| self.reach(to, &[], Some(branch)));
+        let mut one: Vec<Block> = yes.symmetric_difference(&no).copied().filter(|b| *b != branch).collect();
+        one.sort();
+        for b in &one {
+            for i in &func.block(*b).insts {
+                let node = func.inst(*i);
+                let shared = |v: Value| self.is_outside(v) || self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_)) || n.op == Op::Table("operator.getitem") && self.is_outside(n.args[0]));
+                let stores = match &node.op {
+                    Op::Table("operator.setitem") => shared(node.args[0]) && !may_store(node.args[0]),
+                    Op::Attr(n) => matches!(&**n, "append" | "extend") && shared(node.args[0]),
+                    _ => false,
+                };
+                if stores {
+                    return Err(race(func, node.loc, "whether an iteration of this prange loop gets here depends on what others have found before it, and iterations run at the same time")
+                        .help("do this in a second loop, when the best is known, or use range"));
+                }
+            }
+        }
+        for b in self.found.blocks.iter().filter(|b| !one.contains(b)) {
+            for p in &func.block(*b).params {
+                let mut values: Vec<Value> = self.incoming_of(*p).iter().filter(|i| i.from == branch || one.contains(&i.from)).map(|i| i.value).collect();
+                values.sort();
+                values.dedup();
+                if values.len() > 1 && !is_known.is_some_and(|k| k(*p)) && let Some(loc) = self.matters(*p, is_known) { return Err(self.needs_earlier(loc)); }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an iteration reads a value, under whatever name.
+    fn matters(&self, v: Value, is_known: Option<&dyn Fn(Value) -> bool>) -> Option<crate::ssa::Loc> {
+        let (mut seen, mut work) = (HashSet::from([v]), vec![v]);
+        while let Some(v) = work.pop() {
+            for u in self.uses_of(v) {
+                match *u {
+                    Use::Operand(i, _) => return Some(self.func.inst(i).loc),
+                    Use::Term(b) => return Some(self.func.block(b).term_loc),
+                    Use::Passed { to, at } => {
+                        let p = self.func.block(to).params[at];
+                        if to == self.found.header { if is_known.is_none() { return Some(self.found.loc); } } else if !is_known.is_some_and(|k| k(p)) && seen.insert(p) { work.push(p); }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A store to an element that is the best of all that were stored there: how the new value is compared with the old one, which comes second, where the old one is read, and the branch.
+    pub fn better_element(&self, at: Block, store: &crate::ssa::InstNode) -> Option<(&'static str, Inst, Block)> {
+        let reads = self.operands(store.args[0])?.into_iter().filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.getitem"));
+        for (read, _) in reads {
+            let node = self.func.inst(read);
+            let Some(old) = node.result.filter(|_| self.is_equal(node.args[1], store.args[1], 0)) else { continue };
+            let [Use::Operand(compared, side)] = self.uses_of(old)[..] else { continue };
+            let test = self.func.inst(compared);
+            let Op::Table(path) = test.op else { continue };
+            let path = match (path, side) {
+                ("operator.lt", 1) | ("operator.gt", 0) => "operator.lt",
+                ("operator.gt", 1) | ("operator.lt", 0) => "operator.gt",
+                ("operator.le", 1) | ("operator.ge", 0) => "operator.le",
+                ("operator.ge", 1) | ("operator.le", 0) => "operator.ge",
+                _ => continue,
+            };
+            let Some(branch) = self.branch_on(test.result) else { continue };
+            if self.is_equal(test.args[1 - side], store.args[2], 0) && self.is_behind(at, &[(branch, 0)]) { return Some((path, read, branch)); }
+        }
+        None
+    }
+
+    /// Arrays and lists to which iterations store behind a gate alone, at an index, and with which they do nothing else.
+    pub fn followers(&self, gate: Gate, index: Value) -> Vec<Value> {
+        let mut all: Vec<Value> = vec![];
+        for b in &self.found.blocks {
+            for i in &self.func.block(*b).insts {
+                let node = self.func.inst(*i);
+                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || all.contains(&node.args[0]) { continue; }
+                let follows = |(i, k): &(Inst, usize)| {
+                    let n = self.func.inst(*i);
+                    *k == 0 && n.op == Op::Table("operator.setitem") && self.is_equal(n.args[1], index, 0) && self.block_of(*i).is_some_and(|b| self.is_behind(b, &[gate]))
+                };
+                if self.operands(node.args[0]).is_some_and(|u| u.iter().all(follows)) { all.push(node.args[0]); }
+            }
+        }
+        all
+    }
+
+    pub fn block_of(&self, inst: Inst) -> Option<Block> { self.found.blocks.iter().copied().find(|b| self.func.block(*b).insts.contains(&inst)) }
+}
