@@ -63,19 +63,19 @@ impl Classifier<'_> {
         for i in &r.nones { gates.push((self.branch_of(func.inst(*i).result)?, usize::from(func.inst(*i).op == Op::Table("operator.is_not")))); }
         let none = !gates.is_empty();
         let select = |path, via: &[Step], swapped, taken| Kind::Select { path, via: via.to_vec(), swapped, taken, none, flag: none };
-        let [compared] = &r.comparisons[..] else {
+        let Some(first) = r.comparisons.first() else {
             // The first one of all.
-            return (r.comparisons.is_empty() && none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then(|| (select(None, &[], false, true), gates));
+            return (none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then(|| (select(None, &[], false, true), gates));
         };
-        let node = func.inst(compared.inst);
-        let (Op::Table(path), new, branch) = (&node.op, node.args[1 - compared.side], self.branch_on(node.result)?) else { return None };
-        let taken = [true, false].into_iter().find(|t| {
-            let all: Vec<Gate> = gates.iter().copied().chain([(branch, usize::from(!t))]).collect();
-            r.fresh.iter().all(|f| self.is_gated(f, &all))
-        })?;
-        gates.push((branch, usize::from(!taken)));
-        if !r.fresh.iter().all(|f| self.shows(f.value, new, &compared.via)) { return None; }
-        Some((select(Some(path), &compared.via, compared.side == 0, taken), gates))
+        let Op::Table(path) = func.inst(first.inst).op else { return None };
+        if !r.comparisons.iter().all(|c| func.inst(c.inst).op == Op::Table(path) && c.side == first.side && c.via == first.via) { return None; }
+        let branches: Vec<(Block, Value)> = r.comparisons.iter().map(|c| Some((self.branch_on(func.inst(c.inst).result)?, func.inst(c.inst).args[1 - c.side]))).collect::<Option<_>>()?;
+        let taken = [true, false].into_iter().find(|t| r.fresh.iter().all(|f| branches.iter().any(|(branch, new)| {
+            let all: Vec<Gate> = gates.iter().copied().chain([(*branch, usize::from(!t))]).collect();
+            self.shows(f.value, *new, &first.via) && self.is_gated(f, &all)
+        })))?;
+        gates.extend(branches.iter().map(|b| (b.0, usize::from(!taken))));
+        Some((select(Some(path), &first.via, first.side == 0, taken), gates))
     }
 
     /// The block that branches on the truth of a comparison and on nothing else.
@@ -110,14 +110,29 @@ impl Classifier<'_> {
     /// Whether an iteration gets into a block through gates only.
     pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool { !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b) }
 
+    /// Blocks that an iteration gets to from one side of a branch alone.
+    fn one_side(&self, branch: Block) -> Vec<Block> {
+        let Term::Branch { then_to, else_to, .. } = &self.func.block(branch).term else { return vec![] };
+        let [yes, no] = [then_to.block, else_to.block].map(|to| self.reach(to, &[], Some(branch)));
+        let mut one: Vec<Block> = yes.symmetric_difference(&no).copied().filter(|b| *b != branch).collect();
+        one.sort();
+        one
+    }
+
+    /// Whether what a parameter becomes depends on which side of a branch is taken.
+    pub fn is_chosen(&self, param: Value, branch: Block) -> bool {
+        let one = self.one_side(branch);
+        let mut values: Vec<Value> = self.incoming_of(param).iter().filter(|i| i.from == branch || one.contains(&i.from)).map(|i| i.value).collect();
+        values.sort();
+        values.dedup();
+        values.len() > 1
+    }
+
     /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names, and variables of the iteration that `is_known` does not know; those that the loop
     /// carries as well where it knows none.
     pub fn nothing_depends_on(&self, branch: Block, is_known: Option<&dyn Fn(Value) -> bool>, may_store: &dyn Fn(Value) -> bool) -> Result<()> {
         let func = self.func;
-        let Term::Branch { then_to, else_to, .. } = &func.block(branch).term else { return Ok(()) };
-        let [yes, no] = [then_to.block, else_to.block].map(|to| self.reach(to, &[], Some(branch)));
-        let mut one: Vec<Block> = yes.symmetric_difference(&no).copied().filter(|b| *b != branch).collect();
-        one.sort();
+        let one = self.one_side(branch);
         for b in &one {
             for i in &func.block(*b).insts {
                 let node = func.inst(*i);
@@ -135,10 +150,7 @@ impl Classifier<'_> {
         }
         for b in self.found.blocks.iter().filter(|b| !one.contains(b)) {
             for p in &func.block(*b).params {
-                let mut values: Vec<Value> = self.incoming_of(*p).iter().filter(|i| i.from == branch || one.contains(&i.from)).map(|i| i.value).collect();
-                values.sort();
-                values.dedup();
-                if values.len() > 1 && !is_known.is_some_and(|k| k(*p)) && let Some(loc) = self.matters(*p, is_known) { return Err(self.needs_earlier(loc)); }
+                if self.is_chosen(*p, branch) && !is_known.is_some_and(|k| k(*p)) && let Some(loc) = self.matters(*p, is_known) { return Err(self.needs_earlier(loc)); }
             }
         }
         Ok(())

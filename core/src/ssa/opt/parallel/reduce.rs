@@ -91,7 +91,7 @@ pub enum Use {
 
 /// One edge into a block, with what it passes to one of its parameters; `side` is which target of the terminator it is.
 #[derive(Clone, Copy)]
-pub struct Incoming { pub from: Block, pub side: usize, pub raises: bool, pub value: Value }
+pub struct Incoming { pub from: Block, pub side: usize, pub raises: bool, pub value: Value, /** The parameter. */ pub to: Value }
 
 pub struct Classifier<'a> {
     pub func: &'a Func,
@@ -159,7 +159,8 @@ impl Classifier<'_> {
                 for (k, v) in to.args.iter().enumerate() {
                     let at = k + edge.skip();
                     self.uses.entry(*v).or_default().push(Use::Passed { to: to.block, at });
-                    self.incoming.entry(func.block(to.block).params[at]).or_default().push(Incoming { from: b, side: this, raises, value: *v });
+                    let param = func.block(to.block).params[at];
+                    self.incoming.entry(param).or_default().push(Incoming { from: b, side: this, raises, value: *v, to: param });
                 }
             });
         }
@@ -300,9 +301,10 @@ impl Classifier<'_> {
                 let behind = |i: Inst| self.func.inst(i).result.and_then(|v| self.defs.block(v)).is_some_and(|b| self.is_behind(b, gates));
                 let operates = reads[j].operations.iter().chain(&reads[j].choices).find(|o| behind(o.0));
                 if let Some((i, _)) = operates { return Err(self.needs_earlier(self.func.inst(*i).loc)); }
-                let with = reads[j].fresh.iter().filter(|f| self.is_gated(f, gates)).count();
+                let with = reads[j].fresh.iter().filter(|f| self.is_gated(f, gates) && gates.iter().any(|g| self.is_chosen(f.to, g.0))).count();
                 if with == 0 { continue; }
-                if !matches!(carried[j].kind, Kind::Last { .. }) || with != reads[j].fresh.len() { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
+                // Of several places where the best changes, each would have to change what follows.
+                if reads[k].comparisons.len() > 1 || !matches!(carried[j].kind, Kind::Last { .. }) || with != reads[j].fresh.len() { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
                 carried[j].kind = Kind::Follow { leader: k };
             }
             // Of several equal ones the last counts: then a piece that found none must say so.

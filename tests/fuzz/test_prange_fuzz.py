@@ -1,0 +1,25 @@
+"""Random parallel loops of fixed seeds: the results of plain Python, to the bit, on 1, 2 and 4 threads."""
+
+import os
+
+import pytest
+
+pytest.importorskip("tierup")
+import prange_fuzz  # noqa: E402
+
+COUNT = 1000 if os.environ.get("TIERUP_TESTS") == "all" else 100
+PART = 50
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, PART))
+def test_parallel_loops_of_fixed_seeds(first):
+    wrong = prange_fuzz.run(first, first + PART)
+    refused = [what for what in wrong.values() if what.startswith("refused")]
+    assert all("[parallel-race]" in what for what in refused) and len(refused) <= PART // 10, refused
+    assert len(refused) == len(wrong), "\n".join(f"seed {s}: {what}\n{prange_fuzz.Program(s).text()}" for s, what in wrong.items() if not what.startswith("refused"))
+
+
+def test_a_wrong_result_is_found():
+    text = "def main(a, b, m, n, s):\n    t = 0\n    for i in prange(n):\n        t += i\n    return (t if prange is range else t + 1,)\n"
+    assert "got" in prange_fuzz.check(0, text)
+    assert prange_fuzz.check(0, text.replace("t + 1", "t")) is None
