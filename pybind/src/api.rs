@@ -168,16 +168,16 @@ fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'s
 }
 
 /// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their order with the earlier ones that each reads, why it is not
-/// parallel or None, and the line of the region that it is part of, where that is another.
+/// parallel or None, the line of the region that it is part of, where that is another, and what its operands must be like.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>, Option<u32>)>> {
+fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>, Option<u32>, Option<&'static str>)>> {
     let (py, core) = (d.py(), core_of(d)?);
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let (Run::Compiled(_), true) = (&o.run, core.options.parallel.any()) else { return Ok(vec![]) };
     let notes = core.parallel_notes(py, &o.args).map_err(|e| e.into_python(py))?;
-    Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial, n.with)).collect())
+    Ok(notes.into_iter().map(|n| (n.place.file, n.place.line, n.steps, n.serial, n.with, n.only)).collect())
 }
 
 /// Threads that parallel loops may use, in all.

@@ -564,6 +564,89 @@ def test_joined_reductions_and_computed_masks_give_the_same_bits_with_any_number
     assert len(seen) == 1, seen
 
 
+COMPREHENSIONS = """
+    @njit(parallel=True)
+    def f(a, n):
+        x = np.array([math.sin(i) * a[i % len(a)] for i in range(n)])
+        y = np.array([v + np.exp(v) for v in x if v > 0])
+        return x, y, (x * y[0]).sum()
+
+    @njit(parallel=True)
+    def g(a, b):
+        t = a * 2.0 + b
+        u = t + 1.0
+        v = t * 3.0
+        c = u - v
+        return u, v, c, c.sum(), t.sum(), np.array([q * 2 for q in c]).mean()
+
+    seen = []
+    for n in (0, 1, 100, 40_000):
+        a = np.cos(np.arange(n + 3.0))
+        seen += [f(a, n + 2), g(a, a + 1)]
+        for got, want in zip(seen[-1], g.py_func(a, a + 1)):
+            assert np.array_equal(got, want), n
+    import hashlib
+    print(hashlib.sha256(repr([[np.asarray(x).tobytes() for x in s] for s in seen]).encode()).hexdigest())
+"""
+
+
+def test_comprehensions_and_neighbours_give_the_same_bits_at_any_number_of_threads_and_in_any_tier():
+    seen = {run(COMPREHENSIONS, threads) for threads in (1, 2, 3, 8)}
+    seen |= {run(COMPREHENSIONS, 4, TIERUP_TIER=tier) for tier in ("0", "1")}
+    assert len(seen) == 1
+
+
+def test_the_report_says_what_was_joined_and_why_the_rest_was_not():
+    run("""
+        def drop(xs):
+            return xs.pop()
+
+        @njit(parallel=True)
+        def f(a, b, m, z, xs):
+            t = a * 2.0 + b
+            u = t + 1.0
+            v = t * 3.0
+            c = a * b
+            s = c.sum()
+            w = np.array([x * 2 for x in a])
+            y = np.array([drop(xs) for _ in range(2)])
+            p = a.prod()
+            q = (a + 1).prod()
+            k = m.argmin(axis=0)
+            l = m.argmax()
+            o = np.nanargmin(a)
+            r = z.sum()
+            d = np.dot(a, m)
+            e = m[:, ::2].sum()
+            x = np.array([xs.pop() for _ in range(1)])
+            return u, v, c, s, w, y, p, q, k, l, o, r, d, e, x
+
+        f(np.ones(4), np.ones(4), np.ones((4, 4)), np.ones(3) + 1j, [1.0, 2.0, 3.0])
+        report = f.parallel_report()
+        first = f.__code__.co_firstlineno
+        notes = {}
+        for a in report.arrays:
+            notes.setdefault(a["line"] - first - 1, []).append(a)
+        def at(k):
+            return [(", ".join(n for n, _ in a["steps"]), a["parallel"], a["why"] or a["only"], a["with"] and a["with"] - first - 1) for a in notes[k]]
+        assert at(3) == [("mul, add, add, mul", True, None, None)], at(3)
+        assert at(2) == [("add", True, None, 3)], at(2)
+        assert 1 not in notes
+        assert at(5) == [("mul, sum", True, None, None)] and at(4) == [("mul", True, None, 5)], (at(4), at(5))
+        assert ("comprehension", True, None, None) in at(6) and ("comprehension", False, "its iterations do more than compute, and run in order", None) in at(7)
+        assert at(8) == [("prod", False, "floats are multiplied in order", None)]
+        assert at(9) == [("add", True, None, None), ("prod", False, "floats are multiplied in order", None)]
+        assert at(10) == [("argmin", False, "positions along the first axis are found by one thread", None)]
+        assert at(11) == [("argmax", False, "positions in an array of several dimensions are found by one thread", None)]
+        assert at(12) == [("nanargmin", False, "what is NaN is left out one element after the other", None)]
+        assert at(13) == [("sum", False, "the parts of a complex sum would not add up to the same bits", None)]
+        assert at(14) == [("dot", True, "where there are 128 columns or more", None)]
+        assert [n for n in at(15) if n[0] == "sum"] == [("sum", True, "where its rows lie side by side, for floats are added up in order", None)]
+        assert [(l["line"] - first - 1, l["why"]) for l in report.loops if not l["parallel"]] == [(16, "an iteration of the comprehension may need what another one does")], report.loops
+        assert "<svg" in report._repr_html_()
+    """)
+
+
 def test_diagnostics_have_numbas_levels(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(HEAD + textwrap.dedent("""

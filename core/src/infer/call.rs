@@ -440,9 +440,10 @@ impl Solver<'_, '_> {
         sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
         let function = Source::Value(args[0]);
         sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
+        let careful = registry::get(id).is_some_and(|f| f.careful);
         for s in &sources {
             let t = self.source_arg(s)?.ty;
-            if crate::types::promote::runs_generator(t) {
+            if !careful && crate::types::promote::runs_generator(t) {
                 return Err(Diagnostic::new(Code::ParallelRace, "the iterations of this prange loop advance a generator that they share").help("make a list of what it gives before the loop"));
             }
         }

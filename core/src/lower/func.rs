@@ -14,6 +14,7 @@ use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::Body;
+use crate::ops::parallel::Together;
 use crate::ops::ufunc::Chain;
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
@@ -80,7 +81,7 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
 }
 
 /// Whether an instance, or something that it calls, draws random numbers.
-fn draws(session: &Session<'_>, id: InstanceId) -> bool {
+pub fn draws(session: &Session<'_>, id: InstanceId) -> bool {
     let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if op.paths.iter().any(|p| crate::ops::random::is_drawn(p)));
     let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {
@@ -365,6 +366,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
     /// Steps in one loop: each but the last adds to the chain, which the last one runs.
     fn fused(&mut self, fused: &Fused, node: &InstNode, ret: Type) -> Result<Val> {
         let mut chain = Chain::default();
+        let several = fused.steps.iter().any(|s| s.made);
+        let ret = if several { fused.steps.last().map_or(ret, |s| s.ty) } else { ret };
         for (k, step) in fused.steps.iter().enumerate() {
             let (mut args, mut types, mut consts) = (vec![], vec![], vec![]);
             chain.operands.clear();
@@ -382,7 +385,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 consts.push(c);
                 chain.operands.push(from);
             }
-            if k + 1 < fused.steps.len() {
+            if k + 1 < fused.steps.len() || several && step.op.lazy.is_none() {
                 chain.step(&mut self.cx, step.op, &args, &types, &consts, step.ty)?;
                 continue;
             }
@@ -392,12 +395,21 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 (_, Some((operand, emit))) => {
                     let array = types[operand].as_array().ok_or_else(|| Diagnostic::internal("elements of no array"))?;
                     let shape = chain.operands[operand].take().ok_or_else(|| Diagnostic::internal("elements without a shape"))?.1;
-                    emit(&mut self.cx, &call, &Elements { lazy: chain.lazy, shape, dtype: array.dtype, layout: array.layout })
+                    let elements = Elements { lazy: chain.lazy, shape, dtype: array.dtype, layout: array.layout, kept: None };
+                    if !several { return emit(&mut self.cx, &call, &elements); }
+                    let (made, sum) = crate::ops::reduce::emit_keeping(&mut self.cx, &call, elements)?;
+                    Ok([made, sum].concat())
                 }
                 (Body::Lir(..) | Body::Py(_), None) => Err(Diagnostic::internal(format!("{} takes no elements", step.op.name()))),
             };
         }
-        Err(Diagnostic::internal("nothing was fused"))
+        let last = fused.steps.len().checked_sub(1).ok_or_else(|| Diagnostic::internal("nothing was fused"))?;
+        let mut wanted = vec![];
+        for (k, step) in fused.steps.iter().enumerate().filter(|(k, s)| s.made || *k == last) {
+            let (Some(shape), Some(array)) = (step.shape, step.ty.as_array()) else { return Err(Diagnostic::internal("an array without a shape")) };
+            wanted.push((k, self.val(node.args[shape as usize])?, array.layout));
+        }
+        Ok(chain.lazy.arrays(&mut self.cx, &wanted)?.iter().flat_map(|a| a.pack()).collect())
     }
 
     fn call_instance(&mut self, id: InstanceId, node: &InstNode) -> Result<Val> {
@@ -415,7 +427,10 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let mut all = vec![];
         for a in args { all.extend(self.val(*a)?); }
         let (range, ty, bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
-        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty, bound), draws(self.session, id), t.ret)
+        let alone = self.session.at(id).func.careful && !super::pure::is_pure(self.session, id);
+        if self.session.at(id).func.careful { self.cx.pieces.note_comprehension(self.func, node, alone); }
+        let how = if alone { Together::Alone } else if draws(self.session, id) { Together::Drawing } else { Together::Plain };
+        crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty, bound), how, t.ret)
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

@@ -9,7 +9,8 @@ use crate::lir::explain::Place;
 use crate::ops::array::OF_SHAPE;
 use crate::ops::{Body, Effect, OpDef, Own, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
-use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Loc, Op, Value};
+use crate::ops::kernel::Reduce;
+use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Joined, Loc, Op, Parts, Value};
 use crate::types::{Int, Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use std::sync::Arc;
 /// Longer chains and loops over more arrays gain nothing more: values no longer fit into registers.
 const MOST_STEPS: usize = 24;
 const MOST_ARRAYS: usize = 10;
+/// Arrays that a loop makes beside its result.
+const MOST_MADE: usize = 4;
 
 pub fn fuse(func: &mut Func, session: &Session<'_>) {
     let steps = func.insts.iter().filter(|n| step(func, n).is_some()).count();
@@ -132,6 +135,9 @@ fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
     Some(op)
 }
 
+/// Whether an operation is an elementary function.
+fn is_slow(op: &OpDef) -> bool { op.kernel.is_some_and(|k| k.is_slow()) }
+
 /// Which operands of the last operation of a chain may be steps.
 fn roots(func: &Func, node: &InstNode) -> Vec<usize> {
     let Op::Apply(op) = node.op else { return vec![] };
@@ -191,29 +197,53 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// What can be computed in the loop of the instruction at `at`, in the order of the block.
-    fn absorb(&mut self, b: Block, at: usize, operands: &[usize]) -> Vec<Inst> {
+    /// What can be computed in the loop of the instruction at `at`, in the order of the block, and whether somebody else wants it as an array.
+    fn absorb(&mut self, b: Block, at: usize, operands: &[usize]) -> Vec<(Inst, bool)> {
         let insts = self.func.block(b).insts.clone();
         let root = self.func.inst(insts[at]).clone();
         // How often the members of the chain read each value.
         let mut wanted: HashMap<Value, u32> = HashMap::new();
         for k in operands { if let Some(v) = root.args.get(*k) { *wanted.entry(*v).or_default() += 1; } }
-        let (mut taken, mut arrays) = (vec![], root.args.len());
+        let (mut taken, mut arrays, mut made) = (vec![], root.args.len(), 0);
+        // What is read on the way: such arrays must be there before the loop.
+        let mut read_before: HashSet<Value> = HashSet::new();
+        // A handler may read whatever is made before the exception, by its name alone.
+        let mut handled = root.unwind.is_some();
         for i in insts[..at].iter().rev() {
             let node = self.func.inst(*i).clone();
             let read = node.result.and_then(|r| Some((r, *wanted.get(&r)?)));
             let fits = read.is_some_and(|(r, n)| n + self.shapes.get(&r).map_or(0, |s| s.len() as u32) == self.uses[r.index()]) && taken.len() + 1 < MOST_STEPS;
-            let op = if fits { step(self.func, &node) } else { None };
+            let also = !fits && !handled && made < MOST_MADE && node.result.is_some_and(|r| !read_before.contains(&r)) && self.joins(&root, &node, &wanted);
+            // Elementary functions beside others in a loop that makes several arrays are slow in tier 0.
+            let op = if fits || also { step(self.func, &node).filter(|op| made == 0 || !is_slow(op)) } else { None };
+            handled |= node.unwind.is_some();
             if let Some(op) = op && arrays + node.args.len() <= MOST_ARRAYS + op.spec().params.len() && !self.repeats(op, &node) {
                 arrays += node.args[..ufunc::inputs(op)].iter().filter(|a| self.func.types[a.index()].as_array().is_some()).count() - 1;
                 for a in &node.args[..ufunc::inputs(op)] { *wanted.entry(*a).or_default() += 1; }
-                taken.push(*i);
+                taken.push((*i, also));
+                made += also as usize;
+                arrays += also as usize;
             } else if self.writes(&node) {
                 break;
+            } else {
+                let asks = node.result.is_some() && node.args.first().is_some_and(|a| self.shapes.get(a).is_some_and(|s| s.contains(i)));
+                read_before.extend(node.args[asks as usize..].iter().copied());
             }
         }
         taken.reverse();
         taken
+    }
+
+    /// Whether an array that others read as well is made in the loop of `root`: the one that a sum adds up, or a neighbour that reads the same arrays or is read.
+    fn joins(&self, root: &InstNode, node: &InstNode, wanted: &HashMap<Value, u32>) -> bool {
+        if !self.func.parallel.has(Parts::FUSION) { return false; }
+        let (Some(r), Op::Apply(of)) = (node.result, &root.op) else { return false };
+        let Some(array) = self.func.types[r.index()].as_array() else { return false };
+        let Some(op) = step(self.func, node).filter(|op| !op.converts && !is_slow(op)) else { return false };
+        if of.lazy.is_some() { return array.dtype.is_float() && root.args[0] == r && self.whole_reduction(root) == Some(Reduce::Sum); }
+        let Some(own) = step(self.func, root).filter(|op| !is_slow(op)).and(root.result).and_then(|r| self.func.types[r.index()].as_array()) else { return false };
+        let near = wanted.contains_key(&r) || node.args[..ufunc::inputs(op)].iter().any(|a| wanted.contains_key(a) && self.func.types[a.index()].as_array().is_some());
+        near && (array.ndim, array.layout) == (own.ndim, own.layout)
     }
 
     /// Whether an operation that takes long might be done again and again for the same element, since its operand is probably stretched later.
@@ -261,22 +291,26 @@ impl Pass<'_, '_> {
     }
 
     /// Replaces a chain by one instruction, and its members by what checks their shapes; gives how many instructions were put in front of it.
-    fn rewrite(&mut self, b: Block, root: Inst, taken: &[Inst]) -> usize {
+    fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
         let mut added = 0;
-        let place: HashMap<Value, usize> = taken.iter().enumerate().filter_map(|(k, i)| Some((self.func.inst(*i).result?, k))).collect();
+        let place: HashMap<Value, usize> = taken.iter().enumerate().filter_map(|(k, i)| Some((self.func.inst(i.0).result?, k))).collect();
+        let several = taken.iter().any(|t| t.1);
+        let results: Vec<Value> = taken.iter().filter(|t| t.1).chain([&(root, true)]).filter_map(|t| self.func.inst(t.0).result).collect();
+        let lines: Vec<Joined> = taken.iter().filter(|t| t.1).map(|t| self.func.inst(t.0)).filter_map(|n| if let Op::Apply(op) = n.op { Some(Joined { name: super::pieces::shown(op).into(), loc: n.loc }) } else { None }).collect();
         let mut args: Vec<Value> = vec![];
         let operand = |args: &mut Vec<Value>, v: Value| {
             let k = args.iter().position(|a| *a == v).unwrap_or_else(|| { args.push(v); args.len() - 1 });
             FusedArg::Operand(k as u32)
         };
         let (mut steps, mut shapes) = (vec![], HashMap::new());
-        for i in taken.iter().chain([&root]) {
+        for (i, made) in taken.iter().chain([&(root, false)]) {
             let node = self.func.inst(*i).clone();
             let Op::Apply(op) = node.op else { continue };
             let step_args = node.args.iter().map(|a| match place.get(a) { Some(k) => FusedArg::Step(*k as u32), None => operand(&mut args, *a) }).collect();
             let ty = node.result.map_or_else(Type::none, |r| self.func.types[r.index()]);
-            steps.push(FusedStep { op, args: step_args, ty, shape: None });
-            let (true, Some(result), Some(array)) = (*i != root, node.result, ty.as_array()) else { continue };
+            steps.push(FusedStep { op, args: step_args, ty, shape: None, made: *made });
+            // Of the last step too, where all of the loop's arrays are made in the same way.
+            let (true, Some(result), Some(array)) = (*i != root || several && op.lazy.is_none(), node.result, ty.as_array()) else { continue };
             // The shape keeps the place of the operation.
             let shape = self.func.make_value();
             self.func.types.push(Type::tuple(vec![Type::i64(); array.ndim()]));
@@ -285,6 +319,17 @@ impl Pass<'_, '_> {
             let parts = node.args[..ufunc::inputs(op)].iter().map(|a| shapes.get(a).copied().unwrap_or(*a)).collect();
             self.defs.insert(shape, *i);
             let loc = node.loc;
+            if *i == root {
+                let check = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
+                self.func.insts.push(check);
+                let check = Inst::new(self.func.insts.len() - 1);
+                self.defs.insert(shape, check);
+                let insts = &mut self.func.blocks[b.index()].insts;
+                let at = insts.iter().position(|k| *k == root).unwrap_or(0);
+                insts.insert(at, check);
+                added += 1;
+                continue;
+            }
             self.func.insts[i.index()] = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
             added += self.keep_shape(b, *i, (result, ty, shape), loc);
         }
@@ -294,9 +339,36 @@ impl Pass<'_, '_> {
                 steps[*k].shape = Some(at);
             }
         }
+        if several {
+            for (k, step) in steps.iter_mut().enumerate() {
+                let of = if let Some((i, _)) = taken.get(k) { place.iter().find(|p| *p.1 == k).map(|p| *p.0).filter(|_| step.made && self.func.inst(*i).result.is_some()) } else { results.last().copied() };
+                let Some(FusedArg::Operand(at)) = of.and_then(|v| shapes.get(&v)).map(|s| operand(&mut args, *s)) else { continue };
+                step.shape = Some(at);
+            }
+        }
         let node = &mut self.func.insts[root.index()];
         (node.op, node.args) = (Op::Fused(Arc::new(Fused { steps })), args);
+        if several { self.take_apart(b, root, &results, lines); }
         added
+    }
+
+    /// The results of a loop that makes several arrays, behind it.
+    fn take_apart(&mut self, b: Block, root: Inst, results: &[Value], lines: Vec<Joined>) {
+        let all = self.func.make_value();
+        self.func.types.push(Type::tuple(results.iter().map(|r| self.func.types[r.index()]).collect()));
+        self.uses.push(results.len() as u32);
+        self.defs.insert(all, root);
+        self.func.joined.insert(all, lines);
+        let loc = self.func.inst(root).loc;
+        self.func.insts[root.index()].result = Some(all);
+        let mut at = self.func.block(b).insts.iter().position(|k| *k == root).unwrap_or(0);
+        for (k, r) in results.iter().enumerate() {
+            self.func.insts.push(InstNode { op: Op::Member(k as u32), args: vec![all], result: Some(*r), loc, unwind: None });
+            let i = Inst::new(self.func.insts.len() - 1);
+            self.defs.insert(*r, i);
+            at += 1;
+            self.func.blocks[b.index()].insts.insert(at, i);
+        }
     }
 
     /// Who asks for the shape of an array that is not made gets an array that is nothing but this shape; how many instructions that took.

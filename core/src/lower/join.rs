@@ -30,7 +30,7 @@ impl Pass<'_, '_> {
     }
 
     /// What an instruction computes, if it makes a number of the type of its array out of all elements.
-    fn whole_reduction(&self, node: &InstNode) -> Option<Reduce> {
+    pub fn whole_reduction(&self, node: &InstNode) -> Option<Reduce> {
         let Op::Apply(op) = node.op else { return None };
         let what = match op.name() { "numpy.sum" => Reduce::Sum, "numpy.min" => Reduce::Min, "numpy.max" => Reduce::Max, _ => return None };
         op.lazy?;

@@ -34,7 +34,14 @@ pub struct Step {
 pub struct Lazy { pub arrays: Vec<ArrayVal>, pub steps: Vec<Step> }
 
 /// A chain and the array that its last step would make.
-pub struct Elements { pub lazy: Lazy, pub shape: Vec<Value>, pub dtype: Type, pub layout: Layout }
+pub struct Elements {
+    pub lazy: Lazy,
+    pub shape: Vec<Value>,
+    pub dtype: Type,
+    pub layout: Layout,
+    /// An array that is to hold them afterwards, whatever is done with them.
+    pub kept: Option<ArrayVal>,
+}
 
 impl Lazy {
     /// The place of an array among those that are read.
@@ -56,11 +63,12 @@ impl Lazy {
     /// About how many simple operations an element is.
     pub fn cost(&self) -> i64 { self.steps.iter().map(|s| s.cost).sum::<i64>().max(1) }
 
-    /// One element: what the last step gives, from the addresses of the arrays' elements.
-    pub fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> {
+    /// What each step gives for one element, before it is converted to the type of its array, from the addresses of the arrays' elements.
+    fn compute(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Val>> {
         let mut loaded: Vec<Option<Val>> = vec![None; self.arrays.len()];
         let mut done: Vec<Val> = vec![];
-        for (n, step) in self.steps.iter().enumerate() {
+        let mut converted: Vec<Option<Val>> = vec![None; self.steps.len()];
+        for step in &self.steps {
             let mut vals = vec![];
             for (o, want) in step.operands.iter().zip(&step.types) {
                 vals.push(match o {
@@ -71,13 +79,57 @@ impl Lazy {
                         loaded[*k] = Some(v.clone());
                         cast::cast(cx, &v, dtype, *want)?
                     }
-                    Operand::Step(k) => cast::cast(cx, &done[*k], self.steps[*k].dtype, *want)?,
+                    Operand::Step(k) => {
+                        let before = &self.steps[*k];
+                        let v = match &converted[*k] { Some(v) => v.clone(), None => cast::cast(cx, &done[*k], before.ret, before.dtype)? };
+                        converted[*k] = Some(v.clone());
+                        cast::cast(cx, &v, before.dtype, *want)?
+                    }
                 });
             }
-            let v = (step.emit)(cx, &OpCall { args: &vals, types: &step.types, consts: &step.consts, ret: step.ret, elementwise: true })?;
-            done.push(if n + 1 < self.steps.len() { cast::cast(cx, &v, step.ret, step.dtype)? } else { v });
+            done.push((step.emit)(cx, &OpCall { args: &vals, types: &step.types, consts: &step.consts, ret: step.ret, elementwise: true })?);
         }
-        done.pop().ok_or_else(|| Diagnostic::internal("a chain without steps"))
+        Ok(done)
+    }
+
+    /// One element: what the last step gives, from the addresses of the arrays' elements.
+    pub fn element(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Val> { self.compute(cx, at)?.pop().ok_or_else(|| Diagnostic::internal("a chain without steps")) }
+
+    /// New arrays of what some steps give, each with its shape: in one loop where they have the same one.
+    pub fn arrays(&self, cx: &mut LowerCx<'_>, wanted: &[(usize, Vec<Value>, Layout)]) -> Result<Vec<ArrayVal>> {
+        let mut made: Vec<ArrayVal> = vec![];
+        for (k, shape, layout) in wanted {
+            let owners: Vec<Value> = made.iter().map(|a| a.owner).collect();
+            made.push(cx.guarded(&owners, |cx| ArrayVal::alloc(cx, self.steps[*k].dtype, shape, *layout, false))?);
+        }
+        let owners: Vec<Value> = made.iter().map(|a| a.owner).collect();
+        let store = |cx: &mut LowerCx<'_>, p: Value, done: &[Val], k: usize| {
+            let step = &self.steps[k];
+            let v = cast::cast(cx, &done[k], step.ret, step.dtype)?;
+            store_element(cx, p, step.dtype, &v);
+            Ok(())
+        };
+        let together = |cx: &mut LowerCx<'_>| {
+            let all: Vec<ArrayVal> = self.arrays.iter().chain(&made[1..]).cloned().collect();
+            elementwise(cx, &made[0], &all, self.cost(), &mut |cx, p, at| {
+                let (read, to) = at.split_at(self.arrays.len());
+                let done = self.compute(cx, read)?;
+                for (p, (k, ..)) in std::iter::once(&p).chain(to).zip(wanted) { store(cx, *p, &done, *k)?; }
+                Ok(())
+            })
+        };
+        let apart = |cx: &mut LowerCx<'_>| {
+            for (out, (k, ..)) in made.iter().zip(wanted) {
+                elementwise(cx, out, &self.arrays, self.cost(), &mut |cx, p, at| { let done = self.compute(cx, at)?; store(cx, p, &done, *k) })?;
+            }
+            Ok(())
+        };
+        let same = same_shapes(cx, &made[0].shape, &made[1..]);
+        cx.guarded(&owners, |cx| match same {
+            None => together(cx),
+            Some(same) => cx.if_else(same, |cx| together(cx).map(|()| vec![]), |cx| apart(cx).map(|()| vec![])).map(|_| ()),
+        })?;
+        Ok(made)
     }
 }
 
@@ -89,10 +141,11 @@ impl Elements {
         cast::cast(cx, &v, ret, self.dtype)
     }
 
-    /// A new array of the elements.
+    /// A new array of the elements, or the one that is to hold them.
     pub fn array(&self, cx: &mut LowerCx<'_>) -> Result<ArrayVal> {
-        let out = ArrayVal::alloc(cx, self.dtype, &self.shape, self.layout, false)?;
-        cx.guarded(&[out.owner], |cx| elementwise(cx, &out, &self.lazy.arrays, self.lazy.cost(), &mut |cx, p, at| {
+        let out = match &self.kept { Some(kept) => kept.clone(), None => ArrayVal::alloc(cx, self.dtype, &self.shape, self.layout, false)? };
+        let own: Vec<Value> = if self.kept.is_some() { vec![] } else { vec![out.owner] };
+        cx.guarded(&own, |cx| elementwise(cx, &out, &self.lazy.arrays, self.lazy.cost(), &mut |cx, p, at| {
             let v = self.element(cx, at)?;
             store_element(cx, p, self.dtype, &v);
             Ok(())

@@ -18,6 +18,7 @@ pub mod join;
 pub mod lazy;
 pub mod ownership;
 pub mod pieces;
+pub mod pure;
 pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};
@@ -64,7 +65,7 @@ pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Opti
             let serial = if loops || inside.iter().any(|n| n.serial.is_none()) { None } else { inside.first().and_then(|n| n.serial) };
             if inside.is_empty() && !loops { continue; }
             let name = session.at(callee).func.name.trim_end_matches('_').to_owned();
-            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial, with: None });
+            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial, with: None, only: None });
         }
     }
     Ok(out)

@@ -12,6 +12,7 @@ use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
 use crate::ops::{self, Body, Effect, OpDef, Own, parallel, ufunc};
 use crate::ssa::{self, FusedArg, Parts};
+use crate::types::{Const, Layout};
 use std::collections::HashMap;
 
 /// What of a function runs in parallel.
@@ -39,6 +40,8 @@ pub struct Note {
     pub serial: Option<&'static str>,
     /// The line of the region that it is part of, where that stands elsewhere.
     pub with: Option<u32>,
+    /// What its operands must be like, where that shows only at run time.
+    pub only: Option<&'static str>,
 }
 
 /// The operation of an instruction, the last one of a chain, and the chain.
@@ -49,7 +52,7 @@ fn operation(node: &ssa::InstNode) -> Option<(&'static OpDef, Option<&ssa::Fused
 }
 
 /// An operation's name as reports have it.
-fn shown(op: &OpDef) -> String { op.name().trim_start_matches("operator.").trim_start_matches("numpy.").trim_start_matches("array.").to_owned() }
+pub fn shown(op: &OpDef) -> String { op.name().trim_start_matches("operator.").trim_start_matches("numpy.").trim_start_matches("array.").to_owned() }
 
 /// Why an operation does not run in parallel; none where there is nothing to say, since it does not pass over an array.
 fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted: bool) -> Option<&'static str> {
@@ -71,6 +74,33 @@ fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted:
         n if n.starts_with("random.") && makes => "the numbers of a stream come one after the other",
         _ => return None,
     })
+}
+
+/// What becomes of an operation whose kernel may divide itself, but does not always: why never, or where.
+enum Divides { Always, Never(&'static str), Where(&'static str) }
+
+fn divides(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, chain: Option<&ssa::Fused>) -> Divides {
+    let operand = |k: usize| match chain.and_then(|c| c.steps.last()) {
+        None => node.args.get(k).copied(),
+        Some(last) => last.args.get(k).and_then(|a| if let FusedArg::Operand(i) = a { Some(node.args[*i as usize]) } else { None }),
+    };
+    let step = |k: usize| chain.and_then(|c| match c.steps.last()?.args.get(k)? { FusedArg::Step(j) => c.steps[*j as usize].ty.as_array(), FusedArg::Operand(_) => None });
+    let array = |k: usize| operand(k).and_then(|a| func.types[a.index()].as_array()).or_else(|| step(k));
+    let whole = node.result.is_some_and(|r| func.types[r.index()].is_number());
+    let Some(a) = array(0) else { return Divides::Always };
+    let constant = |k: usize| operand(k).and_then(|a| func.insts.iter().find(|n| n.result == Some(a))).and_then(|n| if let ssa::Op::Const(Const::Int(x)) = n.op { Some(x) } else { None });
+    let rounds = node.result.is_some_and(|r| { let t = func.types[r.index()]; t.is_float() || t.is_complex() });
+    match op.name() {
+        "numpy.prod" | "numpy.nanprod" if whole && rounds => Divides::Never("floats are multiplied in order"),
+        "numpy.sum" | "numpy.nansum" if whole && a.dtype.is_complex() => Divides::Never("the parts of a complex sum would not add up to the same bits"),
+        "numpy.sum" | "numpy.nansum" if whole && rounds && a.layout == Layout::A && a.ndim > 1 => Divides::Where("where its rows lie side by side, for floats are added up in order"),
+        "numpy.nanargmin" | "numpy.nanargmax" => Divides::Never("what is NaN is left out one element after the other"),
+        "numpy.argmin" | "numpy.argmax" if a.ndim > 1 && whole => Divides::Never("positions in an array of several dimensions are found by one thread"),
+        "numpy.argmin" | "numpy.argmax" if a.ndim > 1 && constant(1).is_some_and(|x| x == 0 || x == -i64::from(a.ndim)) => Divides::Never("positions along the first axis are found by one thread"),
+        "operator.matmul" | "numpy.matmul" | "numpy.dot" if a.ndim == 1 && array(1).is_some_and(|b| b.ndim == 2) => Divides::Where("where there are 128 columns or more"),
+        "operator.matmul" | "numpy.matmul" | "numpy.dot" if a.ndim == 2 && array(1).is_some_and(|b| b.ndim == 1) => Divides::Where("where there are 128 rows or more"),
+        _ => Divides::Always,
+    }
 }
 
 /// Elements, times what each of them costs, that are done before a region would have begun.
@@ -101,6 +131,12 @@ impl Pieces {
         if self.wanted { crate::ops::kernel::IN_PIECES } else { 0 }
     }
 
+    /// Notes what became of a comprehension.
+    pub fn note_comprehension(&mut self, func: &ssa::Func, node: &ssa::InstNode, alone: bool) {
+        let (span, serial) = (func.span(user_place(func, node.loc).0), alone.then_some("its iterations do more than compute, and run in order"));
+        self.notes.push(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![("comprehension".into(), vec![])], serial, with: None, only: None });
+    }
+
     /// Notes what became of the operation that has just been lowered, if it is one that somebody would ask about.
     pub fn note(&mut self, func: &ssa::Func, node: &ssa::InstNode) {
         if !self.parts.any() { return; }
@@ -113,11 +149,19 @@ impl Pieces {
         let serial = if self.used { None } else { match why_alone(func, op, node, self.wanted) { Some(why) => Some(why), None => return } };
         let place = |loc| { let span = func.span(loc); Place { file: span.file.to_string(), line: span.line } };
         let joined = node.result.and_then(|r| func.joined.get(&r)).map_or(&[][..], |j| j);
-        if !joined.is_empty() { steps = joined.iter().map(|j| (j.name.to_string(), vec![])).collect(); }
+        if !joined.is_empty() && chain.is_none() { steps = joined.iter().map(|j| (j.name.to_string(), vec![])).collect(); }
         for j in joined.iter().filter(|j| place(j.loc) != place(loc)) {
-            self.notes.push(Note { place: place(j.loc), steps: vec![(j.name.to_string(), vec![])], serial, with: Some(place(loc).line) });
+            self.notes.push(Note { place: place(j.loc), steps: vec![(j.name.to_string(), vec![])], serial, with: Some(place(loc).line), only: None });
         }
-        self.notes.push(Note { place: place(loc), steps, serial, with: None });
+        // What a reduction in a chain reads is made in parallel, even where the reduction is not.
+        let divides = if serial.is_some() || chain.is_some_and(|c| c.steps.iter().any(|s| s.made)) { Divides::Always } else { divides(func, op, node, chain) };
+        let (serial, only) = match divides { Divides::Always => (serial, None), Divides::Never(why) => (Some(why), None), Divides::Where(what) => (None, Some(what)) };
+        if chain.is_some() && let Divides::Never(_) = divides && let Some(last) = steps.pop() {
+            self.notes.push(Note { place: place(loc), steps: vec![(last.0, vec![])], serial, with: None, only });
+            self.notes.push(Note { place: place(loc), steps, serial: None, with: None, only: None });
+            return;
+        }
+        self.notes.push(Note { place: place(loc), steps, serial, with: None, only });
     }
 }
 

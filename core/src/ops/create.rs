@@ -39,6 +39,7 @@ pub static OPS: &[OpDef] = &[
         Ok(a.pack())
     })).raises().reads().doc("A new array like another with every element `fill_value`."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).raises().reads().doc("A new array from an array, a number or nested sequences."),
+    OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_copied")).only_if(|a| a[0].ty.as_array().is_some() && a.get(3).is_some_and(|c| c.konst.as_ref().is_some_and(|k| k.truth()))).raises().reads().doc("A copy, where one is asked for."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).raises().reads().owned_by(kept).doc("The array itself where it fits, else a new one."),
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).doc("The array in Fortran order, copied where needed."),

@@ -18,7 +18,8 @@ crate::runtime_fns! {
     /// Helpers of parallel loops.
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
-    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers, each piece has streams of its own.
+    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers (1), each piece has streams of its own; where
+    /// it is 2 this thread runs all pieces in order.
     /// Each piece has `own` elements to itself, which limits how many there are.
     /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
@@ -66,6 +67,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.with_lesser_bins"], "w, mine, h, part", Body::Py("bins.with_lesser")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
     OpDef::new(&["parallel.with_greater_bins"], "w, mine, h, part", Body::Py("bins.with_greater")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
     OpDef::new(&["parallel.size"], "h", Body::Lir(size_rule, emit_size)).reads().doc("How many elements an array or a list has."),
+    OpDef::new(&["parallel.sequence"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |cx, c| { cx.retain(&c.args[0], c.types[0]); Ok(c.args[0].clone()) })).only_if(is_sequence).raises().reads().doc("What a comprehension goes through, with elements in places."),
+    OpDef::new(&["parallel.sequence"], "x", Body::Py("bins.as_list")).only_if(|a| !is_sequence(a)).raises().reads().doc("The same for what gives its elements once."),
+    OpDef::new(&["parallel.indices"], "x", Body::Py("bins.indices")).raises().reads().doc("The places of a sequence."),
     OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),
 ];
 
@@ -93,6 +97,11 @@ fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Array(_) => super::create::like_type(t),
         _ => return Err(no_match("a product in a prange loop", args)),
     }))
+}
+
+/// Whether a value has elements of one type in places.
+fn is_sequence(args: &[Arg]) -> bool {
+    match args[0].ty.kind() { Kind::Array(a) => a.ndim > 0, Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) => true, _ => false }
 }
 
 fn is_list(args: &[Arg]) -> bool { matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_)) }
@@ -159,8 +168,12 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
+/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Together { Plain = 0, Drawing = 1, Alone = 2 }
+
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
-pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), draws: bool, ret: Type) -> Result<Val> {
+pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), how: Together, ret: Type) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let ((range, range_ty, own), (args, types)) = (range, args);
     let step = match *range_ty { Kind::Range(Some(s)) => cx.b.i64(s), _ => range[2] };
@@ -168,9 +181,10 @@ pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]
     let count = cx.b.i64(args.len() as i64);
     let (bytes, mask) = if *ret == Kind::None { (-1, 0) } else { ret.element_layout() };
     let (bytes, mask) = (cx.b.i64(bytes), cx.b.i64(mask));
-    let draws = cx.b.bool(draws);
+    let draws = cx.b.iconst(Ty::I8, how as i64);
     let mut shared = vec![];
-    types.iter().for_each(|t| mark_lists(*t, &mut shared));
+    // A loop that runs alone may do with its lists what it likes.
+    if how != Together::Alone { types.iter().for_each(|t| mark_lists(*t, &mut shared)); }
     let lists = cx.b.i64(shared.iter().take(64).enumerate().fold(0, |mask, (k, is)| mask | i64::from(*is) << k));
     let list = cx.helper_value(&parallel_region, &[word, range[0], range[1], step, slots, count, draws, lists, own, bytes, mask]);
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })

@@ -371,8 +371,9 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let in_memory = |cx: &mut LowerCx<'_>| {
         let made = e.array(cx)?;
         let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
-        let r = cx.guarded(&[made.owner], |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
-        cx.b.helper(&super::object::obj_release, &[made.owner]);
+        let own: Vec<Value> = if e.kept.is_some() { vec![] } else { vec![made.owner] };
+        let r = cx.guarded(&own, |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
+        release_all(cx, &own);
         Ok(r)
     };
     let all = matches!(axes_of(&args[1], "axis")?, Axes::All) && !args[args.len() - 1].flag("keepdims")?;
@@ -398,6 +399,16 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     };
     match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
 }
+
+/// The sum of elements that somebody else wants as an array: that, and the sum.
+pub fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Result<(Val, Val)> {
+    let kept = ArrayVal::alloc(cx, e.dtype, &e.shape, e.layout, false)?;
+    e.kept = Some(kept.clone());
+    let sum = cx.guarded(&[kept.owner], |cx| emit_lazy(cx, c, &e, Reduce::Sum))?;
+    Ok((kept.pack(), sum))
+}
+
+fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) { for o in owners { cx.b.helper(&super::object::obj_release, &[*o]); } }
 
 /// Puts elements, as `ty`, together one after the other; for operations that do not depend on the order.
 fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, ty: Type, start: Value, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
@@ -448,6 +459,7 @@ fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value
     cx.if_else(few, |cx| cx.for_range(n, &[zero], |cx, i, state| {
         let at = Stream::at(streams, cx, i);
         let x = e.element(cx, &at)?;
+        if let Some(kept) = &e.kept { let p = element_of(cx, kept, i); cx.b.store(x[0], p, 0, Alias::Array); }
         Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
     }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n) } else { let zero = cx.b.i64(0); sum_of_blocks(cx, e, streams, zero, n) })
 }
@@ -478,7 +490,13 @@ fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Va
     Ok(vec![if single { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
 }
 
-/// Block after block of `n` elements from `begin` on into a buffer, and blocks in a tree that the run-time keeps.
+/// The address of an element of an array without gaps, by its place in memory.
+fn element_of(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Value {
+    let off = cx.b.bin_imm(Op::Imul, i, a.ty.itemsize());
+    cx.b.ptr_add(a.data, off)
+}
+
+/// Block after block of `n` elements from `begin` on into a buffer (or where they are to stay), and blocks in a tree that the run-time keeps.
 fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
@@ -490,13 +508,14 @@ fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: 
     let last = cx.for_range(blocks, &[begin, zero], |cx, _, carried| {
         let first = carried[0];
         let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];
+        let (buffer, alias) = match &e.kept { Some(kept) => (element_of(cx, kept, first), Alias::Array), None => (buffer, Alias::Stack) };
         cx.for_range(len, &[], |cx, i, _| {
             let place = cx.b.bin(Op::Iadd, first, i);
             let at = Stream::at(streams, cx, place);
             let x = e.element(cx, &at)?;
             let off = cx.b.bin_imm(Op::Imul, i, item);
             let p = cx.b.ptr_add(buffer, off);
-            cx.b.store(x[0], p, 0, Alias::Stack);
+            cx.b.store(x[0], p, 0, alias);
             Ok(vec![])
         })?;
         let step = cx.b.i64(item);

@@ -91,6 +91,8 @@ pub struct FusedStep {
     pub ty: Type,
     /// Which operand of the instruction is the shape of its result, where the last step asks.
     pub shape: Option<u32>,
+    /// Its result is wanted as an array too: the instruction gives a tuple of these arrays, and last what the last step gives.
+    pub made: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +182,8 @@ pub struct Func {
     pub is_generator: bool,
     /// What of it runs in parallel.
     pub parallel: super::Parts,
+    /// The body of a parallel loop whose iterations run one after the other where they do anything but compute.
+    pub careful: bool,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,

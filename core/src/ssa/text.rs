@@ -84,6 +84,7 @@ impl Display for Op {
                     let args: Vec<String> = step.args.iter().map(|a| match a { FusedArg::Operand(k) => format!("arg{k}"), FusedArg::Step(k) => format!("step{k}") }).collect();
                     write!(f, "({}) {}", args.join(", "), step.ty)?;
                     if let Some(k) = step.shape { write!(f, " shape arg{k}")?; }
+                    if step.made { write!(f, " made")?; }
                     write!(f, " |")?;
                 }
                 write!(f, " }}")
@@ -329,11 +330,13 @@ impl<'a> Parser<'a> {
                 args.push(if self.c.peek("step") { FusedArg::Step(self.c.entity("step")?) } else { FusedArg::Operand(self.c.entity("arg")?) });
                 self.c.eat(",");
             }
-            let (ty, shape) = { let text = self.c.until(&['|'])?.trim_end(); text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
+            let text = self.c.until(&['|'])?.trim_end();
+            let (text, made) = text.strip_suffix(" made").map_or((text, false), |t| (t, true));
+            let (ty, shape) = { text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
             let ty = crate::types::parse::parse(ty.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
             let shape = shape.map(|k| k.trim().parse().map_err(|_| self.c.error("the number of an operand"))).transpose()?;
             self.c.expect("|")?;
-            steps.push(FusedStep { op, args, ty, shape });
+            steps.push(FusedStep { op, args, ty, shape, made });
         }
         Ok(Op::Fused(Arc::new(Fused { steps })))
     }
@@ -385,9 +388,9 @@ mod tests {
         let row = |path: &str| crate::ops::lookup(path)[0];
         let array = Type::array(Type::f64(), 1, crate::types::Layout::C);
         let steps = vec![
-            FusedStep { op: row("operator.sub"), args: vec![FusedArg::Operand(0), FusedArg::Operand(1)], ty: array, shape: None },
-            FusedStep { op: row("numpy.multiply"), args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)], ty: array, shape: Some(3) },
-            FusedStep { op: row("numpy.sum"), args: vec![FusedArg::Step(1), FusedArg::Operand(2)], ty: Type::f64(), shape: None },
+            FusedStep { op: row("operator.sub"), args: vec![FusedArg::Operand(0), FusedArg::Operand(1)], ty: array, shape: None, made: false },
+            FusedStep { op: row("numpy.multiply"), args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)], ty: array, shape: Some(3), made: true },
+            FusedStep { op: row("numpy.sum"), args: vec![FusedArg::Step(1), FusedArg::Operand(2)], ty: Type::f64(), shape: None, made: false },
         ];
         for op in [Op::Fused(Arc::new(Fused { steps })), Op::Fused(Arc::new(Fused { steps: vec![] })), Op::Broadcast] {
             let text = op.to_string();

@@ -168,8 +168,8 @@ class ParallelReport:
         for i in range(len(overloads)):
             if signature is not None and not _same(overloads[i][0], signature):
                 continue
-            for file, line, steps, serial, region in _tierup.parallel_arrays(dispatcher, i):
-                found[file, line, repr(steps), serial, region] = {"file": file, "line": line, "parallel": serial is None, "why": serial, "steps": steps, "with": region}
+            for file, line, steps, serial, region, only in _tierup.parallel_arrays(dispatcher, i):
+                found[file, line, repr(steps), serial, region] = {"file": file, "line": line, "parallel": serial is None, "why": serial, "steps": steps, "with": region, "only": only}
         self.arrays = sorted(found.values(), key=lambda a: (a["file"], a["line"], not a["parallel"]))
         self.compiled = bool(overloads)
         self._dispatcher = dispatcher
@@ -186,6 +186,8 @@ class ParallelReport:
         for a in self.arrays:
             names = [name for name, _ in a["steps"]]
             what = "in parallel: " + ", ".join(names) if a["parallel"] else f"{', '.join(names)}: not in parallel, {a['why']}"
+            if a["only"]:
+                what += f", {a['only']}"
             if a["with"] is not None:
                 what += f", in the pass of line {a['with']}"
             yield a["file"], a["line"], what + (f" (one loop over {len(names)} operations)" if len(names) > 1 else "")

@@ -37,7 +37,7 @@ impl Helpers for Native {
                 let cell = &*word.cast::<Cell>();
                 let out = if list.is_null() { None } else { Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 }) };
                 let args = std::slice::from_raw_parts(args.cast::<u64>(), count as usize);
-                Job { cell, grid, args, out, seed: (draws != 0).then(crate::random::state::region_seed), interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
+                Job { cell, grid, args, out, seed: (draws == 1).then(crate::random::state::region_seed), alone: draws == 2, interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
             };
             // SAFETY: slots that are marked hold live lists, which the caller keeps.
             let _held = unsafe { Held::new(job.args, lists as u64) };

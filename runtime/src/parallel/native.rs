@@ -35,7 +35,7 @@ unsafe fn pieces(ctx: Ctx, n: i64, elements: i64, seed: Option<u64>, body: &(dyn
     // An element that is read from memory takes about a third of a nanosecond.
     let cost = (elements.max(1) as u128 * COST_UNIT / 3).clamp(1, u64::MAX as u128) as u64;
     let cell = Cell::fixed(enter as *mut u8, cost);
-    let job = Job { cell: &cell, grid: Grid::new(0, n, 1, 0), args: &[0, 0, (&raw const body) as usize as u64], out: None, seed, interp: None };
+    let job = Job { cell: &cell, grid: Grid::new(0, n, 1, 0), args: &[0, 0, (&raw const body) as usize as u64], out: None, seed, alone: false, interp: None };
     // SAFETY: the context is this thread's; the entry takes what the slots hold.
     unsafe { region::run(&job, ctx) }
 }

@@ -67,6 +67,8 @@ pub struct Job<'a> {
     pub out: Option<Out>,
     /// What the random numbers of its pieces are derived from, where it draws any.
     pub seed: Option<u64>,
+    /// This thread runs all pieces, in order.
+    pub alone: bool,
     /// Where the body is interpreted.
     pub interp: Option<*const Interp<'static>>,
 }
@@ -136,7 +138,7 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     let _unlocked = crate::random::Unlocked::begin();
     let pieces = job.grid.pieces;
     if pieces == 0 { return Ok(()); }
-    let threads = settings::threads();
+    let threads = if job.alone { 1 } else { settings::threads() };
     let mut slots = job.args.to_vec();
     let mut at = 0;
     let cost = job.cell.cost.load(Ordering::Relaxed);

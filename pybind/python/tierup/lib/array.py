@@ -130,3 +130,7 @@ def of_sequence_5(f, a, b, c, d, e):
 
 def of_sequence_6(f, a, b, c, d, e, g):
     return f(np.asarray(a), b, c, d, e, g)
+
+
+def asarray_copied(a, dtype, order, copy):
+    return np.array(a, dtype, order=order)

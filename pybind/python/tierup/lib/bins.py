@@ -109,3 +109,11 @@ def with_greater(w, mine, h, part):
         for k in np.ndindex(h.shape):
             if part[k] > h[k]:
                 w[k] = mine[k]
+
+
+def as_list(x):
+    return [v for v in x]
+
+
+def indices(x):
+    return range(len(x))

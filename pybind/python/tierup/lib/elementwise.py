@@ -114,6 +114,108 @@ def _goes_into(shape, into):
     return True
 
 
+# -- methods -------------------------------------------------------------------------------------------------------------------------------------
+
+
+def reduce(f, identity, array, axis, dtype, out, keepdims, initial, where):
+    if not (isinstance(where, bool) and where):
+        raise NotImplementedError("'where' of reductions is compiled for NumPy's own ufuncs only")
+    x = np.asarray(array)
+    if dtype is not None:
+        return reduce(f, identity, x.astype(dtype), axis, None, out, keepdims, initial, where)
+    if axis is None:
+        if x.ndim > 1 and identity is None:
+            raise ValueError("reduction operation is not reorderable, so at most one axis may be specified")
+        r = _folded(f, identity, initial, np.ravel(x))
+        r = np.full((1,) * x.ndim, r) if keepdims else r
+    elif isinstance(axis, tuple):
+        if len(axis) > 1 and identity is None:
+            raise ValueError("reduction operation is not reorderable, so at most one axis may be specified")
+        r = _over_axes(f, identity, initial, x, axis, keepdims)
+    else:
+        np._reduced_size(x, axis)
+        r = _folded(f, identity, initial, np.moveaxis(x, axis, 0))
+        r = np.expand_dims(np.asarray(r), axis) if keepdims else r
+    return r if out is None else into(out, r)
+
+
+def _over_axes(f, identity, initial, x, axes, keepdims):
+    r = _one_by_one(f, identity, initial, x, axes, 0)
+    return r if keepdims else given(np.squeeze(r, axes))
+
+
+def _one_by_one(f, identity, initial, x, axes, k):
+    if k == len(axes):
+        return x
+    return _one_by_one(f, identity, None, reduce(f, identity, x, axes[k], None, None, True, initial, True), axes, k + 1)
+
+
+def _folded(f, identity, initial, rows):
+    """Put together along the first axis, from left to right, after `initial` or the identity where there is one."""
+    if initial is None and (identity is None or isinstance(identity, str)):
+        if len(rows) == 0:
+            raise ValueError("zero-size array to a reduction operation which has no identity")
+        return _continued(f, _first(f, rows[0]), rows, 1)
+    if initial is None:
+        return _folded(f, None, identity, rows)
+    if rows.ndim == 1:
+        return _continued(f, np._result_dtype(f, rows, rows)(initial), rows, 0)
+    return _continued(f, np.full(rows.shape[1:], initial, np._result_dtype(f, rows, rows)), rows, 0)
+
+
+def _first(f, row):
+    """What the others are put to, in the type of the results."""
+    if isinstance(row, np.ndarray):
+        return row.astype(np._result_dtype(f, row, row))
+    return np._result_dtype(f, row, row)(row)
+
+
+def _continued(f, total, rows, start):
+    for k in range(start, len(rows)):
+        total = f(total, rows[k])
+    return total
+
+
+def accumulate(f, array, axis, dtype, out):
+    if dtype is not None:
+        return accumulate(f, np.asarray(array).astype(dtype), axis, None, out)
+    x = np.asarray(array)
+    if x.ndim == 0:
+        raise TypeError("cannot accumulate on a scalar")
+    np._reduced_size(x, axis)
+    rows = np.moveaxis(x, axis, 0)
+    r = np.array(_first(f, x))
+    to = np.moveaxis(r, axis, 0)
+    for k in range(1, len(rows)):
+        to[k] = f(to[k - 1], rows[k])
+    return r if out is None else into(out, r)
+
+
+def outer(f, A, B):
+    x, y = np.asarray(A), np.asarray(B)
+    return f(x.reshape(x.shape + (1,) * y.ndim), y)
+
+
+def reduceat(f, array, indices, axis, dtype, out):
+    if dtype is not None:
+        return reduceat(f, np.asarray(array).astype(dtype), indices, axis, None, out)
+    x, starts = np.asarray(array), np.asarray(indices)
+    rows = np.moveaxis(x, axis, 0)
+    n = len(rows)
+    for k in range(len(starts)):
+        if starts[k] < 0 or starts[k] >= n:
+            raise IndexError("an index of reduceat is out of range")
+    r = np.empty((len(starts),) + rows.shape[1:], np._result_dtype(f, x, x))
+    for k in range(len(starts)):
+        end = starts[k + 1] if k + 1 < len(starts) else n
+        total = _first(f, rows[starts[k]])
+        for j in range(starts[k] + 1, end):
+            total = f(total, rows[j])
+        r[k] = total
+    r = np.moveaxis(r, 0, axis)
+    return r if out is None else into(out, r)
+
+
 # -- gufuncs -------------------------------------------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,8 @@ pub struct Found {
     /// Blocks of an iteration, handlers inside of it included.
     pub blocks: std::collections::BTreeSet<Block>,
     pub loc: Loc,
+    /// A comprehension: nobody has said that its iterations do not depend on each other.
+    pub careful: bool,
 }
 
 pub enum Look { Nothing, Refused(Loc, &'static str), Found(Box<Found>) }
@@ -43,13 +45,14 @@ pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
         let Some(iter) = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter")) else { continue };
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
-        let Op::Call { keywords } = &call.op else { continue };
-        if !keywords.is_empty() || !is_prange(func, &defs, names, call.args[0]) { continue; }
+        let careful = call.op == Op::Table(super::comprehension::INDICES);
+        let asked = matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_prange(func, &defs, names, call.args[0]));
+        if !careful && !asked { continue; }
         let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { continue };
         let entry = then_to.block;
         let blocks: std::collections::BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
         let found = Found {
-            header: l.header, pre, iter, range, step: call.args.get(3).copied(), next, state, exit: else_to.clone(), blocks, loc,
+            header: l.header, pre, iter, range, step: if careful { None } else { call.args.get(3).copied() }, careful, next, state, exit: else_to.clone(), blocks, loc,
         };
         if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) { return Ok(Look::Refused(loc, "its control flow is unusual")); }
         leaves_early(func, &found)?;
@@ -59,7 +62,7 @@ pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
 }
 
 /// The header's `iter.next` and the place of the iterator among its parameters.
-fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst, usize)> {
+pub fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst, usize)> {
     let block = func.block(header);
     let [next, more] = block.insts[..] else { return None };
     let node = func.inst(next);

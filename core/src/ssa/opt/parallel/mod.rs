@@ -13,6 +13,7 @@
 
 mod best;
 mod bins;
+mod comprehension;
 mod find;
 mod outline;
 mod places;
@@ -21,7 +22,7 @@ mod reduce;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ssa::{Func, Loc, Op};
+use crate::ssa::{Func, Loc, Op, Parts};
 
 /// Where a chain of attributes begins.
 pub enum Root<'a> { Global(&'a str), /** A captured variable of the function. */ Free(u32) }
@@ -53,7 +54,10 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     let mut refused: Vec<Loc> = vec![];
     loop {
         match find::find(func, names, &refused)? {
-            find::Look::Nothing => return Ok(changed),
+            find::Look::Nothing => {
+                if func.parallel.has(Parts::COMPREHENSION) { changed |= comprehensions(func, names); }
+                return Ok(changed);
+            }
             find::Look::Refused(loc, why) => {
                 refused.push(loc);
                 func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None });
@@ -67,6 +71,34 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
             }
         }
     }
+}
+
+/// Makes regions of comprehensions that become arrays; whether there were any. Those that cannot be one stay as they are.
+fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
+    let (mut refused, mut changed) = (vec![], false);
+    loop {
+        let before = func.clone();
+        let Some(loc) = comprehension::rewrite(func, &refused) else { return changed };
+        let made = one_comprehension(func, names, loc);
+        if made {
+            changed = true;
+            cleanup::run(func);
+        } else {
+            *func = before;
+            func.loops.push(LoopNote { loc, serial: Some("an iteration of the comprehension may need what another one does"), shares: vec![], doubts: vec![], body: None });
+        }
+        refused.push(loc);
+    }
+}
+
+fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc) -> bool {
+    // Loops over `prange` that were refused are there still.
+    let refused: Vec<Loc> = func.loops.iter().filter(|l| l.body.is_none()).map(|l| l.loc).collect();
+    let Ok(find::Look::Found(found)) = find::find(func, names, &refused) else { return false };
+    if !found.careful || found.loc != loc { return false; }
+    let Ok(shared) = reduce::classify(func, &found) else { return false };
+    if !shared.carried.is_empty() || shared.lists.len() != 1 || !shared.bins.is_empty() || !shared.doubts.is_empty() { return false; }
+    outline::outline(func, &found, &shared, names).is_ok()
 }
 
 /// A quick look: most functions have no loop over a name that the host would have to be asked about.

@@ -67,7 +67,7 @@ impl<'a> Body<'a> {
             name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
             params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host,
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each would ask anew.
-            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), ..Func::default()
+            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, ..Func::default()
         };
         func.make_block();
         Body {

@@ -324,6 +324,13 @@ impl Classifier<'_> {
         insts.sort();
         for i in insts {
             let node = func.inst(i);
+            let comprehends = |i: Inst| func.inst(i).op == Op::Table("list.append");
+            if comprehends(i) && self.is_outside(node.args[0]) {
+                let list = node.args[0];
+                if !self.uses.get(&list).is_some_and(|u| u.iter().all(|u| matches!(u, Use::Operand(i, 0) if comprehends(*i)))) { return Err(self.needs_earlier(node.loc)); }
+                if !lists.contains(&list) { lists.push(list); }
+                continue;
+            }
             let Op::Attr(name) = &node.op else { continue };
             if !self.is_outside(node.args[0]) || !matches!(&**name, "append" | "extend" | "insert" | "pop" | "remove" | "clear" | "reverse" | "sort") { continue; }
             let called = |v: Value| self.uses.get(&v).is_some_and(|u| u.iter().all(|u| matches!(u, Use::Operand(i, 0) if matches!(func.inst(*i).op, Op::Call { .. }))));

@@ -1,0 +1,59 @@
+//! Whether a function does nothing but compute: what it writes to it has made itself, it draws no random numbers, and nobody can tell in which order its calls ran.
+
+use super::func::draws;
+use crate::infer::session::Session;
+use crate::ops::{Effect, Own};
+use crate::ssa::{Func, InstNode, InstanceId, Op, Value};
+use crate::types::promote::runs_generator;
+use crate::types::{Kind, Type};
+use std::collections::{HashMap, HashSet};
+
+pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool {
+    if draws(session, id) { return false; }
+    let (mut seen, mut todo) = (HashSet::from([id]), vec![id]);
+    while let Some(at) = todo.pop() {
+        let inst = session.at(at);
+        let Some(typed) = inst.typed.as_ref().filter(|_| !inst.func.is_generator) else { return false };
+        let f = &typed.func;
+        let defs: HashMap<Value, &InstNode> = f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| { let n = f.inst(*i); Some((n.result?, n)) }).collect();
+        if !f.blocks.iter().flat_map(|b| &b.insts).all(|i| computes(f, &defs, f.inst(*i))) { return false; }
+        todo.extend(super::callees(f).into_iter().filter(|c| seen.insert(*c)));
+    }
+    true
+}
+
+fn computes(f: &Func, defs: &HashMap<Value, &InstNode>, node: &InstNode) -> bool {
+    match &node.op {
+        Op::Apply(op) => {
+            if node.args.iter().any(|a| runs_generator(f.types[a.index()])) { return false; }
+            let into = matches!(op.body, crate::ops::Body::Ufunc(..)) && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..].iter().any(|a| f.types[a.index()].as_array().is_some());
+            // Looking for Ctrl-C is nobody's business.
+            !into && (op.effect != Effect::Writes || op.name() == "interrupt.poll" || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
+        }
+        Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::Cast | Op::CheckBound { .. } | Op::CallInstance(_) | Op::PushHandled
+        | Op::PopHandled | Op::Retain | Op::Release | Op::Broadcast => true,
+        Op::Region(_) | Op::Yield | Op::Fused(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) => false,
+    }
+}
+
+/// Whether a value is, or is a view of, an array or a list that this function has made.
+fn is_made_here(f: &Func, defs: &HashMap<Value, &InstNode>, mut v: Value) -> bool {
+    for _ in 0..64 {
+        let Some(node) = defs.get(&v) else { return false };
+        match &node.op {
+            Op::Cast | Op::Narrow(_) | Op::CheckBound { .. } => {}
+            Op::Apply(op) => {
+                let types: Vec<Type> = node.args.iter().map(|a| f.types[a.index()]).collect();
+                let made = f.types[v.index()];
+                // What a list gives is not the list's own.
+                let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::ListVar(_)));
+                if (op.own)(&types, made) == Own::Fresh { return op.name() == "list.build" || made.as_array().is_some() && !given; }
+                if made.as_array().is_none() || node.args.first().is_none_or(|a| f.types[a.index()].as_array().is_none()) { return false; }
+            }
+            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::CallInstance(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release
+            | Op::Broadcast | Op::Region(_) | Op::Yield | Op::Fused(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) => return false,
+        }
+        v = node.args[0];
+    }
+    false
+}

@@ -1,0 +1,93 @@
+//! Comprehensions whose list becomes an array, `np.array([f(x) for x in a])`: their loops become loops over positions, which are then taken for loops over `prange`.
+//!
+//! Nobody has said that the iterations may run at the same time. Whether they do anything but compute shows when the body is typed ([`crate::lower::pure`]); where they do, the region runs
+//! its pieces one after the other, as the loop did. So what is found here may be taken for a comprehension too freely: the result is the same.
+
+use super::find::asks_for_next;
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops, uses_of, uses_of_term};
+use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Term, Value};
+
+/// The positions of a sequence, as a range.
+pub const INDICES: &str = "parallel.indices";
+
+/// Rewrites the first such loop that has not been refused; its place.
+pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let defs = Definitions::new(func);
+    for l in &Loops::new(func, &cfg, &doms).all {
+        let Some((next, state)) = asks_for_next(func, &defs, l.header) else { continue };
+        let loc = func.inst(next).loc;
+        if refused.contains(&loc) || func.block(l.header).params.len() != 1 { continue; }
+        let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
+        let [pre] = outside[..] else { continue };
+        let Term::Jump(enter) = &func.block(pre).term else { continue };
+        let Some(iter) = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter") && func.block(pre).insts.contains(i)) else { continue };
+        let Some(more) = (if let Term::Branch { then_to, .. } = &func.block(l.header).term { Some(then_to.block) } else { None }) else { continue };
+        if !makes_an_array(func, &defs, &l.blocks) { continue; }
+        // Nobody reads the element in `for _ in range(n)`.
+        let item = func.block(more).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
+        over_positions(func, pre, iter, more, item);
+        return Some(loc);
+    }
+    None
+}
+
+/// Whether a loop appends to one list and does nothing else with it, which is then what an array is made of.
+fn makes_an_array(func: &Func, defs: &Definitions, blocks: &[Block]) -> bool {
+    let mut lists: Vec<Value> = vec![];
+    for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
+        let node = func.inst(*i);
+        if node.op == Op::Table("list.append") && defs.inst(node.args[0]).is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty()) && !lists.contains(&node.args[0]) { lists.push(node.args[0]); }
+    }
+    let [list] = lists[..] else { return false };
+    let (mut arrays, mut others) = (0, 0);
+    for b in (0..func.blocks.len()).map(Block::new) {
+        let inside = blocks.contains(&b);
+        for i in &func.block(b).insts {
+            let node = func.inst(*i);
+            let mut reads = 0;
+            uses_of(node, &mut |v| reads += (v == list) as u32);
+            if reads == 0 { continue; }
+            let of_numpy = |v: Value| defs.inst(v).is_some_and(|d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")));
+            if inside && node.op == Op::Table("list.append") && node.args[1] != list { continue; }
+            if !inside && matches!(node.op, Op::Call { .. }) && node.args.get(1) == Some(&list) && of_numpy(node.args[0]) && reads == 1 { arrays += 1 } else { others += 1 }
+        }
+        uses_of_term(&func.block(b).term, &mut |v| others += (v == list) as u32);
+    }
+    arrays == 1 && others == 0
+}
+
+/// `for x in a` as `for k in indices(s): x = s[k]`, where `s` is `a` or a list of what it gives.
+fn over_positions(func: &mut Func, pre: Block, iter: Inst, first: Block, item: Option<Inst>) {
+    let node = func.inst(iter).clone();
+    let insert = |func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<Value>, like: &InstNode| {
+        let result = func.make_value();
+        func.insts.push(InstNode { op, args, result: Some(result), loc: like.loc, unwind: like.unwind.clone() });
+        let new = Inst::new(func.insts.len() - 1);
+        let insts = &mut func.blocks[b.index()].insts;
+        let at = insts.iter().position(|i| *i == before).unwrap_or(insts.len());
+        insts.insert(at, new);
+        result
+    };
+    let sequence = insert(func, pre, iter, Op::Table("parallel.sequence"), node.args.clone(), &node);
+    let range = insert(func, pre, iter, Op::Table(INDICES), vec![sequence], &node);
+    func.insts[iter.index()].args = vec![range];
+    let Some(item) = item else { return };
+    // What the loop read as the element keeps its name; the position gets a new one.
+    let like = InstNode { unwind: unwind_inside(func, first, item), ..func.inst(item).clone() };
+    let position = func.make_value();
+    let element = func.insts[item.index()].result.replace(position);
+    func.insts.push(InstNode { op: Op::Table("operator.getitem"), args: vec![sequence, position], result: element, ..like });
+    let new = Inst::new(func.insts.len() - 1);
+    let insts = &mut func.blocks[first.index()].insts;
+    let at = insts.iter().position(|i| *i == item).map_or(0, |k| k + 1);
+    insts.insert(at, new);
+}
+
+/// Where an exception of the iteration goes: where that of its next instruction that may raise one goes.
+fn unwind_inside(func: &Func, first: Block, item: Inst) -> Option<crate::ssa::BlockCall> {
+    let insts = &func.block(first).insts;
+    let behind = insts.iter().skip_while(|i| **i != item).map(|i| func.inst(*i)).find(|n| !n.op.never_raises())?;
+    behind.unwind.clone()
+}
