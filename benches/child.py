@@ -13,6 +13,7 @@
     child.py expression NAME SECONDS  one of `expressions.py`, and NumPy's time for it beside ours
     child.py loop NAME N SECONDS LIB  one of its loops, or C's from a library
     child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
+    child.py region TURNS             microseconds of a loop over 1000 iterations: in series, in parallel, in parallel after pauses
 """
 
 import importlib
@@ -341,7 +342,13 @@ def expression_loop(name, n, seconds, library):
     return one_loop(name, n, seconds, library)
 
 
+def region(turns):
+    from regions import one_region
+    return one_region(turns)
+
+
 TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers,
          "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised,
-         "expression": lambda name, seconds: expression(name, float(seconds)), "loop": lambda name, n, seconds, library: expression_loop(name, int(n), float(seconds), library)}
+         "expression": lambda name, seconds: expression(name, float(seconds)), "loop": lambda name, n, seconds, library: expression_loop(name, int(n), float(seconds), library),
+         "region": lambda turns: region(int(turns))}
 print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
