@@ -23,6 +23,7 @@ LOOPS = {
     "chain": ("out[:] = a * b + 2 * a - b", False),
     "add_scaled": ("out[:] = b + 0.5 * a", False),
     "clipped": ("out[:] = np.where(a > b, a - b, 0.0)", False),
+    "total": ("a.sum()", True),
     "squares": ("(a * a).sum()", True),
     "distance": ("((a - b) ** 2).sum()", True),
     "greatest": ("np.abs(a - b).max()", True),

@@ -19,6 +19,13 @@ void clipped(double *restrict out, const double *restrict a, const double *restr
     for (n_t i = 0; i < n; i++) out[i] = a[i] > b[i] ? a[i] - b[i] : 0.0;
 }
 
+double total(double *restrict out, const double *restrict a, const double *restrict b, n_t n) {
+    double s = 0;
+#pragma omp parallel for simd reduction(+ : s)
+    for (n_t i = 0; i < n; i++) s += a[i];
+    return s;
+}
+
 double squares(double *restrict out, const double *restrict a, const double *restrict b, n_t n) {
     double s = 0;
 #pragma omp parallel for simd reduction(+ : s)

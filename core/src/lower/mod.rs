@@ -11,6 +11,7 @@ pub mod cx;
 pub mod func;
 pub mod generator;
 pub mod guard;
+pub mod fold;
 pub mod fuse;
 pub mod gpu;
 pub mod inline;

@@ -37,6 +37,16 @@ impl Reduce {
         Reduce::Sum, Reduce::Prod, Reduce::Min, Reduce::Max, Reduce::Any, Reduce::All, Reduce::CountNonzero, Reduce::NanMin, Reduce::NanMax, Reduce::NanSum,
         Reduce::NanProd, Reduce::CountNotNan,
     ];
+    /// The name that NumPy's error has where there is nothing to begin with.
+    pub fn no_identity(self) -> Option<&'static str> {
+        match self {
+            Reduce::Min => Some("minimum"),
+            Reduce::Max => Some("maximum"),
+            Reduce::NanMin => Some("fmin"),
+            Reduce::NanMax => Some("fmax"),
+            Reduce::Sum | Reduce::Prod | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => None,
+        }
+    }
     pub fn from_number(n: i64) -> Option<Reduce> { usize::try_from(n).ok().and_then(|i| Reduce::ALL.get(i).copied()) }
 }
 
@@ -80,7 +90,9 @@ impl Map {
     }
 }
 
-/// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of 128 has fewer than 60 levels, of two words each.
+/// Elements that a sum, or another reduction, whose elements are yet to be computed takes at a time. Of a sum it is a subtree, which a kernel adds up.
+pub const SUM_BLOCK: i64 = 1024;
+/// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each.
 pub const SUMS: usize = 1024;
 /// The most subtrees of a pairwise sum that is done in parts.
 pub const SUBTREES: i64 = 128;
@@ -109,6 +121,9 @@ crate::runtime_fns! {
     /// Several reductions of a whole array, each to a number of the array's own type: bit `k` of `ops` asks for `Reduce` number `k`. The results go to places of 16 bytes, in the order
     /// of the bits; a minimum or maximum of nothing is 0.
     fn array_reduce_several(ctx: Ctx, ops: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: P) [Writes, Pending];
+    /// Reduces `n` elements that lie side by side (`op` is a `Reduce` whose result has the elements' type), going on from the number at `out`; where none have been before (`done`
+    /// is 0) from what the operation begins with, which is written where `n` is 0 if there is one.
+    fn array_fold(op: i64, elem: i64, data: P, n: i64, done: i64, out: P) [Writes, Never];
     /// Sum of `n` float64, pairwise as NumPy.
     fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 [Reads, Never];
     /// Sum of `n` float32, pairwise as NumPy.

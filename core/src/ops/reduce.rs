@@ -10,12 +10,12 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
-use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, contiguous_strides, load_element, product};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::lower::fold::{Fold, fold};
 use crate::lower::lazy::Elements;
-use crate::lower::pieces::in_pieces;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
@@ -71,6 +71,15 @@ reductions! {
     OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
     OpDef::new(&["numpy.nancumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumprod")).raises().doc("Running products of what is not NaN."),
     // Statistics.
+    OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Lir(|_, a| Ok(Answer::of(array(a)?.dtype.strong())), |cx, c| {
+        let total = emit(cx, c, Reduce::Sum)?;
+        let n = ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx);
+        Ok(quotient(cx, total, n))
+    })).only_if(is_mean_of_floats).raises().reads().lazy(0, |cx, c, e| {
+        let total = emit_lazy(cx, c, e, Reduce::Sum)?;
+        let n = product(cx, &e.shape);
+        Ok(quotient(cx, total, n))
+    }).doc("Arithmetic mean."),
     OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Py("reduce.mean")).raises().doc("Arithmetic mean."),
     OpDef::new(&["numpy.nanmean"], WITH_DTYPE, Body::Py("reduce.nanmean")).raises().doc("Mean of what is not NaN."),
     OpDef::new(&["numpy.var", "array.var"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.var")).raises().doc("Variance."),
@@ -131,6 +140,22 @@ reductions! {
 fn is_direct(args: &[Arg]) -> bool {
     let at = match args.len() { 5 => 3, 4 if matches!(*args[3].ty, Kind::Bool) => 2, 4 => 3, _ => return true };
     args[0].ty.as_array().is_some() && args[at].is_none()
+}
+
+/// A mean of all elements, which is in their type.
+fn is_mean_of_floats(args: &[Arg]) -> bool {
+    let [a, axis, dtype, out, keep] = args else { return false };
+    a.ty.as_array().is_some_and(|a| a.dtype.is_float()) && [axis, dtype, out].into_iter().all(Arg::is_none) && keep.flag("keepdims").is_ok_and(|k| !k)
+}
+
+/// In NumPy the count is an int64, so that even single precision is divided in double, then rounded.
+fn quotient(cx: &mut LowerCx<'_>, total: Val, n: Value) -> Val {
+    total.into_iter().map(|x| {
+        let single = cx.b.ty(x) == Ty::F32;
+        let (wide, n) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, x) } else { x }, cx.b.conv(Op::SintToF, Ty::F64, n));
+        let q = cx.b.bin(Op::Fdiv, wide, n);
+        if single { cx.b.conv(Op::Fconvert, Ty::F32, q) } else { q }
+    }).collect()
 }
 
 fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args)) }
@@ -376,27 +401,12 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
         release_all(cx, &own);
         Ok(r)
     };
-    let all = matches!(axes_of(&args[1], "axis")?, Axes::All) && !args[args.len() - 1].flag("keepdims")?;
-    let direct = match op {
-        Reduce::Sum => acc.is_index() || acc == e.dtype && acc.is_float(),
-        Reduce::Prod => acc.is_index(),
-        Reduce::CountNonzero | Reduce::Any | Reduce::All => true,
-        Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => false,
-    };
-    if !all || !direct { return in_memory(cx); }
+    let (axes, n) = (axes_of(&args[1], "axis")?, e.shape.len());
+    let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && axes_error(&axes, args[1].ty, n, false).is_none();
+    if !all || args[args.len() - 1].flag("keepdims")? { return in_memory(cx); }
+    let Some(how) = Fold::of(op, e.dtype, acc) else { return in_memory(cx) };
     let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
-    let n = product(cx, &e.shape);
-    let in_loop = |cx: &mut LowerCx<'_>| match op {
-        Reduce::Sum if acc.is_float() => pairwise_sum(cx, e, &streams, n),
-        Reduce::Any => { let no = cx.b.bool(false); accumulate(cx, e, &streams, n, Type::bool(), no, |cx, s, x| cx.or(s, x)) }
-        Reduce::All => { let yes = cx.b.bool(true); accumulate(cx, e, &streams, n, Type::bool(), yes, |cx, s, x| cx.and(s, x)) }
-        Reduce::Prod => { let one = cx.b.i64(1); accumulate(cx, e, &streams, n, acc, one, |cx, s, x| cx.b.bin(Op::Imul, s, x)) }
-        Reduce::Sum => { let zero = cx.b.i64(0); accumulate(cx, e, &streams, n, acc, zero, |cx, s, x| cx.b.bin(Op::Iadd, s, x)) }
-        Reduce::CountNonzero | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => {
-            let zero = cx.b.i64(0);
-            accumulate(cx, e, &streams, n, Type::bool(), zero, |cx, s, x| { let x = cx.b.conv(Op::Zext, Ty::I64, x); cx.b.bin(Op::Iadd, s, x) })
-        }
-    };
+    let in_loop = |cx: &mut LowerCx<'_>| fold(cx, e, &streams, how);
     match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
 }
 
@@ -409,131 +419,6 @@ pub fn emit_keeping(cx: &mut LowerCx<'_>, c: &OpCall<'_>, mut e: Elements) -> Re
 }
 
 fn release_all(cx: &mut LowerCx<'_>, owners: &[Value]) { for o in owners { cx.b.helper(&super::object::obj_release, &[*o]); } }
-
-/// Puts elements, as `ty`, together one after the other; for operations that do not depend on the order.
-fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, ty: Type, start: Value, put: impl Fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
-    let part = |cx: &mut LowerCx<'_>, first: Value, end: Value| cx.for_range_polling_from(first, end, &[start], |cx, i, state| {
-        let at = Stream::at(streams, cx, i);
-        let x = e.element(cx, &at)?;
-        let x = cast::cast(cx, &x, e.dtype, ty)?;
-        Ok(vec![put(cx, state[0], x[0])])
-    });
-    if !cx.pieces.wanted() {
-        let zero = cx.b.i64(0);
-        return part(cx, zero, n);
-    }
-    // What the parts give, one word for each.
-    let (count, table) = (cx.helper_value(&k::array_sums_parts, &[n]), cx.b.slot_addr(8 * k::SUBTREES as u32));
-    let state = cx.b.ty(start);
-    let place = |cx: &mut LowerCx<'_>, k: Value| { let off = cx.b.bin_imm(Op::Imul, k, 8); cx.b.ptr_add(table, off) };
-    let work = cx.b.bin_imm(Op::Imul, n, e.lazy.cost());
-    in_pieces(cx, count, work, |cx, from, to| {
-        let start = cx.helper_value(&k::array_sums_part, &[n, from]);
-        let len = cx.b.bin(Op::Isub, to, from);
-        cx.for_range(len, &[start], |cx, i, first| {
-            let k = cx.b.bin(Op::Iadd, from, i);
-            let next = cx.b.bin_imm(Op::Iadd, k, 1);
-            let end = cx.helper_value(&k::array_sums_part, &[n, next]);
-            let sum = part(cx, first[0], end)?;
-            let p = place(cx, k);
-            cx.b.store(sum[0], p, 0, Alias::Stack);
-            Ok(vec![end])
-        })?;
-        Ok(())
-    })?;
-    // The first part has begun with what all begin with.
-    cx.for_range(count, &[start], |cx, k, so_far| {
-        let p = place(cx, k);
-        let x = cx.b.load(state, p, 0, Alias::Stack);
-        Ok(vec![put(cx, so_far[0], x)])
-    })
-}
-
-/// Elements of a block of the pairwise sum, which NumPy adds in eight lanes.
-const BLOCK: i64 = 128;
-
-/// The sum of floats as NumPy adds an array of them: few one after the other.
-fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
-    let few = cx.b.bin_imm(Op::IcmpSlt, n, 8);
-    let zero = if e.dtype.itemsize() == 4 { cx.b.f32(0.0) } else { cx.b.f64(0.0) };
-    cx.if_else(few, |cx| cx.for_range(n, &[zero], |cx, i, state| {
-        let at = Stream::at(streams, cx, i);
-        let x = e.element(cx, &at)?;
-        if let Some(kept) = &e.kept { let p = element_of(cx, kept, i); cx.b.store(x[0], p, 0, Alias::Array); }
-        Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
-    }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n) } else { let zero = cx.b.i64(0); sum_of_blocks(cx, e, streams, zero, n) })
-}
-
-/// The subtrees of the sum in pieces, then what they give.
-fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
-    let single = e.dtype.itemsize() == 4;
-    let (count, table) = (cx.helper_value(&k::array_sums_parts, &[n]), cx.b.slot_addr(8 * k::SUBTREES as u32));
-    let work = cx.b.bin_imm(Op::Imul, n, e.lazy.cost());
-    in_pieces(cx, count, work, |cx, from, to| {
-        let start = cx.helper_value(&k::array_sums_part, &[n, from]);
-        let len = cx.b.bin(Op::Isub, to, from);
-        cx.for_range(len, &[start], |cx, i, first| {
-            let k = cx.b.bin(Op::Iadd, from, i);
-            let next = cx.b.bin_imm(Op::Iadd, k, 1);
-            let end = cx.helper_value(&k::array_sums_part, &[n, next]);
-            let size = cx.b.bin(Op::Isub, end, first[0]);
-            let sum = sum_of_blocks(cx, e, streams, first[0], size)?[0];
-            let off = cx.b.bin_imm(Op::Imul, k, 8);
-            let (wide, p) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum }, cx.b.ptr_add(table, off));
-            cx.b.store(wide, p, 0, Alias::Stack);
-            Ok(vec![end])
-        })?;
-        Ok(())
-    })?;
-    let flag = cx.b.iconst(Ty::I8, single as i64);
-    let sum = cx.helper_value(&k::array_sums_join, &[table, count, flag]);
-    Ok(vec![if single { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
-}
-
-/// The address of an element of an array without gaps, by its place in memory.
-fn element_of(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Value {
-    let off = cx.b.bin_imm(Op::Imul, i, a.ty.itemsize());
-    cx.b.ptr_add(a.data, off)
-}
-
-/// Block after block of `n` elements from `begin` on into a buffer (or where they are to stay), and blocks in a tree that the run-time keeps.
-fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Val> {
-    let single = e.dtype.itemsize() == 4;
-    let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
-    let item = e.dtype.itemsize();
-    let (buffer, state) = (cx.b.slot_addr((BLOCK * item) as u32), cx.b.slot_addr(k::SUMS as u32));
-    let small = cx.b.bin_imm(Op::IcmpSle, n, BLOCK);
-    let one = cx.b.i64(1);
-    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n])]))?[0];
-    let last = cx.for_range(blocks, &[begin, zero], |cx, _, carried| {
-        let first = carried[0];
-        let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];
-        let (buffer, alias) = match &e.kept { Some(kept) => (element_of(cx, kept, first), Alias::Array), None => (buffer, Alias::Stack) };
-        cx.for_range(len, &[], |cx, i, _| {
-            let place = cx.b.bin(Op::Iadd, first, i);
-            let at = Stream::at(streams, cx, place);
-            let x = e.element(cx, &at)?;
-            let off = cx.b.bin_imm(Op::Imul, i, item);
-            let p = cx.b.ptr_add(buffer, off);
-            cx.b.store(x[0], p, 0, alias);
-            Ok(vec![])
-        })?;
-        let step = cx.b.i64(item);
-        let sum = cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[buffer, len, step]);
-        let big = cx.not(small);
-        cx.if_then(big, |cx| {
-            let (wide, flag) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum }, cx.b.iconst(Ty::I8, single as i64));
-            cx.helper(&k::array_sums_push, &[state, wide, flag]);
-            Ok(())
-        })?;
-        cx.poll();
-        Ok(vec![cx.b.bin(Op::Iadd, first, len), sum])
-    })?;
-    cx.if_else(small, |_| Ok(vec![last[1]]), |cx| {
-        let sum = cx.helper_value(&k::array_sums_end, &[state]);
-        Ok(vec![if ty == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
-    })
-}
 
 fn size_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let n = array(args)?.ndim();

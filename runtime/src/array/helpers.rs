@@ -93,6 +93,9 @@ impl Helpers for Native {
         };
         unsafe { or_raise(ctx, run()) }
     }
+    unsafe fn array_fold(op: i64, elem_code: i64, data: P, n: i64, done: i64, out: P) {
+        if let Some(op) = Reduce::from_number(op) { unsafe { reduce::fold(op, elem(elem_code), data, n, done, out) } }
+    }
     unsafe fn array_sums_begin(state: P, n: i64) -> i64 { unsafe { Sums::begin(state.cast(), n) } }
     unsafe fn array_sums_next(state: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_block() } }
     unsafe fn array_sums_push(state: P, sum: f64, single: i8) { unsafe { (*state.cast::<Sums>()).push(sum, single != 0) } }

@@ -221,6 +221,36 @@ simd! {
         })
     }
 }
+simd! {
+    /// `K` blocks at a time that lie behind each other, so that the additions of one do not wait for those of another. All have at least 64 numbers, and none has 16 more than another.
+    unsafe fn blocks<T: Real; const K: usize>(p: *const u8, lengths: [isize; K], stride: isize) -> [T; K] {
+        by_stride!(stride, T, {
+            let mut first = [0isize; K];
+            for k in 1..K { first[k] = first[k - 1] + lengths[k - 1]; }
+            let get = |i| load::<T>(p, i, stride);
+            let mut r = [[T::ZERO; 8]; K];
+            for k in 0..K { for j in 0..8 { r[k][j] = get(first[k] + j as isize); } }
+            let mut shortest = lengths[0];
+            for n in lengths { shortest = shortest.min(n - n % 8); }
+            let mut i = 8;
+            while i < shortest {
+                for k in 0..K { for j in 0..8 { r[k][j] = r[k][j].plus(get(first[k] + i + j as isize)); } }
+                i += 8;
+            }
+            let mut sums = [T::ZERO; K];
+            for k in 0..K {
+                let (r, n, mut i) = (&mut r[k], lengths[k], i);
+                while i + 8 <= n {
+                    for j in 0..8 { r[j] = r[j].plus(get(first[k] + i + j as isize)); }
+                    i += 8;
+                }
+                sums[k] = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
+                while i < n { sums[k] = sums[k].plus(get(first[k] + i)); i += 1; }
+            }
+            sums
+        })
+    }
+}
 /// NumPy's pairwise sum of `n` numbers.
 ///
 /// # Safety
@@ -229,6 +259,17 @@ pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride
     unsafe {
         if n <= BLOCK { return block::<T, SKIP>(p, n, stride); }
         let h = half(n);
+        if !SKIP {
+            let (a, b) = (half(h), half(n - h));
+            if h > BLOCK && n - h - b <= BLOCK {
+                let [s, t, u, v] = blocks::<T, 4>(p, [a, h - a, b, n - h - b], stride);
+                return s.plus(t).plus(u.plus(v));
+            }
+            if n - h <= BLOCK {
+                let [s, t] = blocks::<T, 2>(p, [h, n - h], stride);
+                return s.plus(t);
+            }
+        }
         pairwise::<T, SKIP>(p, h, stride).plus(pairwise::<T, SKIP>(p.offset(h * stride), n - h, stride))
     }
 }

@@ -48,7 +48,7 @@ pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_stri
     let Some(loops) = direct.or_else(|| lanes(job.op, job.acc, job.acc)) else {
         return Err(Error::new(Class::SystemError, format!("no reduction {:?} of {} in {}", job.op, job.elem.name(), job.acc.name())));
     };
-    if let Some(name) = no_identity(job.op) && from.shape.iter().zip(&kept).any(|(n, keep)| *n == 0 && !keep) {
+    if let Some(name) = job.op.no_identity() && from.shape.iter().zip(&kept).any(|(n, keep)| *n == 0 && !keep) {
         return Err(Error::value(format!("zero-size array to reduction operation {name} which has no identity")));
     }
     if shape.contains(&0) { return Ok(()); }
@@ -258,7 +258,7 @@ pub unsafe fn several(ops: &[Reduce], elem: Elem, team: Option<Shared<ThreadCtx>
             Whole::new(job, lanes(*op, elem, elem)?, How::of(job, false, from, &p), from, &p)
         }).collect();
         let Some(wholes) = wholes.filter(|_| !empty) else {
-            for (k, op) in ops.iter().enumerate() { if empty && no_identity(*op).is_some() { *out.add(k) = [0; 2]; } else { alone(k, *op)?; } }
+            for (k, op) in ops.iter().enumerate() { if empty && op.no_identity().is_some() { *out.add(k) = [0; 2]; } else { alone(k, *op)?; } }
             return Ok(());
         };
         let (parts, n) = (wholes[0].parts(), wholes.len());
@@ -350,23 +350,13 @@ unsafe fn converted(job: Job, loops: Lanes, convert: Convert, acc: *mut u8, acc_
     }
 }
 
-fn no_identity(op: Reduce) -> Option<&'static str> {
-    match op {
-        Reduce::Min => Some("minimum"),
-        Reduce::Max => Some("maximum"),
-        Reduce::NanMin => Some("fmin"),
-        Reduce::NanMax => Some("fmax"),
-        Reduce::Sum | Reduce::Prod | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => None,
-    }
-}
-
 /// Writes the value that the reduction starts from: its identity, or the first element along the reduced axes.
 unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
     unsafe fn put<T: Item>(to: View<'_>, one: bool) {
         each_index(to.shape, [to.strides], |[o]| unsafe { to.data.offset(o).cast::<T>().write_unaligned(if one { T::ONE } else { T::ZERO }) });
     }
     unsafe {
-        if no_identity(job.op).is_some() {
+        if job.op.no_identity().is_some() {
             copy::cast(job.acc, to, job.elem, View { shape: to.shape, ..from }, &mut Poll::never());
         } else {
             let one = matches!(job.op, Reduce::Prod | Reduce::NanProd | Reduce::All);
@@ -374,6 +364,23 @@ unsafe fn start(job: Job, from: View<'_>, to: View<'_>) -> Res<()> {
         }
     }
     Ok(())
+}
+
+/// Goes on with `n` elements that lie side by side; where there were none before, from what the reduction starts from.
+///
+/// # Safety
+/// The elements can be read, and `out` holds one.
+pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out: *mut u8) {
+    let (shape, size) = ([1i64], elem.bytes());
+    let Some(loops) = lanes(op, elem, elem) else { return };
+    let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
+    // SAFETY: as required of the caller.
+    unsafe {
+        let begins = done == 0 && (n > 0 || op.no_identity().is_none());
+        // Starting cannot fail where there is an element.
+        if begins && start(Job { op, elem, acc: elem, team: None }, one(data), one(out)).is_err() { return; }
+        if n > 0 { (loops.lane)(out, data, n as isize, size as isize); }
+    }
 }
 
 /// Number of elements that are true.

@@ -1,8 +1,8 @@
-//! The tree of a pairwise sum whose elements are computed block by block by the caller: the same blocks, and the same additions, as
+//! The tree of a pairwise sum whose elements are computed block by block by the caller: subtrees of up to [`SUM_BLOCK`] elements, and the same additions, as
 //! [`super::lanes::pairwise`] makes of an array in memory.
 
-use super::lanes::{BLOCK, half};
-use tierup_core::ops::kernel::{SUBTREES, SUMS};
+use super::lanes::half;
+use tierup_core::ops::kernel::{SUBTREES, SUM_BLOCK, SUMS};
 
 /// What is left to do on one level of the tree.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl Sums {
     /// # Safety
     /// `state` has room for [`SUMS`] bytes.
     pub unsafe fn begin(state: *mut Sums, n: i64) -> i64 {
-        fn blocks(n: isize) -> i64 { if n <= BLOCK { 1 } else { blocks(half(n)) + blocks(n - half(n)) } }
+        fn blocks(n: isize) -> i64 { if n <= SUM_BLOCK as isize { 1 } else { blocks(half(n)) + blocks(n - half(n)) } }
         // SAFETY: the caller gives the room; levels above `depth` are written before they are read.
         unsafe { state.write(Sums { depth: 1, total: 0.0, levels: [Level::Right(n); LEVELS] }); }
         blocks(n as isize)
@@ -37,7 +37,7 @@ impl Sums {
     pub fn next_block(&mut self) -> i64 {
         loop {
             let Some(Level::Right(n)) = self.depth.checked_sub(1).map(|d| self.levels[d]) else { return 0 };
-            if n as isize <= BLOCK {
+            if n <= SUM_BLOCK {
                 self.depth -= 1;
                 return n;
             }
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn adds_as_an_array_is_added() {
-        for n in [129i64, 130, 256, 1000, 4097, 100_003] {
+        for n in [129i64, 1000, 1024, 1025, 1040, 2049, 4097, 100_003] {
             let v: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
             let mut state = std::mem::MaybeUninit::<Sums>::uninit();
             // SAFETY: the state has room; addresses stay inside the vector.

@@ -52,7 +52,7 @@ fn wild(n: usize) -> Vec<f64> { (0..n).map(|i| ((i * 7919) % 1000) as f64 * 10f6
 
 #[test]
 fn sums_are_pairwise_at_every_length() {
-    for n in [0, 1, 7, 8, 9, 127, 128, 129, 1000, 12345] {
+    for n in (0..1200).chain([2048, 12345, 100_003]) {
         let v = wild(n);
         let expected = 0.0 + pairwise(&v);
         assert_eq!(all::<f64, f64>(Reduce::Sum, &v, Elem::F64, Elem::F64).to_bits(), expected.to_bits(), "{n}");
@@ -62,6 +62,31 @@ fn sums_are_pairwise_at_every_length() {
     }
     assert_eq!(all::<f64, f64>(Reduce::Sum, &[-0.0], Elem::F64, Elem::F64).to_bits(), 0, "the identity is a positive zero");
     assert_eq!(unsafe { Native::array_sum_f32(p(&[0.1f32; 1000]), 1000, 4) }, 100.000015);
+}
+
+/// A chain's elements come in blocks: what they give together is what an array of them gives.
+#[test]
+fn blocks_of_a_reduction_give_what_the_whole_gives() {
+    for op in [Reduce::Min, Reduce::Max, Reduce::NanMin, Reduce::NanMax, Reduce::Prod, Reduce::NanProd] {
+        for n in [1usize, 2, 1023, 1024, 1025, 5000] {
+            for nan in [None, Some(0), Some(n / 2), Some(n - 1)] {
+                let mut v: Vec<f64> = wild(n).iter().map(|x| 1.0 + x * 1e-12).collect();
+                if let Some(k) = nan { v[k] = f64::NAN; }
+                let (mut out, mut done) = (f64::INFINITY, 0);
+                for block in v.chunks(1000) {
+                    // SAFETY: the elements of the block, and room for one.
+                    unsafe { Native::array_fold(op as i64, Elem::F64 as i64, p(block), block.len() as i64, done, (&raw mut out).cast()) };
+                    done += block.len() as i64;
+                }
+                let whole = all::<f64, f64>(op, &v, Elem::F64, Elem::F64);
+                assert!(out.to_bits() == whole.to_bits() || out.is_nan() && whole.is_nan(), "{op:?} of {n}, NaN at {nan:?}: {out} and {whole}");
+            }
+        }
+    }
+    let mut one = 7.0f64;
+    // SAFETY: nothing is read.
+    unsafe { Native::array_fold(Reduce::Prod as i64, Elem::F64 as i64, p(&[0.0f64]), 0, 0, (&raw mut one).cast()) };
+    assert_eq!(one, 1.0);
 }
 
 #[test]
