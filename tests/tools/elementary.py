@@ -49,6 +49,14 @@ def parts(name, what, x, bits=None):
     print(f"pub const {name}: [f64; 3] = [{float(first)!r}, {second!r}, {third!r}];")
 
 
+def terms(name, what, values):
+    print(f"/// {what}.")
+    print(f"pub const {name}: [f64; {len(values)}] = [")
+    for c in values:
+        print(f"    {float(c)!r},")
+    print("];")
+
+
 def sqrt_of(f):
     """`f` of the square root: for series in the square of the argument."""
     return lambda z: f(mp.sqrt(z))
@@ -118,6 +126,11 @@ def main():
     exp2_rest = near_zero(lambda x: (mp.mpf(2) ** x - 1 - x * mp.log(2)) / x**2, [mp.log(2) ** (k + 2) / mp.factorial(k + 2) for k in range(8)])
     show("EXP2", "(2^x - 1 - x log 2) / x² for |x| up to ½", exp2_rest, -near_half, near_half, 11)
     show("EXP2_SINGLE", "2^x for |x| up to ½, for float32", lambda x: mp.mpf(2) ** x, -near_half, near_half, 8)
+    parts("PI", "π", mp.pi)
+    parts("HALF_LOG2_TWO_PI", "Half of log 2π / log 2", mp.log(2 * mp.pi, 2) / 2)
+    terms("STIRLING", "Stirling's series of log Γ by 1 / x², times 1 / x", [mp.bernoulli(2 * k) / (2 * k * (2 * k - 1)) for k in range(1, 11)])
+    terms("LOG_GAMMA_1", "log Γ(1 + x) / x for |x| up to 1/8", [-mp.euler] + [(-1) ** k * mp.zeta(k) / k for k in range(2, 20)])
+    terms("LOG_GAMMA_2", "log Γ(2 + x) / x for |x| up to 1/8", [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 17)])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! Which helpers are defined in this module, and their definitions as LIR functions.
 
 use super::emit::Node;
-use super::{Rare, error, exp, hyperbolic, inverse, log, power, roots, trig};
+use super::{Rare, error, exp, gamma, hyperbolic, inverse, log, power, roots, trig};
 use crate::lir::builder::Builder;
 use crate::lir::{Func, Op, Signature, Ty, Value};
 use crate::ops::mathfn as m;
@@ -39,6 +39,8 @@ static ALL: &[Definition] = &[
     one!(f64_atanh, hyperbolic::atanh), one!(f32_atanh, hyperbolic::atanh),
     one!(f64_erf, error::erf), one!(f32_erf, error::erf),
     one!(f64_erfc, error::erfc), one!(f32_erfc, error::erfc),
+    one!(f64_gamma, gamma::gamma), one!(f32_gamma, gamma::gamma),
+    one!(f64_lgamma, gamma::lgamma), one!(f32_lgamma, gamma::lgamma),
     one!(f64_cbrt, roots::cbrt), one!(f32_cbrt, roots::cbrt),
     two!(f64_pow, power::pow), two!(f32_pow, power::pow_single),
     two!(f64_atan2, inverse::atan2), two!(f32_atan2, inverse::atan2),

@@ -13,6 +13,7 @@ mod definitions;
 pub mod emit;
 pub mod error;
 pub mod exp;
+pub mod gamma;
 pub mod hyperbolic;
 pub mod inverse;
 pub mod log;

@@ -10,7 +10,7 @@ use super::{Bits, Real, SHIFT, Sum, poly};
 
 /// `log2` of what was split, with an error of 2^-61 of it. The second part may be a hundredth of the first.
 #[inline(always)]
-fn logarithm<R: Real>(Split { k, m, .. }: Split<R>) -> Sum<R> {
+pub(super) fn logarithm<R: Real>(Split { k, m, .. }: Split<R>) -> Sum<R> {
     let (low, high) = (m.under(0.885), m.over(1.155));
     let chosen = |c: [f64; 3]| R::pick(low, m.of(c[0]), R::pick(high, m.of(c[2]), m.of(c[1])));
     let f = m.fma(chosen([1.25, 1.0, 0.75]), m.of(-1.0));
@@ -30,13 +30,20 @@ fn logarithm<R: Real>(Split { k, m, .. }: Split<R>) -> Sum<R> {
 /// `2^r` as `m` and the number that holds `n`.
 #[inline(always)]
 fn power_of_two<R: Real>(t: Sum<R>) -> (R, R) {
+    let (m, shifted) = power_as_sum(t);
+    (m.value(), shifted)
+}
+
+/// The same, with `m` before it is rounded.
+#[inline(always)]
+pub(super) fn power_as_sum<R: Real>(t: Sum<R>) -> (Sum<R>, R) {
     let shifted = (t.hi + t.lo) + SHIFT;
     let r = Sum::ordered(t.hi - (shifted - SHIFT), t.lo);
     // Nothing is lost but in the last addition, so that powers which are whole numbers come out exactly.
     let p = Sum::product(r.hi, t.hi.of(LN_2[0]));
     let small = r.lo.fma(t.hi.of(LN_2[0]), r.hi.fma(t.hi.of(LN_2[1]), p.lo));
     let one = Sum::ordered(t.hi.of(1.0), p.hi);
-    (one.hi + (one.lo + (r.hi * r.hi).fma(poly(r.hi, &EXP2), small)), shifted)
+    (Sum { hi: one.hi, lo: one.lo + (r.hi * r.hi).fma(poly(r.hi, &EXP2), small) }, shifted)
 }
 
 #[inline(always)]

@@ -11,7 +11,7 @@ use crate::rt::RtFn;
 
 /// Sine of a small angle.
 #[inline(always)]
-fn sine<R: Real>(r: Sum<R>) -> Sum<R> {
+pub(super) fn sine<R: Real>(r: Sum<R>) -> Sum<R> {
     let z = r.hi * r.hi;
     // The derivative of the sine is nearly 1 - z / 2.
     let rest = r.lo.fma(z.fma_of(-0.5, 1.0), z * r.hi * poly(z, &SIN));
@@ -20,7 +20,7 @@ fn sine<R: Real>(r: Sum<R>) -> Sum<R> {
 
 /// Cosine of a small angle.
 #[inline(always)]
-fn cosine<R: Real>(r: Sum<R>) -> Sum<R> {
+pub(super) fn cosine<R: Real>(r: Sum<R>) -> Sum<R> {
     let z = r.hi * r.hi;
     let half = z * 0.5;
     let one = Sum::ordered(r.hi.of(1.0), -half);

@@ -21,7 +21,7 @@ macro_rules! real {
     };
 }
 /// A function of a float that one helper computes and another computes with the errors of `math`: a finite result of the first is right,
-/// and whatever is not is looked at again. (Not so the logarithm to base 2, which is exact for powers of two, and Γ, whose poles may come out finite.)
+/// and whatever is not is looked at again. (Not so the logarithm to base 2, which is exact for powers of two.)
 macro_rules! finite {
     ($path:literal, $quick:ident, $checked:ident, $doc:literal) => {
         OpDef::new(&[$path], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
@@ -60,8 +60,8 @@ pub static OPS: &[OpDef] = &[
     finite!("math.log10", f64_log10, math_log10, "Logarithm to base 10; ValueError."),
     finite!("math.log1p", f64_log1p, math_log1p, "`log(1 + x)`; ValueError."),
     finite!("math.cbrt", f64_cbrt, math_cbrt, "Cube root."),
-    real!("math.gamma", "x", m::math_gamma, "Γ(x); ValueError, OverflowError."),
-    real!("math.lgamma", "x", m::math_lgamma, "log |Γ(x)|; ValueError, OverflowError."),
+    finite!("math.gamma", f64_gamma, math_gamma, "Γ(x); ValueError, OverflowError."),
+    finite!("math.lgamma", f64_lgamma, math_lgamma, "log |Γ(x)|; ValueError, OverflowError."),
     real!("math.erf", "x", m::f64_erf, "Error function."),
     real!("math.erfc", "x", m::f64_erfc, "Complementary error function."),
     real!("math.atan2", "y, x", m::f64_atan2, "Angle of the point `(x, y)`."),

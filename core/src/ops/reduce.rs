@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
-use crate::lir::{Op, Ty, Value};
+use crate::lir::{Op, Value};
 use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
@@ -71,15 +71,6 @@ reductions! {
     OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
     OpDef::new(&["numpy.nancumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumprod")).raises().doc("Running products of what is not NaN."),
     // Statistics.
-    OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Lir(|_, a| Ok(Answer::of(array(a)?.dtype.strong())), |cx, c| {
-        let total = emit(cx, c, Reduce::Sum)?;
-        let n = ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx);
-        Ok(quotient(cx, total, n))
-    })).only_if(is_mean_of_floats).raises().reads().lazy(0, |cx, c, e| {
-        let total = emit_lazy(cx, c, e, Reduce::Sum)?;
-        let n = product(cx, &e.shape);
-        Ok(quotient(cx, total, n))
-    }).doc("Arithmetic mean."),
     OpDef::new(&["numpy.mean", "array.mean"], WITH_DTYPE, Body::Py("reduce.mean")).raises().doc("Arithmetic mean."),
     OpDef::new(&["numpy.nanmean"], WITH_DTYPE, Body::Py("reduce.nanmean")).raises().doc("Mean of what is not NaN."),
     OpDef::new(&["numpy.var", "array.var"], "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None", Body::Py("reduce.var")).raises().doc("Variance."),
@@ -140,22 +131,6 @@ reductions! {
 fn is_direct(args: &[Arg]) -> bool {
     let at = match args.len() { 5 => 3, 4 if matches!(*args[3].ty, Kind::Bool) => 2, 4 => 3, _ => return true };
     args[0].ty.as_array().is_some() && args[at].is_none()
-}
-
-/// A mean of all elements, which is in their type.
-fn is_mean_of_floats(args: &[Arg]) -> bool {
-    let [a, axis, dtype, out, keep] = args else { return false };
-    a.ty.as_array().is_some_and(|a| a.dtype.is_float()) && [axis, dtype, out].into_iter().all(Arg::is_none) && keep.flag("keepdims").is_ok_and(|k| !k)
-}
-
-/// In NumPy the count is an int64, so that even single precision is divided in double, then rounded.
-fn quotient(cx: &mut LowerCx<'_>, total: Val, n: Value) -> Val {
-    total.into_iter().map(|x| {
-        let single = cx.b.ty(x) == Ty::F32;
-        let (wide, n) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, x) } else { x }, cx.b.conv(Op::SintToF, Ty::F64, n));
-        let q = cx.b.bin(Op::Fdiv, wide, n);
-        if single { cx.b.conv(Op::Fconvert, Ty::F32, q) } else { q }
-    }).collect()
 }
 
 fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_else(|| no_match("a reduction", args)) }

@@ -4,7 +4,7 @@
 //! a processor without them takes longer ([`fused`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use tierup_core::math::{Rare, error, exp as e, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
+use tierup_core::math::{Rare, error, exp as e, gamma as g, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
 
 /// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
 static FUSES: AtomicBool = AtomicBool::new(false);
@@ -62,6 +62,8 @@ fused! {
     pub fn cbrt(x: f64) -> f64 { r::cbrt(x) }
     pub fn erf(x: f64) -> f64 { if x.abs() <= error::NEAR { error::erf_near(x) } else { error::erf(x) } }
     pub fn erfc(x: f64) -> f64 { error::erfc(x) }
+    pub fn gamma(x: f64) -> f64 { g::gamma(x) }
+    pub fn lgamma(x: f64) -> f64 { g::lgamma(x) }
     pub fn atan2(x: f64, y: f64) -> f64 { i::atan2(x, y) }
     pub fn hypot(x: f64, y: f64) -> f64 { r::hypot(x, y) }
     pub fn sin_large(x: f64) -> f64 { <t::Sin as Rare>::rare(x) }
@@ -215,6 +217,31 @@ mod tests {
     #[test]
     fn what_is_exact_comes_out_exactly() {
         assert_eq!((cbrt(27.0), cbrt(-1e-300), log10(1e22), log2(5e-324), hypot(3.0, -4.0), exp2(-1074.0), exp(0.0)), (3.0, -1e-100, 22.0, -1074.0, 5.0, 5e-324, 1.0));
+    }
+
+    #[test]
+    fn gamma_has_exact_factorials_and_poles() {
+        let mut factorial = 1.0;
+        for n in 1..=22 {
+            assert_eq!(gamma(f64::from(n)), factorial);
+            factorial *= f64::from(n);
+        }
+        assert_eq!((gamma(0.0), gamma(-0.0), gamma(f64::INFINITY), gamma(180.0), gamma(-190.5)), (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY, 0.0));
+        assert!(gamma(-190.5).is_sign_negative() && gamma(-191.5).is_sign_positive());
+        for x in [-1.0, -2.0, -170.0, -1e300, f64::NEG_INFINITY, f64::NAN] { assert!(gamma(x).is_nan(), "{x}"); }
+        for x in [0.0, -0.0, -1.0, -2.0, -1e300, f64::INFINITY, f64::NEG_INFINITY] { assert_eq!(lgamma(x), f64::INFINITY, "{x}"); }
+        assert!(lgamma(f64::NAN).is_nan());
+        assert_eq!((lgamma(1.0).to_bits(), lgamma(2.0).to_bits()), (0, 0));
+    }
+
+    /// Beside 1, since near zeros among negative numbers no unit of the result is meant.
+    #[test]
+    fn log_gamma_of_negative_numbers_is_near_libms() {
+        for k in 0..200_000 {
+            let x = f64::from(k) * -1.234_567e-3 - 1e-9;
+            let (got, want) = (lgamma(x), libm::lgamma(x));
+            assert!((got - want).abs() <= 1e-15 * want.abs().max(1.0), "lgamma({x}): {got} and {want}");
+        }
     }
 
     /// The special values of C's Annex F, which `libm` has.

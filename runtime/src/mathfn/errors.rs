@@ -24,12 +24,12 @@ pub fn log_base(x: f64, base: f64) -> Res<f64> {
 
 pub fn gamma(x: f64) -> Res<f64> {
     if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor() && x.is_finite()) { return Err(domain_error()); }
-    check(x, libm::tgamma(x), true)
+    check(x, super::elementary::gamma(x), true)
 }
 pub fn lgamma(x: f64) -> Res<f64> {
     if x.is_infinite() { return Ok(f64::INFINITY); }
     if x <= 0.0 && x == x.floor() { return Err(domain_error()); }
-    check(x, libm::lgamma(x), true)
+    check(x, super::elementary::lgamma(x), true)
 }
 
 pub fn pow(a: f64, b: f64) -> Res<f64> {

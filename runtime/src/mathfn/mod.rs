@@ -68,8 +68,8 @@ impl Helpers for Native {
     unsafe fn f64_cbrt(x: f64) -> f64 { elementary::cbrt(x) }
     unsafe fn f64_erf(x: f64) -> f64 { elementary::erf(x) }
     unsafe fn f64_erfc(x: f64) -> f64 { elementary::erfc(x) }
-    unsafe fn f64_gamma(x: f64) -> f64 { libm::tgamma(x) }
-    unsafe fn f64_lgamma(x: f64) -> f64 { libm::lgamma(x) }
+    unsafe fn f64_gamma(x: f64) -> f64 { elementary::gamma(x) }
+    unsafe fn f64_lgamma(x: f64) -> f64 { elementary::lgamma(x) }
     unsafe fn f64_atan2(a: f64, b: f64) -> f64 { elementary::atan2(a, b) }
     unsafe fn f64_pow(a: f64, b: f64) -> f64 { power::pow(a, b) }
     unsafe fn f64_hypot(a: f64, b: f64) -> f64 { elementary::hypot(a, b) }
@@ -106,8 +106,8 @@ impl Helpers for Native {
     unsafe fn f32_cbrt(x: f32) -> f32 { elementary::cbrt(x as f64) as f32 }
     unsafe fn f32_erf(x: f32) -> f32 { elementary::erf(x as f64) as f32 }
     unsafe fn f32_erfc(x: f32) -> f32 { elementary::erfc(x as f64) as f32 }
-    unsafe fn f32_gamma(x: f32) -> f32 { libm::tgammaf(x) }
-    unsafe fn f32_lgamma(x: f32) -> f32 { libm::lgammaf(x) }
+    unsafe fn f32_gamma(x: f32) -> f32 { elementary::gamma(x as f64) as f32 }
+    unsafe fn f32_lgamma(x: f32) -> f32 { elementary::lgamma(x as f64) as f32 }
     unsafe fn f32_atan2(a: f32, b: f32) -> f32 { elementary::atan2(a as f64, b as f64) as f32 }
     unsafe fn f32_pow(a: f32, b: f32) -> f32 { power::powf(a, b) }
     unsafe fn f32_hypot(a: f32, b: f32) -> f32 { elementary::hypot(a as f64, b as f64) as f32 }
