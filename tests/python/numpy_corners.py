@@ -188,3 +188,26 @@ for f in ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum",
     # NumPy's functions of NumPy's numbers; operators compute with 64 bits.
     add(f"np.{f} of a NumPy number and an int", "a, x", f"np.{f}(a[0], x), np.{f}(x, a[1])", lambda: [(Array(t, (2,)), Value(x)) for t in INT_DTYPES for x in (1, 2, -1, -3, 100, 200, 300, -129, 70000, 2**40)], CLOSE, 1e-6)
 add("np.searchsorted of an array without dimensions", "a, v", "np.searchsorted(a, v), np.searchsorted(a, v, 'right'), a.searchsorted(v)", lambda: [(Array(t, (5,)), Array(u, ())) for t in ("i4", "f8") for u in ("i4", "f8", "u1")], body=["a = np.sort(a)"])
+
+# -- what methods of ufuncs put together ---------------------------------------------------------------------------------------------------------
+
+for f in ("np.add", "np.multiply", "np.maximum", "np.subtract", "np.logical_or", "np.fmin"):
+    types = {"np.subtract": ["i1", "u2", "f8"], "np.logical_or": ["?", "i2"]}.get(f, ["?", "i1", "u2", "i8", "f4", "f8"])
+    single = "" if f == "np.logical_or" else ", 0, np.float64"
+    for indices in ([0, 2], [1, 1, 0], [2], [], [3], [-1]):
+        add(f"{f}.reduceat {indices}", "a", f"{f}.reduceat(a, np.array({indices}, np.int64)), {f}.reduceat(a, np.array({indices}, np.int64){single})", one(lambda types=types: arrays(types, [(3,), (3, 2)], ["C", "strided"])), raises=True)
+    add(f"{f}.reduceat axes", "a", f"{f}.reduceat(a, [1, 0, 1], axis=1), {f}.reduceat(a, [0], -1), {f}.reduceat(a, (0, 1), 0)", one(lambda: arrays(["i2", "f8"], [(2, 3), (2, 3, 2)], ["C", "F", "reversed"])))
+for f in ("np.bitwise_and", "np.bitwise_or", "np.gcd", "np.subtract", "np.logical_xor", "np.hypot", "np.fmax"):
+    types = ["f4", "f8"] if f in ("np.hypot", "np.fmax") else ["i1", "u2", "i8"]
+    for options in ("axis=(0, 1)", "initial=3", "initial=3, axis=1", "initial=3, axis=(0, 1)", "where=a > 2, initial=1", "where=a > 2", "where=a[:1] > 2, initial=0, axis=None", "keepdims=True, initial=1"):
+        add(f"{f}.reduce {options}", "a", f"{f}.reduce(a, {options})", one(lambda types=types: arrays(types, [(2, 3), (0, 3)], ["C", "F"])), CLOSE, raises=True)
+
+# -- NumPy's names of the array standard ---------------------------------------------------------------------------------------------------------
+
+for expression in ("np.linalg.matmul(a, b)", "np.vecdot(a, b.mT)", "np.linalg.vecdot(a, a)", "np.matvec(a, b[..., 0])", "np.vecmat(a[..., 0, :], b)", "np.linalg.trace(a), np.linalg.trace(a, offset=1)",
+                   "np.linalg.diagonal(a), np.linalg.diagonal(a, offset=-1)", "np.linalg.matrix_transpose(a)", "np.linalg.cross(a, b.mT)", "np.linalg.outer(a[..., 0], b[0])"):
+    add(expression, "a, b", expression, lambda: [(Array(t, (*s, 2, 3), k), Array(t, (*s, 3, 2), k)) for t in ("i2", "f8", "c16") for s in ((), (2,)) for k in ("C", "F")], CLOSE, raises=True)
+for expression in ("np.linalg.vector_norm(a), np.linalg.vector_norm(a, axis=0), np.linalg.vector_norm(a, axis=-1, keepdims=True, ord=1), np.linalg.vector_norm(a, keepdims=True, ord=np.inf)",
+                   "np.linalg.matrix_norm(a), np.linalg.matrix_norm(a, keepdims=True), np.linalg.matrix_norm(a, ord=1), np.linalg.matrix_norm(a, ord=np.inf)"):
+    add(expression, "a", expression, one(lambda: arrays(["i2", "f4", "f8", "c16"], [(2, 3), (2, 2, 3)], ["C", "F"])), CLOSE, 1e-5)
+add("np.searchsorted is refused", "a", "np.searchsorted(a, 1)", one(lambda: arrays(["f8"], [(), (2, 2)], ["C"])), raises=True)

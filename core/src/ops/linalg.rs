@@ -23,8 +23,8 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.matmul", "numpy.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
-    OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b", Body::Py("linalg.matmul_of_sequences")).only_if(|a| a.iter().any(|a| a.ty.is_sequence())).raises().reads().doc("Matrix product of sequences."),
+    OpDef::new(&["operator.matmul", "numpy.matmul", "numpy.linalg.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
+    OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Py("linalg.matmul_of_sequences")).only_if(|a| a.iter().any(|a| a.ty.is_sequence())).raises().reads().doc("Matrix product of sequences."),
     OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b, out=None", Body::Py("linalg.dot")).raises().writes().doc("Product with numbers, or into an array."),
@@ -53,6 +53,15 @@ pub static OPS: &[OpDef] = &[
     library(&["numpy.linalg.cond"], "x, p=None", "solvers.cond", "The condition number."),
     library(&["numpy.linalg.norm"], "x, ord=None, axis=None, keepdims=False", "solvers.norm", "A norm of vectors or matrices."),
     OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0, axis1=0, axis2=1, dtype=None, out=None", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
+    library(&["numpy.vecdot", "numpy.linalg.vecdot"], "x1, x2", "linalg.vecdot", "Products of rows with rows."),
+    library(&["numpy.matvec"], "x1, x2", "linalg.matvec", "Products of matrices with vectors."),
+    library(&["numpy.vecmat"], "x1, x2", "linalg.vecmat", "Products of vectors with matrices."),
+    library(&["numpy.linalg.cross"], "x1, x2", "linalg.cross3", "Vector product of three coordinates; ValueError."),
+    library(&["numpy.linalg.outer"], "x1, x2", "linalg.outer_of_vectors", "Products of all pairs of elements; ValueError."),
+    library(&["numpy.linalg.trace"], "x, *, offset=0, dtype=None", "linalg.last_trace", "Sums of diagonals over the last two dimensions."),
+    library(&["numpy.linalg.diagonal"], "x, *, offset=0", "linalg.last_diagonal", "Diagonals over the last two dimensions."),
+    library(&["numpy.linalg.vector_norm"], "x, *, axis=None, keepdims=False, ord=2", "linalg.vector_norm", "Norm of all elements, or along an axis."),
+    library(&["numpy.linalg.matrix_norm"], "x, *, keepdims=False, ord='fro'", "linalg.matrix_norm", "Norm over the last two dimensions."),
 ];
 
 const fn library(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().reads().doc(doc) }

@@ -26,7 +26,7 @@ pub static OPS: &[OpDef] = &[
         let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
         Ok(permuted(&a, &reversed(a.shape.len()), c.ret)?.pack())
     })).aliases().property().doc("The array with its dimensions reversed."),
-    OpDef::new(&["array.mT", "numpy.matrix_transpose"], "a", Body::Py("array.matrix_transpose")).only_if(|a| a[0].ty.as_array().is_some_and(|t| t.ndim > 1)).raises().reads().property().doc("The last two dimensions exchanged."),
+    OpDef::new(&["array.mT", "numpy.matrix_transpose", "numpy.linalg.matrix_transpose"], "a", Body::Py("array.matrix_transpose")).only_if(|a| a[0].ty.as_array().is_some_and(|t| t.ndim > 1)).raises().reads().property().doc("The last two dimensions exchanged."),
     OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
     OpDef::new(&["numpy.transpose", "numpy.permute_dims"], "a, axes=None", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
     OpDef::new(&["numpy.swapaxes", "array.swapaxes"], "a, axis1, axis2", Body::Lir(swapaxes_rule, emit_swapaxes)).raises().aliases().doc("Two dimensions exchanged."),

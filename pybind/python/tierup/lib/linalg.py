@@ -88,3 +88,63 @@ def trace(a, offset, axis1, axis2, dtype, out):
         return r
     out[...] = r
     return out
+
+
+def _conjugate(x):
+    return np.conjugate(x) if np.iscomplexobj(x) else x
+
+
+def vecdot(x1, x2):
+    a, b = _conjugate(np.asarray(x1)), np.asarray(x2)
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("vecdot: each operand needs at least one dimension")
+    if a.ndim == 1 and b.ndim == 1:
+        return np.matmul(a, b)
+    return np.matmul(np.expand_dims(a, -2), np.expand_dims(b, -1))[..., 0, 0]
+
+
+def matvec(x1, x2):
+    return np.matmul(np.asarray(x1), np.expand_dims(np.asarray(x2), -1))[..., 0]
+
+
+def vecmat(x1, x2):
+    return np.matmul(np.expand_dims(_conjugate(np.asarray(x1)), -2), np.asarray(x2))[..., 0, :]
+
+
+# -- NumPy's names of the array standard -----------------------------------------------------------------------------------------------------------
+
+
+def cross3(x1, x2):
+    a, b = np.asarray(x1), np.asarray(x2)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} and {b.shape[-1]} dimensional instead.")
+    return np.cross(a, b)
+
+
+def outer_of_vectors(x1, x2):
+    a, b = np.asarray(x1), np.asarray(x2)
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={a.ndim} and x2.ndim={b.ndim}.")
+    return np.outer(a, b)
+
+
+def last_trace(x, offset, dtype):
+    return np.trace(np.asarray(x), offset, -2, -1, dtype)
+
+
+def last_diagonal(x, offset):
+    return np.diagonal(np.asarray(x), offset, -2, -1)
+
+
+def vector_norm(x, axis, keepdims, ord):
+    a = np.asarray(x)
+    if isinstance(axis, tuple):
+        raise NotImplementedError("vector_norm() is compiled for one axis or all of them")
+    if axis is None:
+        r = np.linalg.norm(np.ravel(a), ord)
+        return np.full((1,) * a.ndim, r) if keepdims else r
+    return np.linalg.norm(a, ord, axis, keepdims)
+
+
+def matrix_norm(x, keepdims, ord):
+    return np.linalg.norm(np.asarray(x), ord, (-2, -1), keepdims)

@@ -41,6 +41,8 @@ def partition(a, kth, axis):
 
 
 def _partition(out, kth, axis):
+    if isinstance(kth, float):
+        raise TypeError("Partition index must be integer")
     if isinstance(kth, int):
         out.partition(kth, axis)
     else:
@@ -113,6 +115,8 @@ def searchsorted(a, v, side, sorter):
             raise ValueError("sorter.size must equal a.size")
         return searchsorted(np.asarray(a)[sorter], v, side, None)
     x = np.asarray(a)
+    if x.ndim != 1:
+        raise ValueError("object too deep for desired array" if x.ndim > 1 else "object of too small depth for desired array")
     if np.isscalar(v):
         if _is_right(side):
             return _first_after(x, v)
@@ -130,7 +134,7 @@ def _is_right(side):
         return False
     if side == "right":
         return True
-    raise ValueError("search side must be 'left' or 'right'")
+    raise ValueError(f"search side must be 'left' or 'right' (got '{side}')")
 
 
 def digitize(x, bins, right):
