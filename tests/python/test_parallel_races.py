@@ -38,6 +38,12 @@ def remainder_bins(h):
         h[i % 10] += 1
 
 
+@case("shared", vector, 40, 2)
+def remainder_of_a_quotient(h, n, s):
+    for i in prange(0, n, s):
+        h[i // 2 % 8] += 1
+
+
 @case("shared", vector, 40)
 def quotient_bins(h, n):
     for i in prange(n):

@@ -260,7 +260,9 @@ impl<'a> Places<'a> {
         let any = |f: &dyn Fn(&Class) -> bool| all.iter().any(f);
         if any(&|c| *c == Class::Distinct) { return Class::Distinct; }
         let (quotient, remainder) = (any(&|c| matches!(c, Class::Meets { quotient: true, .. })), any(&|c| matches!(c, Class::Meets { remainder: true, .. })));
-        if any(&|c| *c == Class::Other) || quotient && remainder { return Class::Other; }
+        // Of one number; a remainder of a quotient alone tells nothing apart.
+        let halves = |k: usize, j: usize| k != j && matches!((all[k], all[j]), (Class::Meets { quotient: true, .. }, Class::Meets { remainder: true, .. }));
+        if any(&|c| *c == Class::Other) || (0..all.len()).any(|k| (0..all.len()).any(|j| halves(k, j))) { return Class::Other; }
         for c in [Class::Computed, Class::Looked] { if any(&|x| *x == c) { return c; } }
         if any(&|c| matches!(c, Class::Meets { .. })) { return Class::Meets { quotient, remainder }; }
         if any(&|c| *c == Class::Sweep) { Class::Sweep } else { Class::Same }

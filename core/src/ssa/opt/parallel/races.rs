@@ -10,7 +10,7 @@ use super::places::{Class, Ix, Operator, Part, Places};
 use super::race;
 use super::reduce::Classifier;
 use crate::diag::Result;
-use crate::ssa::{Block, Loc, Op, Value};
+use crate::ssa::{Block, FuncId, Loc, Op, Value, registry};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -224,6 +224,7 @@ pub fn check(c: &Classifier<'_>, bins: &[Bins]) -> Result<Vec<Doubt>> {
     if trial.count.is_some_and(|n| n < 2) { return Ok(vec![]); }
     let all = accesses(c, &mut trial.places, bins);
     let mut doubts: Vec<Doubt> = whole(c, &mut trial.places)?;
+    captured(c)?;
     let mut doubt = |loc: Loc, why: Arc<str>| if !doubts.iter().any(|d| d.0 == loc) { doubts.push((loc, why)); };
     let mut pairs = 0;
     for (k, a) in all.iter().enumerate() {
@@ -328,4 +329,42 @@ fn whole(c: &Classifier<'_>, places: &mut Places<'_>) -> Result<Vec<Doubt>> {
         }
     }
     Ok(doubts)
+}
+
+/// Refuses iterations that change a variable of the outer function through inner ones, or because inner ones see it.
+fn captured(c: &Classifier<'_>) -> Result<()> {
+    let is_cell = |v: Value| c.is_outside(v) && c.inst_of(v).is_some_and(|n| n.op == Op::Table("cell.new"));
+    let mut blocks: Vec<Block> = c.found.blocks.iter().copied().collect();
+    blocks.sort();
+    for b in blocks {
+        for i in &c.func.block(b).insts {
+            let node = c.func.inst(*i);
+            let sets = matches!(node.op, Op::Table("cell.set" | "cell.delete")) && is_cell(node.args[0]);
+            let made = node.args.iter().filter_map(|v| c.inst_of(*v)).chain([node]);
+            let name = if sets { Some(None) } else {
+                made.filter_map(|n| if let Op::MakeFunction { func, defaults, kwdefaults } = &n.op { Some((*func, &n.args[*defaults as usize + kwdefaults.len()..])) } else { None })
+                    .find_map(|(f, captured)| captured.iter().enumerate().filter(|v| is_cell(*v.1)).find_map(|(k, _)| sets_captured(f, k as u32, &mut vec![]).then(|| registry::get(f).and_then(|f| f.free.get(k).cloned()))))
+            };
+            let Some(name) = name else { continue };
+            let variable = name.map_or("a variable that inner functions see".to_owned(), |n| format!("the variable `{n}` of the outer function"));
+            return Err(race(c.func, node.loc, &format!("the iterations of this prange loop change {variable}, at the same time"))
+                .help("let inner functions return what they find out, and sum that up in the loop (s += f(i)), or use range"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a function, or one that it makes, changes its `k`-th captured variable.
+fn sets_captured(f: FuncId, k: u32, seen: &mut Vec<(FuncId, u32)>) -> bool {
+    if seen.contains(&(f, k)) { return false; }
+    seen.push((f, k));
+    let Some(func) = registry::get(f) else { return false };
+    let cells: Vec<Value> = func.insts.iter().filter(|n| n.op == Op::Free(k)).filter_map(|n| n.result).collect();
+    func.insts.iter().any(|n| match &n.op {
+        Op::Table("cell.set" | "cell.delete") => cells.contains(&n.args[0]),
+        Op::MakeFunction { func, defaults, kwdefaults } => {
+            n.args[*defaults as usize + kwdefaults.len()..].iter().enumerate().any(|(at, v)| cells.contains(v) && sets_captured(*func, at as u32, seen))
+        }
+        _ => false,
+    })
 }

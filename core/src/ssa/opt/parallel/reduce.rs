@@ -183,9 +183,36 @@ impl Classifier<'_> {
         race(self.func, loc, "an iteration of this prange loop needs what another one leaves in a variable, and iterations run at the same time").help(HELP)
     }
 
+    /// The names of a variable that the loop carries and does not change: one that was found to be bound or not None has a new name.
+    fn unchanged(&self, param: Value) -> Option<HashSet<Value>> {
+        let func = self.func;
+        let (mut names, mut work) = (HashSet::from([param]), vec![param]);
+        while let Some(v) = work.pop() {
+            for u in self.uses_of(v) {
+                let next = match *u {
+                    Use::Passed { to, at } if to != self.found.header => Some(func.block(to).params[at]),
+                    Use::Operand(i, 0) if matches!(func.inst(i).op, Op::Narrow(_) | Op::CheckBound { .. }) => func.inst(i).result,
+                    Use::Passed { .. } | Use::Operand(..) | Use::Term(_) => None,
+                };
+                if let Some(n) = next && names.insert(n) { work.push(n); }
+            }
+        }
+        // Where another value may come in, it is another variable.
+        loop {
+            let other: Vec<Value> = names.iter().copied().filter(|n| *n != param && match self.inst_of(*n) {
+                Some(node) => !names.contains(&node.args[0]),
+                None => self.incoming_of(*n).iter().any(|i| !names.contains(&i.value)),
+            }).collect();
+            if other.is_empty() { break; }
+            for n in other { names.remove(&n); }
+        }
+        self.incoming_of(param).iter().all(|i| names.contains(&i.value)).then_some(names)
+    }
+
     /// Follows the versions of a variable.
     fn reads(&self, param: Value) -> Result<Reads> {
         let (func, header) = (self.func, self.found.header);
+        if let Some(versions) = self.unchanged(param) { return Ok(Reads { versions, ..Reads::default() }); }
         let mut r = Reads { versions: HashSet::from([param]), ..Reads::default() };
         // Versions, and what is found by steps from them.
         let mut work: Vec<(Value, Vec<Step>)> = vec![(param, vec![])];
