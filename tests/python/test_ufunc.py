@@ -463,7 +463,9 @@ def test_compiled_code_reduces_with_ufuncs(tier):
     f = vectorize(["float64(float64, float64)", "int64(int64, int64)"], identity=0)(lambda x, y: x + y)
     methods = [lambda a: f.reduce(a), lambda a: f.reduce(a, axis=1), lambda a: f.reduce(a, axis=None), lambda a: f.reduce(a, axis=(0, 1)), lambda a: f.reduce(a, axis=-1, keepdims=True),
                lambda a: f.reduce(a, initial=4), lambda a: f.accumulate(a), lambda a: f.accumulate(a, 1), lambda a: f.outer(a, a[0]), lambda a: f.reduceat(a, np.array([0, 2, 1])),
-               lambda a: f.reduce(a[:0]), lambda a: f.reduce(a, dtype=np.float64)]
+               lambda a: f.reduce(a[:0]), lambda a: f.reduce(a, dtype=np.float64), lambda a: f.reduce(a, axis=(0, 1), initial=5), lambda a: f.reduce(a, axis=(1,), initial=5, keepdims=True),
+               lambda a: f.reduce(a, where=a > 3), lambda a: f.reduce(a, 1, where=a > 3), lambda a: f.reduce(a, None, where=a > 3), lambda a: f.reduce(a, (0, 1), where=a > 3), lambda a: f.reduce(a, where=a[0] > 1),
+               lambda a: f.reduce(a, initial=7, where=a > 3), lambda a: f.reduce(a, where=False), lambda a: f.reduceat(a, [1, 3, 0], 1), lambda a: f.reduceat(a, [0], -1, np.float64)]
     for m in methods:
         for a in (np.arange(12.0).reshape(3, 4), np.arange(12).reshape(3, 4), np.asfortranarray(np.arange(12.0).reshape(3, 4))):
             got, want = njit(m)(a), m(a)
@@ -477,12 +479,38 @@ def test_compiled_code_reduces_with_ufuncs(tier):
     assert at(np.zeros(3)).tolist() == [4.0, 2.0, 0.0]
     assert njit(lambda: (f.nin, f.nout, f.nargs, f.identity, f.signature))() == (2, 1, 3, 0, None)
     plain = vectorize(lambda x, y: x - y)
-    with pytest.raises(ValueError, match="not reorderable"):
-        njit(lambda a: plain.reduce(a, axis=None))(np.ones((2, 2)))
-    with pytest.raises(ValueError, match="no identity"):
-        njit(lambda a: plain.reduce(a))(np.ones(0))
-    with pytest.raises(NotImplementedError):
-        njit(lambda a: f.reduce(a, where=a > 1))(np.ones(3))
+    for wrong in (lambda a: plain.reduce(a, axis=None), lambda a: plain.reduce(a[:0]), lambda a: plain.reduce(a, where=a > 1), lambda a: plain.reduceat(a, [0, 2]), lambda a: plain.reduceat(a, [-1], 1),
+                  lambda a: plain.accumulate(a[0, 0])):
+        with pytest.raises((ValueError, IndexError, TypeError)) as want:
+            wrong(np.ones((2, 2)))
+        with pytest.raises(want.type) as got:
+            njit(wrong)(np.ones((2, 2)))
+        assert str(got.value) == str(want.value).replace("<lambda>", "call")
+    larger = vectorize(["float64(float64, float64)"])(lambda x, y: x if x > y else y)
+    masked = lambda a: larger.reduce(a, 1, initial=-1.0, where=a > 3)  # noqa: E731
+    np.testing.assert_array_equal(njit(masked)(np.arange(12.0).reshape(3, 4)), masked(np.arange(12.0).reshape(3, 4)))
+
+
+@pytest.mark.parametrize("dims", [(), (3,), (2, 3), (2, 1, 3)])
+def test_compiled_code_calls_gufuncs_over_any_number_of_dimensions(tier, dims):
+    g = guvectorize(["void(float64[:], float64[:], float64[:], float64[:])"], "(n),(n)->(n),()")(running)
+    inside = njit(lambda x, y, z, s: g(x, y, z, s))
+    rng = np.random.default_rng(5)
+    for n in (0, 1, 4):
+        for x, y in ((rng.random((*dims, n)), rng.random((*dims, n))), (rng.random((*dims, n)), rng.random(n)), (rng.random((*dims, n))[..., ::-1], rng.random((*dims[:-1], 1, n) if dims else n))):
+            got, want = (np.zeros((*dims, n)), np.zeros(dims)), (np.zeros((*dims, n)), np.zeros(dims))
+            inside(x, y, *got)
+            g(x, y, *want)
+            np.testing.assert_array_equal(got[0], want[0])
+            np.testing.assert_array_equal(got[1], want[1])
+
+
+def running(a, b, c, total):
+    s = 0.0
+    for i in range(len(a)):
+        s = s * 0.5 + a[i] * b[i]
+        c[i] = s
+    total[0] = s
 
 
 def test_ufuncs_are_arguments_and_raise(tier):

@@ -95,6 +95,7 @@ pub static OPS: &[OpDef] = &[
     // Methods of universal functions: the function itself is the first operand.
     OpDef::new(&["ufunc.reduce"], "f, array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True", Body::Py("ufunc.reduce")).raises().doc("`np.add.reduce(a)`: all elements along an axis put together."),
     OpDef::new(&["ufunc.accumulate"], "f, array, axis=0, dtype=None, out=None", Body::Py("ufunc.accumulate")).raises().doc("`np.maximum.accumulate(a)`: what is put together so far."),
+    OpDef::new(&["ufunc.reduceat"], "f, array, indices, axis=0, dtype=None, out=None", Body::Py("ufunc.reduceat")).raises().doc("`np.add.reduceat(a, indices)`: what lies between neighbouring indices put together."),
     OpDef::new(&["ufunc.outer"], "f, A, B", Body::Py("ufunc.outer")).raises().doc("`np.subtract.outer(a, b)`: every element of one with every element of the other."),
     OpDef::new(&["ufunc.at"], "f, a, indices, b=None", Body::Py("ufunc.at")).raises().writes().doc("`np.add.at(a, indices, b)`: in place, once for each time that an element is named."),
     OpDef::new(&["numpy.sinc"], "x", Body::Py("ufunc.sinc")).doc("`sin(πx) / (πx)`."),

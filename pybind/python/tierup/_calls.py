@@ -19,8 +19,8 @@ def made(source, name, space, kind="made"):
     names = list(space)
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
-    from .lib import elementwise, stencils, ufunc
-    module = {"np": numpy, "elementwise": elementwise, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    from .lib import elementwise, folds, stencils, ufunc
+    module = {"np": numpy, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     exec(compile(text, _PATH % kind, "exec"), module)
     return module["make"](*space.values())
 
@@ -137,7 +137,7 @@ def _attributes(b, f):
     for method, params in _METHODS.items():
         if b.nin == 2 or b.nin == 1 and method == "at":
             names = [p.split("=")[0] for p in params.split(", ")]
-            home, extra = ("ufunc.at", "f, ") if method == "at" else (f"elementwise.{method}", "f, identity, " if method == "reduce" else "f, ")
+            home, extra = ("ufunc.at", "f, ") if method == "at" else (f"folds.{method}", "f, identity, " if method == "reduce" else "f, ")
             source = f"def {method}({params}):\n    return {home}({extra}{', '.join(names)})"
             values[method] = made(source, method, {"f": f, "identity": b.identity})
     return values
@@ -154,6 +154,10 @@ def loop{k}({operands}):
         every{k}(shape, {views})
 
 def every{k}(shape, {operands}):
+    if len(shape) == 1:
+        for i in {counted}(shape[0]):
+            function({parts})
+        return
     for first in {counted}(shape[0]):
         for rest in np.ndindex(shape[1:]):
             i = (first,) + rest
@@ -177,8 +181,10 @@ def _gufunc_loop(b, k, args):
     view = lambda n, d, box: f"elementwise.boxed({n})" if box else n
     every = [f"elementwise.{'outer_output' if j >= b.nin or j in b.writable else 'outer_view'}({view(n, d, x)}, shape, {len(d) or int(x)})" for j, (n, d, x) in enumerate(zip(names, dims, boxed))]
     plain = [view(n, d, x) if d or x else f"elementwise.one({n})" for n, d, x in zip(names, dims, boxed)]
+    # Views that are made where they are passed count no references.
+    parts = [f"{n}[i]" if d or x else f"elementwise.part({n}, i)" for n, d, x in zip(names, dims, boxed)]
     source = _GUFUNC.format(k=k, operands=", ".join(names), typed=", ".join(typed), checks="\n    ".join(checks) or "pass", ndims=", ".join(str(len(d)) for d in dims),
-                            counted="range" if b.writable else "prange", plain=", ".join(plain), views=", ".join(every), parts=", ".join(f"elementwise.part({n}, i)" for n in names))
+                            counted="range" if b.writable else "prange", plain=", ".join(plain), views=", ".join(every), parts=", ".join(parts))
     space = {"function": b.function}
     if args is not None:
         space |= {f"t{j}": _dtype(t.dtype if isinstance(t, types.Array) else t) for j, t in enumerate(args)}

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+from . import folds
+
 
 def frexp(x):
     return np._frexp_mantissa(x), np._frexp_exponent(x)
@@ -158,81 +160,49 @@ def reduce(f, array, axis, dtype, out, keepdims, initial, where):
         return np.all(array, axis, out, keepdims, where=where)
     if f is np.logical_or and initial is None:
         return np.any(array, axis, out, keepdims, where=where)
-    if initial is not None or not (isinstance(where, bool) and where):
-        raise NotImplementedError("'initial' and 'where' are compiled for add, multiply, maximum and minimum only")
-    r = _reduced(f, np.asarray(array), axis, keepdims)
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    x = np.asarray(array)
+    return folds.reduce(f, _identity(f, x), x, axis, None, out, keepdims, initial, where)
 
 
-def _in_any_order(f):
-    return not (f is np.subtract or f is np.true_divide or f is np.floor_divide or f is np.remainder or f is np.fmod or f is np.power or f is np.float_power
-                or f is np.left_shift or f is np.right_shift or f is np.arctan2 or f is np.copysign or f is np.nextafter or f is np.heaviside)
-
-
-def _reduced(f, x, axis, keepdims):
-    if axis is None:
-        if x.ndim > 1 and not _in_any_order(f):
-            raise ValueError("reduction operation is not reorderable, so at most one axis may be specified")
-        r = _folded(f, np.ravel(x))
-        return np.full((1,) * x.ndim, r) if keepdims else r
-    np._reduced_size(x, axis)
-    r = _folded(f, np.moveaxis(x, axis, 0))
-    return np.expand_dims(np.asarray(r), axis) if keepdims else r
-
-
-def _folded(f, rows):
-    """Put together along the first axis, from left to right."""
-    if len(rows) == 0:
-        return _of_none(f, np.zeros(rows.shape[1:], rows.dtype)[...])
-    total = _first(f, rows[0])
-    for k in range(1, len(rows)):
-        total = f(total, rows[k])
-    return total
-
-
-def _first(f, row):
-    """What the others are put to, in the type of the results."""
-    return np._cast_like(row, f(row, row))
-
-
-def _of_none(f, zeros):
-    if f is np.bitwise_or or f is np.bitwise_xor or f is np.logical_xor or f is np.gcd:
-        return f(zeros, zeros)
+def _identity(f, x):
+    """Of the others; see `folds`."""
+    if f is np.bitwise_or or f is np.bitwise_xor or f is np.logical_xor or f is np.gcd or f is np.logical_or or f is np.hypot:
+        return 0
+    if f is np.logical_and:
+        return 1
     if f is np.bitwise_and:
-        return np.invert(zeros)
-    raise ValueError("zero-size array to a reduction operation which has no identity")
+        return np.invert(np.zeros(1, x.dtype))[0]
+    if (f is np.subtract or f is np.true_divide or f is np.floor_divide or f is np.remainder or f is np.fmod or f is np.power or f is np.float_power
+            or f is np.left_shift or f is np.right_shift or f is np.arctan2 or f is np.copysign or f is np.nextafter or f is np.heaviside):
+        return None
+    return "reorderable"
 
 
 def accumulate(f, array, axis, dtype, out):
     """``np.add.accumulate(array)`` and the like."""
-    if f is np.add:
-        return np.cumsum(np.asarray(array), axis, dtype, out)
-    if f is np.multiply:
-        return np.cumprod(np.asarray(array), axis, dtype, out)
-    if dtype is not None:
-        return accumulate(f, np.asarray(array).astype(dtype), axis, None, out)
-    x = np.asarray(array)
-    if x.ndim == 0:
-        raise TypeError("cannot accumulate on a scalar")
-    np._reduced_size(x, axis)
-    rows = np.moveaxis(x, axis, 0)
-    r = np.array(_first(f, x))
-    to = np.moveaxis(r, axis, 0)
-    for k in range(1, len(rows)):
-        to[k] = f(to[k - 1], rows[k])
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    if f is np.add or f is np.multiply:
+        x = np.asarray(array)
+        if x.ndim == 0:
+            raise TypeError("cannot accumulate on a scalar")
+        return np.cumsum(x, axis, dtype, out) if f is np.add else np.cumprod(x, axis, dtype, out)
+    return folds.accumulate(f, array, axis, dtype, out)
+
+
+def reduceat(f, array, indices, axis, dtype, out):
+    """``np.add.reduceat(array, indices)``: what lies between neighbouring indices put together."""
+    if dtype is None and (f is np.add or f is np.multiply):
+        # As in sums, small integers are put together as those of the machine.
+        x = np.asarray(array)
+        if x.dtype.kind == "b" or x.dtype.kind == "i":
+            return folds.reduceat(f, x.astype(np.int64), indices, axis, None, out)
+        if x.dtype.kind == "u":
+            return folds.reduceat(f, x.astype(np.uint64), indices, axis, None, out)
+    return folds.reduceat(f, array, indices, axis, dtype, out)
 
 
 def outer(f, A, B):
     """``np.subtract.outer(A, B)``: every element of the one with every element of the other."""
-    x, y = np.asarray(A), np.asarray(B)
-    return f(x.reshape(x.shape + (1,) * y.ndim), y)
+    return folds.outer(f, A, B)
 
 
 def at(f, a, indices, b):
