@@ -123,12 +123,37 @@ impl Job<'_> {
 
 /// Work from which on it pays to call others: they look for it already, or must be woken, which takes the caller some microseconds and them often a
 /// millisecond until they run on a processor of their own.
-const WORTH_HOT: Duration = Duration::from_micros(6);
+const WORTH_HOT: Duration = Duration::from_micros(12);
 const WORTH_COLD: Duration = Duration::from_micros(200);
+/// The same while regions follow each other, which together would have been worth it: who is woken once helps with all of them.
+const WORTH_SOON: Duration = Duration::from_micros(40);
+/// Regions follow each other where they begin so soon after the last one.
+const SOON: Duration = Duration::from_millis(1);
 /// So few pieces may each take long: nobody waits to see how long the first one takes.
 const FEW: u64 = 32;
 /// Fractions of a nanosecond that an iteration is measured in.
 pub const COST_UNIT: u128 = 64;
+
+thread_local! {
+    /// When this thread last came out of a region that it ran alone although others might have helped, and for how long it was in such ones that followed each other.
+    static ALONE: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
+}
+
+/// Takes a region that was run alone from `begin` on to those that it follows.
+fn ran_alone(begin: Instant) {
+    let now = Instant::now();
+    let took = now - begin;
+    if took < WORTH_SOON { return; }
+    let before = ALONE.get().filter(|(end, _)| begin.saturating_duration_since(*end) < SOON).map_or(Duration::ZERO, |(_, sum)| sum);
+    ALONE.set(Some((now, before + took)));
+}
+
+/// Work from which on it pays to call others now.
+fn worth(begin: Instant) -> Duration {
+    if pool::is_hot() { return WORTH_HOT; }
+    let soon = ALONE.get().is_some_and(|(end, sum)| sum > WORTH_COLD && begin.saturating_duration_since(end) < SOON);
+    if soon { WORTH_SOON } else { WORTH_COLD }
+}
 
 /// Runs a loop to its end, or to its first exception.
 ///
@@ -142,10 +167,9 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     let mut slots = job.args.to_vec();
     let mut at = 0;
     let cost = job.cell.cost.load(Ordering::Relaxed);
-    let worth = || if pool::is_hot() { WORTH_HOT } else { WORTH_COLD };
-    let estimate = |iterations: u64, cost: u64| Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64);
-    let at_once = threads > 1 && pieces > 1 && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth() };
     let begin = Instant::now();
+    let estimate = |iterations: u64, cost: u64| Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64);
+    let at_once = threads > 1 && pieces > 1 && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth(begin) };
     if !at_once {
         // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on.
         while at < pieces {
@@ -155,7 +179,7 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
             at = to;
             if at == pieces || threads == 1 { continue; }
             let each = begin.elapsed().as_nanos() * COST_UNIT / u128::from(job.grid.start(at)).max(1);
-            if estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64) > worth() { break; }
+            if estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64) > worth(begin) { break; }
         }
     }
     let alone = job.grid.start(at);
@@ -164,9 +188,10 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
         job.cell.cost.store(each.clamp(1, u64::MAX as u128) as u64, Ordering::Relaxed);
     };
     if at == pieces {
-        if threads > 1 { note(alone, begin.elapsed()); }
+        if threads > 1 { note(alone, begin.elapsed()); ran_alone(begin); }
         return Ok(());
     }
+    ALONE.set(None);
     // SAFETY: as required of the caller; the region is over when this returns.
     let (mine, result) = unsafe { together(job, at, threads, slots, ctx, begin.elapsed()) };
     if result.is_ok() && alone + mine.0 > 0 { note(alone + mine.0, mine.1); }
