@@ -4,26 +4,15 @@ import math
 
 import numpy as np
 
+from .random import exact_sum
+
+
 def _rows(size, n):
     if size is None:
         return (n,)
     if isinstance(size, int):
         return (size, n)
     return size + (n,)
-
-
-def _exact_sum(p, n):
-    """The sum of the first `n`, rounded a few times only (Kahan)."""
-    if n <= 0:
-        return 0.0
-    total = p[0]
-    lost = 0.0
-    for i in range(1, n):
-        y = p[i] - lost
-        t = total + y
-        lost = (t - total) - y
-        total = t
-    return total
 
 
 # -- multinomial -------------------------------------------------------------------------------------------------------------------------------
@@ -83,7 +72,7 @@ def _check_probabilities(p, too_many):
     if d > 0:
         rows = np.ascontiguousarray(p).reshape(-1, d)
         for i in range(rows.shape[0]):
-            if _exact_sum(rows[i], d - 1) > 1.0 + 1e-12:
+            if exact_sum(rows[i], d - 1) > 1.0 + 1e-12:
                 raise ValueError(too_many)
 
 

@@ -284,7 +284,7 @@ def _check_weights(p, n, tolerance, a_name, p_name, letter, end):
         raise ValueError(f"{p_name} must be 1-dimensional")
     if len(p) != n:
         raise ValueError(f"{a_name} and {p_name} must have same size")
-    total = _exact_sum(p, len(p))
+    total = exact_sum(p, len(p))
     if math.isnan(total):
         raise ValueError(f"{letter}robabilities contain NaN")
     for x in p:
@@ -294,7 +294,7 @@ def _check_weights(p, n, tolerance, a_name, p_name, letter, end):
         raise ValueError(f"{letter}robabilities do not sum to 1{end}")
 
 
-def _exact_sum(p, n):
+def exact_sum(p, n):
     """The sum of the first `n`, rounded a few times only (Kahan)."""
     if n <= 0:
         return 0.0
