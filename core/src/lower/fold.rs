@@ -31,8 +31,9 @@ pub enum Fold {
 pub enum InLoop { Add, Multiply, Or, And, CountTrue, CountNumbers }
 
 impl Fold {
-    /// For elements of a type, computed in another; none where an array of them is needed.
-    pub fn of(op: Reduce, dtype: Type, acc: Type) -> Option<Fold> {
+    /// For elements of a type, computed in another; none where an array of them is needed, or better: several threads can make the elements of a product of floats,
+    /// which is in order.
+    pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<Fold> {
         let own = acc == dtype;
         Some(match op {
             Reduce::Sum if acc.is_index() => Fold::InLoop(InLoop::Add, acc),
@@ -43,7 +44,7 @@ impl Fold {
             Reduce::CountNonzero => Fold::InLoop(InLoop::CountTrue, Type::bool()),
             Reduce::CountNotNan => Fold::InLoop(InLoop::CountNumbers, dtype),
             Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax if own => Fold::Blocks(op),
-            Reduce::Prod | Reduce::NanProd if own && (acc.is_float() || acc.is_complex()) => Fold::Blocks(op),
+            Reduce::Prod | Reduce::NanProd if own && (acc.is_float() || acc.is_complex()) && !in_parallel => Fold::Blocks(op),
             Reduce::Sum | Reduce::Prod | Reduce::NanSum | Reduce::NanProd | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax => return None,
         })
     }
@@ -198,8 +199,7 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
         })?;
         Ok(())
     };
-    let ordered = matches!(op, Reduce::Prod | Reduce::NanProd);
-    if ordered || !cx.pieces.wanted() {
+    if !cx.pieces.wanted() {
         let (zero, place) = (cx.b.i64(0), cx.b.slot_addr(ROOM as u32));
         part(cx, zero, n, place)?;
         return Ok(load_element(cx, place, e.dtype));

@@ -379,7 +379,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let (axes, n) = (axes_of(&args[1], "axis")?, e.shape.len());
     let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && axes_error(&axes, args[1].ty, n, false).is_none();
     if !all || args[args.len() - 1].flag("keepdims")? { return in_memory(cx); }
-    let Some(how) = Fold::of(op, e.dtype, acc) else { return in_memory(cx) };
+    let Some(how) = Fold::of(op, e.dtype, acc, cx.pieces.wanted()) else { return in_memory(cx) };
     let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
     let in_loop = |cx: &mut LowerCx<'_>| fold(cx, e, &streams, how);
     match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
