@@ -3,7 +3,7 @@
 //! Nobody has said that the iterations may run at the same time. Whether they do anything but compute shows when the body is typed ([`crate::lower::pure`]); where they do, the region runs
 //! its pieces one after the other, as the loop did. So what is found here may be taken for a comprehension too freely: the result is the same.
 
-use super::find::asks_for_next;
+use super::find::{Over, over};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Term, Value};
 
@@ -16,13 +16,8 @@ pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
     let doms = Dominators::new(func, &cfg);
     let defs = Definitions::new(func);
     for l in &Loops::new(func, &cfg, &doms).all {
-        let Some((next, state)) = asks_for_next(func, &defs, l.header) else { continue };
-        let loc = func.inst(next).loc;
-        if refused.contains(&loc) || func.block(l.header).params.len() != 1 { continue; }
-        let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
-        let [pre] = outside[..] else { continue };
-        let Term::Jump(enter) = &func.block(pre).term else { continue };
-        let Some(iter) = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter") && func.block(pre).insts.contains(i)) else { continue };
+        let Some(Over { next, loc, pre, iter, .. }) = over(func, &cfg, &defs, l, refused) else { continue };
+        if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) { continue; }
         let Some(more) = (if let Term::Branch { then_to, .. } = &func.block(l.header).term { Some(then_to.block) } else { None }) else { continue };
         if !makes_an_array(func, &defs, &l.blocks) { continue; }
         // Nobody reads the element in `for _ in range(n)`.

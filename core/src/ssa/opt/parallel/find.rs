@@ -2,7 +2,7 @@
 
 use super::{Names, Root};
 use crate::diag::{Code, Diagnostic, Result};
-use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loops, uses_of, uses_of_term};
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
 
@@ -30,19 +30,28 @@ pub struct Found {
 
 pub enum Look { Nothing, Refused(Loc, &'static str), Found(Box<Found>) }
 
+/// A loop over what something gives; the members are those of [`Found`].
+pub struct Over { pub next: Inst, pub state: usize, pub loc: Loc, pub pre: Block, pub iter: Inst }
+
+/// A loop over what `builtins.iter` gives, with one way in, unless it has been refused.
+pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc]) -> Option<Over> {
+    let (next, state) = asks_for_next(func, defs, l.header)?;
+    let loc = func.inst(next).loc;
+    if refused.contains(&loc) { return None; }
+    let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
+    let [pre] = outside[..] else { return None };
+    let Term::Jump(enter) = &func.block(pre).term else { return None };
+    let iter = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter"))?;
+    Some(Over { next, state, loc, pre, iter })
+}
+
 /// The first loop over `prange` that has not been refused, outer ones first.
 pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let defs = Definitions::new(func);
     for l in &Loops::new(func, &cfg, &doms).all {
-        let Some((next, state)) = asks_for_next(func, &defs, l.header) else { continue };
-        let loc = func.inst(next).loc;
-        if refused.contains(&loc) { continue; }
-        let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
-        let [pre] = outside[..] else { continue };
-        let Term::Jump(enter) = &func.block(pre).term else { continue };
-        let Some(iter) = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter")) else { continue };
+        let Some(Over { next, state, loc, pre, iter }) = over(func, &cfg, &defs, l, refused) else { continue };
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
         let careful = call.op == Op::Table(super::comprehension::INDICES);
@@ -62,7 +71,7 @@ pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
 }
 
 /// The header's `iter.next` and the place of the iterator among its parameters.
-pub fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst, usize)> {
+fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst, usize)> {
     let block = func.block(header);
     let [next, more] = block.insts[..] else { return None };
     let node = func.inst(next);
