@@ -14,6 +14,7 @@
     child.py loop NAME N SECONDS LIB  one of its loops, or C's from a library
     child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
     child.py region TURNS             microseconds of a loop over 1000 iterations: in series, in parallel, in parallel after pauses
+    child.py small                    rows of `small.py` from the standard input until it ends, a line of figures for each
 """
 
 import importlib
@@ -356,8 +357,13 @@ def region(turns):
     return one_region(turns)
 
 
+def small():
+    from small import serve
+    serve()
+
+
 TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers,
          "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised,
          "expression": lambda name, seconds: expression(name, float(seconds)), "loop": lambda name, n, seconds, library: expression_loop(name, int(n), float(seconds), library),
-         "region": lambda turns: region(int(turns))}
+         "region": lambda turns: region(int(turns)), "small": small}
 print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))

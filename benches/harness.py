@@ -296,7 +296,7 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, arrays, arrays-first, expressions, memory, regions, weights; left out: all but the last, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, arrays, arrays-first, expressions, memory, regions, functions, draws, matrices, weights; left out: all but the last, or the short ones with --quick")
     parser.add_argument("--programs", default="")
     parser.add_argument("--busy", action="store_true", help="the machine is not idle: the view curve1 counts processor time")
     parser.add_argument("--curve-steps", type=int, default=12, help="points of a curve, less one; a curve covers six orders of magnitude")
@@ -315,11 +315,12 @@ def main():
     import array_programs
     import expressions
     import regions
+    import small
     import tiers
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
-    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1,arrays,arrays-first,expressions,memory,regions")
-    elsewhere = tiers.views() | array_programs.views() | expressions.views() | regions.views()
+    views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1,arrays,arrays-first,expressions,memory,regions,functions,draws,matrices")
+    elsewhere = tiers.views() | array_programs.views() | expressions.views() | regions.views() | small.views()
     for view in views.split(","):
         elsewhere[view](session) if view in elsewhere else getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)

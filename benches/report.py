@@ -9,6 +9,7 @@ TITLES = {"import": "Import beside NumPy, milliseconds", "first": "First call in
           "size": "Compile time against function size, milliseconds", "bounds": "Bounds checks on and off, milliseconds", "package": "An open package's own tests, milliseconds", "switch": "A running loop goes over, cold, milliseconds after the beginning of the call",
           "promotion": "Longest gap on the calling thread because of a promotion, milliseconds of processor time", "c": "Steady state of tier 1 against C, milliseconds", "arrays": "Programs on whole arrays, serial and parallel, milliseconds", "arrays-first": "First calls of programs on whole arrays, serial and parallel, milliseconds",
           "expressions": "Expressions of a million elements, milliseconds", "memory": "Memory-bound expressions against C with OpenMP, milliseconds",
+          "functions": "Elementary functions in loops, nanoseconds", "draws": "Random numbers, nanoseconds", "matrices": "Linear algebra of small matrices, nanoseconds",
           "weights": "C with the profile of a run before, milliseconds", "curve": "Total time against work, milliseconds", "curve1": "Total time against work on one core, milliseconds"}
 
 

@@ -135,6 +135,11 @@ pub struct BitSource {
     pub py: *mut u8,
 }
 
+/// A layer of a ziggurat: 64 bits that stand for a number below `below` are accepted at once, as that many `width`s.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Layer { pub below: u64, pub width: f64 }
+
 /// Words of a [`WordStream`] that are made at a time.
 pub const STREAM_WORDS: i64 = 624;
 

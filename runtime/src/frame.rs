@@ -173,7 +173,6 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
 
 impl real::Helpers for Native {
     unsafe fn real_fmod(a: f64, b: f64) -> f64 { a % b }
-    unsafe fn real_hypot(re: f64, im: f64) -> f64 { libm::hypot(re, im) }
 }
 
 #[cfg(test)]

@@ -272,7 +272,8 @@ fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
     if t.is_float() {
         let wide = super::arith::widen(cx, v);
-        let r = cx.helper_value(&num::float_round, &[wide, n]);
+        let known = c.consts[1].as_ref().and_then(Const::as_int);
+        let r = match known.and_then(|n| super::quick::decimals(cx, wide, n)) { Some(r) => r, None => cx.helper_value(&num::float_round, &[wide, n]) };
         return Ok(vec![if cx.b.ty(v) == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, r) } else { r }]);
     }
     let wide = cast::to_i64(cx, v, t);

@@ -2,7 +2,7 @@
 //!
 //! Every row is a universal function: it takes scalars as well, which then have NumPy's types (a Python `int` counts as `int64`).
 
-use super::number::{int_gcd, int_lcm, np_fmod_f32, np_fmod_f64, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
+use super::number::{int_gcd, int_lcm, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
 use super::kernel::Map;
 use super::{Body, OpDef};
 use crate::diag::{Diagnostic, Result};
@@ -10,7 +10,7 @@ use crate::infer::cx::{Answer, Arg};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::types::{Float, Int, Kind, Type, promote};
+use crate::types::{Const, Float, Int, Kind, Type, promote};
 
 const UN: &str = "x, out=None";
 const BIN: &str = "x1, x2, out=None";
@@ -260,7 +260,7 @@ fn emit_fmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     Ok(vec![match *c.types[0] {
         Kind::Int(i) => cx.b.bin(if i.signed() { Op::Srem } else { Op::Urem }, a, b),
-        _ => cx.helper_value(if cx.b.ty(a) == Ty::F32 { &np_fmod_f32 } else { &np_fmod_f64 }, &[a, b]),
+        _ => super::quick::fmod(cx, a, b, &super::real::real_fmod).0,
     }])
 }
 
@@ -295,7 +295,11 @@ fn round_rule(args: &[Arg], _: bool) -> Option<Answer> {
 
 fn emit_round(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = c.args[1][0];
-    let one = |cx: &mut LowerCx<'_>, v: Value| cx.helper_value(if cx.b.ty(v) == Ty::F32 { &np_round_f32 } else { &np_round_f64 }, &[v, n]);
+    let known = c.consts[1].as_ref().and_then(Const::as_int);
+    let one = |cx: &mut LowerCx<'_>, v: Value| match known.and_then(|n| super::quick::np_decimals(cx, v, n)) {
+        Some(r) => r,
+        None => cx.helper_value(if cx.b.ty(v) == Ty::F32 { &np_round_f32 } else { &np_round_f64 }, &[v, n]),
+    };
     if c.types[0].is_index() {
         // Decimals of an integer are there already; places before the point go through floats, as in NumPy.
         let whole = cx.b.bin_imm(Op::IcmpSge, n, 0);

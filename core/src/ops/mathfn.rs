@@ -216,8 +216,6 @@ crate::runtime_fns! {
     fn math_remainder(ctx: Ctx, a: f64, b: f64) -> f64 [Pure, Pending];
     /// `math.ldexp(x, n)`; OverflowError.
     fn math_ldexp(ctx: Ctx, x: f64, n: i64) -> f64 [Pure, Pending];
-    /// `math.hypot(a, b)`, as exact as CPython's.
-    fn math_hypot(a: f64, b: f64) -> f64 [Pure, Never];
     /// `math.hypot` of `n` coordinates.
     fn math_hypot_n(p: *const f64, n: i64) -> f64 [Reads, Never];
     /// `math.dist` of two points with `n` coordinates.

@@ -4,11 +4,11 @@ use super::elementwise::next_after;
 use super::mathfn as m;
 use super::number as num;
 use super::power::complex_helper;
-use super::{Body, OpDef};
+use super::{Body, OpDef, quick};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
-use crate::lir::{Op, Ty, Value};
+use crate::lir::{Op, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::rt::RtFn;
@@ -21,12 +21,12 @@ macro_rules! real {
     };
 }
 /// A function of a float that one helper computes and another computes with the errors of `math`: a finite result of the first is right,
-/// and whatever is not is looked at again. (Not so the logarithm to base 2, which is exact for powers of two.)
+/// and whatever is not is looked at again.
 macro_rules! finite {
     ($path:literal, $quick:ident, $checked:ident, $doc:literal) => {
         OpDef::new(&[$path], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
             let x = float_arg(cx, c, 0)?;
-            Ok(vec![quickly(cx, x, &m::$quick, &m::$checked)])
+            Ok(vec![quick::finite_or(cx, &[x], &m::$quick, &m::$checked)])
         })).raises().doc($doc)
     };
 }
@@ -56,7 +56,7 @@ pub static OPS: &[OpDef] = &[
     finite!("math.exp", f64_exp, math_exp, "`e ** x`; OverflowError."),
     finite!("math.exp2", f64_exp2, math_exp2, "`2 ** x`; OverflowError."),
     finite!("math.expm1", f64_expm1, math_expm1, "`e ** x - 1`; OverflowError."),
-    real!("math.log2", "x", m::math_log2, "Logarithm to base 2; ValueError."),
+    finite!("math.log2", f64_log2, math_log2, "Logarithm to base 2; ValueError."),
     finite!("math.log10", f64_log10, math_log10, "Logarithm to base 10; ValueError."),
     finite!("math.log1p", f64_log1p, math_log1p, "`log(1 + x)`; ValueError."),
     finite!("math.cbrt", f64_cbrt, math_cbrt, "Cube root."),
@@ -65,15 +65,21 @@ pub static OPS: &[OpDef] = &[
     real!("math.erf", "x", m::f64_erf, "Error function."),
     real!("math.erfc", "x", m::f64_erfc, "Complementary error function."),
     real!("math.atan2", "y, x", m::f64_atan2, "Angle of the point `(x, y)`."),
-    real!("math.pow", "x, y", m::math_pow, "`x` to the power `y` as floats; ValueError, OverflowError."),
-    real!("math.fmod", "x, y", m::math_fmod, "Remainder with the sign of `x`; ValueError."),
+    OpDef::new(&["math.pow"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
+        let both = [float_arg(cx, c, 0)?, float_arg(cx, c, 1)?];
+        Ok(vec![quick::finite_or(cx, &both, &m::f64_pow, &m::math_pow)])
+    })).raises().doc("`x` to the power `y` as floats; ValueError, OverflowError."),
+    OpDef::new(&["math.fmod"], "x, y", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
+        let (x, y) = (float_arg(cx, c, 0)?, float_arg(cx, c, 1)?);
+        Ok(vec![quick::fmod(cx, x, y, &m::math_fmod).0])
+    })).raises().doc("Remainder with the sign of `x`; ValueError."),
     real!("math.remainder", "x, y", m::math_remainder, "IEEE remainder; ValueError."),
     real!("math.ulp", "x", m::f64_ulp, "Value of the last bit."),
     OpDef::new(&["math.log"], "x, base=None", Body::Lir(|_, a| reals(&a[..1 + !a[1].is_none() as usize], Type::float()), |cx, c| {
         let x = float_arg(cx, c, 0)?;
-        if *c.types[1] == Kind::None { return Ok(vec![quickly(cx, x, &m::f64_log, &m::math_log)]); }
+        if *c.types[1] == Kind::None { return Ok(vec![quick::finite_or(cx, &[x], &m::f64_log, &m::math_log)]); }
         let base = float_arg(cx, c, 1)?;
-        Ok(vec![cx.helper_value(&m::math_log_base, &[x, base])])
+        Ok(vec![quick::log_base(cx, x, base)])
     })).raises().doc("Natural logarithm, or to a base; ValueError."),
     OpDef::new(&["math.sqrt"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
         let x = float_arg(cx, c, 0)?;
@@ -99,7 +105,7 @@ pub static OPS: &[OpDef] = &[
     })).doc("The next float after `x` towards `y`."),
     OpDef::new(&["math.frexp"], "x", Body::Lir(|_, a| reals(a, Type::tuple(vec![Type::float(), Type::int()])), |cx, c| {
         let x = float_arg(cx, c, 0)?;
-        Ok(vec![cx.helper_value(&m::f64_frexp_mantissa, &[x]), cx.helper_value(&m::f64_frexp_exponent, &[x])])
+        Ok(quick::frexp(cx, x).to_vec())
     })).doc("`(mantissa, exponent)`."),
     OpDef::new(&["math.modf"], "x", Body::Lir(|_, a| reals(a, Type::tuple(vec![Type::float(); 2])), |cx, c| {
         let x = float_arg(cx, c, 0)?;
@@ -107,7 +113,7 @@ pub static OPS: &[OpDef] = &[
     })).doc("`(fraction, whole part)`."),
     OpDef::new(&["math.ldexp"], "x, i", Body::Lir(|_, a| if a[1].ty.is_index() { reals(a, Type::float()) } else { Err(no_match("ldexp()", a)) }, |cx, c| {
         let (x, n) = (float_arg(cx, c, 0)?, cast::to_i64(cx, c.args[1][0], c.types[1]));
-        Ok(vec![cx.helper_value(&m::math_ldexp, &[x, n])])
+        Ok(vec![quick::ldexp(cx, x, n)])
     })).raises().doc("`x * 2 ** i`; OverflowError."),
     OpDef::new(&["math.degrees"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, 180.0 / std::f64::consts::PI))).doc("Radians to degrees."),
     OpDef::new(&["math.radians"], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| scaled(cx, c, std::f64::consts::PI / 180.0))).doc("Degrees to radians."),
@@ -128,7 +134,7 @@ pub static OPS: &[OpDef] = &[
     // Several numbers.
     OpDef::new(&["math.hypot"], "*coordinates", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
         let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
-        if let [a, b] = all[..] { return Ok(vec![cx.helper_value(&m::math_hypot, &[a, b])]); }
+        if let [a, b] = all[..] { return Ok(vec![cx.helper_value(&m::f64_hypot, &[a, b])]); }
         let (at, n) = (cx.spill(&all), cx.b.i64(all.len() as i64));
         Ok(vec![cx.helper_value(&m::math_hypot_n, &[at, n])])
     })).doc("Length of a vector."),
@@ -193,19 +199,6 @@ fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> { 
 fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {
     let all = (0..c.args.len()).map(|k| float_arg(cx, c, k)).collect::<Result<Vec<_>>>()?;
     Ok(vec![cx.helper_value(helper, &all)])
-}
-
-fn quickly(cx: &mut LowerCx<'_>, x: Value, quick: &'static RtFn, checked: &'static RtFn) -> Value {
-    let result = cx.helper_value(quick, &[x]);
-    let (size, infinity) = (cx.b.un(Op::Fabs, result), cx.b.f64(f64::INFINITY));
-    let finite = cx.b.bin(Op::FcmpLt, size, infinity);
-    let (again, done) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[Ty::F64]));
-    cx.b.brif(finite, done, &[result], again, &[]);
-    cx.b.switch_to(again);
-    let result = cx.helper_value(checked, &[x]);
-    cx.b.jump(done, &[result]);
-    cx.b.switch_to(done);
-    cx.b.params(done)[0]
 }
 
 fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<Val> {

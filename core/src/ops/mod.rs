@@ -177,6 +177,9 @@ macro_rules! families {
     };
 }
 
+/// What nearly always takes a few instructions.
+pub mod quick;
+
 families!(
     object,
     exception,

@@ -64,10 +64,6 @@ crate::runtime_fns! {
     fn np_mod_f64(a: f64, b: f64) -> f64 [Pure, Never];
     /// `np.remainder` of float32.
     fn np_mod_f32(a: f32, b: f32) -> f32 [Pure, Never];
-    /// C's `fmod`: sign of the dividend.
-    fn np_fmod_f64(a: f64, b: f64) -> f64 [Pure, Never];
-    /// C's `fmod` of float32.
-    fn np_fmod_f32(a: f32, b: f32) -> f32 [Pure, Never];
     /// `hash(n)` of an int.
     fn int_hash(n: i64) -> i64 [Pure, Never];
     /// `hash(n)` of an unsigned int.

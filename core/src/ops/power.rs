@@ -147,6 +147,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             let square = cx.b.bin(Op::Fmul, a, a);
             return Ok(vec![cx.b.bin(Op::Fmul, square, a)]);
         }
+        Some(3.0) => return Ok(vec![super::quick::cube(cx, a, |cx| cx.helper_value(&num::float_pow, &[a, b]))]),
         Some(-1.0) => {
             if !quiet {
                 let nonzero = cast::truth(cx, a, c.types[0]);
@@ -168,7 +169,7 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
         _ => {}
     }
     if quiet { return Ok(vec![cx.helper_value(if t == Ty::F32 { &f32_pow } else { &f64_pow }, &[a, b])]); }
-    if t == Ty::F64 { return Ok(vec![cx.helper_value(&num::float_pow, &[a, b])]); }
+    if t == Ty::F64 { return Ok(vec![super::quick::finite_or(cx, &[a, b], &f64_pow, &num::float_pow)]); }
     let (zero, b_negative) = (cx.zero(t), { let zero = cx.zero(t); cx.b.bin(Op::FcmpLt, b, zero) });
     let a_zero = cx.b.bin(Op::FcmpEq, a, zero);
     let bad = cx.and(a_zero, b_negative);

@@ -9,7 +9,7 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::draw::{Draw, Gives, Param};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
-use crate::layout::{BitSource, WordStream};
+use crate::layout::{BitSource, Layer, WordStream};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::arrays::{ArrayVal, broadcast_strides, copy_elements, element_code, load_element, shape_text};
 use crate::lower::cast;
@@ -28,10 +28,16 @@ crate::runtime_fns! {
     fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
     /// One number of [0, 1).
     fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
-    /// One number of the standard normal distribution.
-    fn random_normal(source: *mut BitSource) -> f64 [Writes, Never];
-    /// One number of the exponential distribution, as generators draw it.
-    fn random_exponential(source: *mut BitSource) -> f64 [Writes, Never];
+    /// One number of the standard normal distribution, of the thread's own stream.
+    fn random_normal() -> f64 [Writes, Never];
+    /// The next 64 bits of a generator.
+    fn random_next(source: *mut BitSource) -> i64 [Writes, Never];
+    /// The 256 layers of the normal (0) or exponential (1) distribution.
+    fn random_layers(which: i64) -> *mut Layer [Pure, Never];
+    /// One number of a generator's standard normal distribution, from its first 64 bits.
+    fn random_normal_from(source: *mut BitSource, first: i64) -> f64 [Writes, Never];
+    /// One number of a generator's exponential distribution, from its first 64 bits.
+    fn random_exponential_from(source: *mut BitSource, first: i64) -> f64 [Writes, Never];
     /// The C library's `log`, which NumPy and Python draw with; so the rest.
     fn random_log(x: f64) -> f64 [Pure, Never];
     /// `log1p`.

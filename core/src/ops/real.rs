@@ -15,11 +15,13 @@ crate::runtime_fns! {
     trait Helpers;
     /// Remainder of truncating division, exact; NaN for a zero divisor.
     fn real_fmod(a: f64, b: f64) -> f64 [Pure, Never];
-    /// `sqrt(re² + im²)` without overflow on the way.
-    fn real_hypot(re: f64, im: f64) -> f64 [Pure, Never];
 }
 
 pub static OPS: &[OpDef] = &[
+    // Python's complex numbers overflow loudly, NumPy's do not.
+    OpDef::new(&["builtins.abs", "operator.abs"], "x", Body::Lir(|_, a| if *a[0].ty == *Type::complex() { Ok(Answer::of(Type::float())) } else { Err(no_match("abs()", a)) }, |cx, c| {
+        Ok(vec![super::quick::finite_or(cx, &c.args[0], &super::mathfn::f64_hypot, &super::number::complex_abs)])
+    })).raises().doc("Magnitude; OverflowError."),
     OpDef::new(&["builtins.abs", "operator.abs"], "x, out=None", Body::Ufunc(abs_rule, emit_abs)).kernel(Map::Abs).doc("Magnitude."),
     OpDef::new(&["numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs)).kernel(Map::Abs).doc("Magnitude."),
     OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int)).raises().doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
@@ -52,9 +54,7 @@ pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) 
     let zero = cx.zero(t);
     let one = if t == Ty::F32 { cx.b.f32(1.0) } else { cx.b.f64(1.0) };
     let half = if t == Ty::F32 { cx.b.f32(0.5) } else { cx.b.f64(0.5) };
-    let (wa, wb) = (super::arith::widen(cx, a), super::arith::widen(cx, b));
-    let wide = cx.helper_value(&real_fmod, &[wa, wb]);
-    let rem = if t == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, wide) } else { wide };
+    let (rem, plain) = super::quick::fmod(cx, a, b, &real_fmod);
     let whole = cx.b.bin(Op::Fsub, a, rem);
     let quot = cx.b.bin(Op::Fdiv, whole, b);
     let inexact = cx.b.bin(Op::FcmpNe, rem, zero);
@@ -71,7 +71,6 @@ pub fn float_divmod(cx: &mut LowerCx<'_>, a: Value, b: Value) -> (Value, Value) 
     let round_up = cx.b.bin(Op::FcmpGt, frac, half);
     let floor_up = cx.b.bin(Op::Fadd, floor, one);
     let rounded = cx.b.select(round_up, floor_up, floor);
-    let plain = cx.b.bin(Op::Fdiv, a, b);
     let zero_quot = cx.b.bin(Op::Fcopysign, zero, plain);
     let nonzero = cx.b.bin(Op::FcmpNe, quot, zero);
     let floordiv = cx.b.select(nonzero, rounded, zero_quot);
@@ -108,7 +107,7 @@ fn emit_abs(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 pub fn hypot(cx: &mut LowerCx<'_>, re: Value, im: Value) -> Value {
     let single = cx.b.ty(re) == Ty::F32;
     let (a, b) = (super::arith::widen(cx, re), super::arith::widen(cx, im));
-    let h = cx.helper_value(&real_hypot, &[a, b]);
+    let h = cx.helper_value(&super::mathfn::f64_hypot, &[a, b]);
     if single { cx.b.conv(Op::Fconvert, Ty::F32, h) } else { h }
 }
 

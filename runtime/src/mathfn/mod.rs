@@ -150,7 +150,6 @@ impl Helpers for Native {
     unsafe fn math_fmod(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, errors::fmod(a, b)) } }
     unsafe fn math_remainder(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, errors::remainder(a, b)) } }
     unsafe fn math_ldexp(ctx: Ctx, x: f64, n: i64) -> f64 { unsafe { or_raise(ctx, errors::ldexp(x, n)) } }
-    unsafe fn math_hypot(a: f64, b: f64) -> f64 { sums::norm(&[a, b]) }
     unsafe fn math_hypot_n(p: *const f64, n: i64) -> f64 { sums::norm(unsafe { crate::raw_slice(p, n) }) }
     unsafe fn math_dist(p: *const f64, q: *const f64, n: i64) -> f64 {
         // SAFETY: compiled code passes `n` coordinates each.

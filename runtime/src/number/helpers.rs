@@ -73,8 +73,6 @@ impl Helpers for Native {
     unsafe fn np_floordiv_f32(a: f32, b: f32) -> f32 { if b == 0.0 { a / b } else { super::divmod_f32(a, b).0 } }
     unsafe fn np_mod_f64(a: f64, b: f64) -> f64 { if b == 0.0 { f64::NAN } else { super::divmod_f64(a, b).1 } }
     unsafe fn np_mod_f32(a: f32, b: f32) -> f32 { if b == 0.0 { f32::NAN } else { super::divmod_f32(a, b).1 } }
-    unsafe fn np_fmod_f64(a: f64, b: f64) -> f64 { a % b }
-    unsafe fn np_fmod_f32(a: f32, b: f32) -> f32 { a % b }
     unsafe fn int_hash(n: i64) -> i64 { hash::int(n) }
     unsafe fn uint_hash(n: i64) -> i64 { hash::uint(n as u64) }
     unsafe fn float_hash(x: f64) -> i64 { hash::float(x) }

@@ -15,6 +15,7 @@ pub fn to_int(x: f64) -> Res<i64> {
 pub fn decimals(x: f64, ndigits: i64) -> Res<f64> {
     if !x.is_finite() || x == 0.0 || ndigits > 323 { return Ok(x); }
     if ndigits < -308 { return Ok(0.0 * x); }
+    if let Some(r) = quick(x, ndigits) { return Ok(r); }
     let rounded = if ndigits >= 0 {
         // Formatting is exact and rounds ties of the exact value to even.
         format!("{:.*}", ndigits as usize, x.abs())
@@ -24,6 +25,18 @@ pub fn decimals(x: f64, ndigits: i64) -> Res<f64> {
     let r = rounded.parse::<f64>().unwrap_or(f64::INFINITY).copysign(x);
     if r.is_infinite() { return Err(Error::overflow("rounded value too large to represent")); }
     Ok(r)
+}
+
+/// The same where the product with 10ⁿ and its lost part say all: what compiled code does in line for a known number of decimals (`tierup_core::ops::quick`).
+fn quick(x: f64, ndigits: i64) -> Option<f64> {
+    if !(0..=22).contains(&ndigits) { return None; }
+    let by = power_of_ten(ndigits.unsigned_abs());
+    let hi = x * by;
+    if hi.abs() >= 4_503_599_627_370_496.0 { return None; }
+    let (lo, near) = (x.mul_add(by, -hi), hi.round_ties_even());
+    let off = hi - near;
+    let whole = if off.abs() == 0.5 && off * lo > 0.0 { near + 1f64.copysign(off) } else { near };
+    Some(whole.copysign(x) / by)
 }
 
 /// `x` rounded to a multiple of 10ⁿ, as text.

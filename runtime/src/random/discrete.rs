@@ -2,6 +2,7 @@
 
 use super::bits::Source;
 use super::legacy::{floor, to_int};
+use super::memory::{last, log_gamma_of, remembered};
 use super::normal::{exponential, gamma, libm_expm1, libm_log1p};
 use std::cell::Cell;
 
@@ -29,7 +30,8 @@ pub fn log_gamma(x: f64) -> f64 {
 pub fn poisson(bits: &impl Source, lam: f64) -> i64 {
     if lam >= 10.0 { return poisson_large(bits, lam); }
     if lam == 0.0 { return 0; }
-    let limit = (-lam).exp();
+    last!(LIMIT, 1);
+    let [limit] = remembered(&LIMIT, lam, || [(-lam).exp()]);
     let (mut x, mut product) = (0, 1.0);
     loop {
         product *= bits.f64();
@@ -39,11 +41,11 @@ pub fn poisson(bits: &impl Source, lam: f64) -> i64 {
 
 /// Hörmann's transformed rejection.
 fn poisson_large(bits: &impl Source, lam: f64) -> i64 {
-    let root = lam.sqrt();
-    let b = 0.931 + 2.53 * root;
-    let a = -0.059 + 0.02483 * b;
-    let invalpha = 1.1239 + 1.1328 / (b - 3.4);
-    let vr = 0.9277 - 3.6224 / (b - 2.0);
+    last!(OF_LAM, 5);
+    let [b, a, log_invalpha, vr, log_lam] = remembered(&OF_LAM, lam, || {
+        let b = 0.931 + 2.53 * lam.sqrt();
+        [b, -0.059 + 0.02483 * b, (1.1239 + 1.1328 / (b - 3.4)).ln(), 0.9277 - 3.6224 / (b - 2.0), lam.ln()]
+    });
     loop {
         let u = bits.f64() - 0.5;
         let v = bits.f64();
@@ -51,7 +53,7 @@ fn poisson_large(bits: &impl Source, lam: f64) -> i64 {
         let k = to_int(floor((2.0 * a / us + b) * u + lam + 0.43));
         if us >= 0.07 && v <= vr { return k; }
         if k < 0 || us < 0.013 && v > us { continue; }
-        if v.ln() + invalpha.ln() - (a / (us * us) + b).ln() <= -lam + k as f64 * lam.ln() - log_gamma((k + 1) as f64) { return k; }
+        if v.ln() + log_invalpha - (a / (us * us) + b).ln() <= -lam + k as f64 * log_lam - log_gamma_of(k + 1) { return k; }
     }
 }
 
@@ -164,7 +166,8 @@ fn accepts(n: i64, m: i64, y: i64, v: f64, (r, q, xm, nrq): (f64, f64, f64, f64)
 }
 
 pub fn logseries(bits: &impl Source, p: f64) -> i64 {
-    let r = libm_log1p(-p);
+    last!(LOG, 1);
+    let [r] = remembered(&LOG, p, || [libm_log1p(-p)]);
     loop {
         let v = bits.f64();
         if v >= p { return 1; }
@@ -193,7 +196,9 @@ pub fn geometric_search(bits: &impl Source, p: f64) -> i64 {
 
 pub fn geometric(bits: &impl Source, p: f64) -> i64 {
     if p >= 0.333333333333333333333333 { return geometric_search(bits, p); }
-    let z = (-exponential(bits) / libm_log1p(-p)).ceil();
+    last!(LOG, 1);
+    let [log] = remembered(&LOG, p, || [libm_log1p(-p)]);
+    let z = (-exponential(bits) / log).ceil();
     if z >= 9.223372036854776e+18 { i64::MAX } else { z as i64 }
 }
 
@@ -201,8 +206,8 @@ pub fn zipf(bits: &impl Source, a: f64) -> i64 {
     // Where even 2 has a probability below 2^-1024.
     if a >= 1025.0 { return 1; }
     let am1 = a - 1.0;
-    let b = 2f64.powf(am1);
-    let least = (i64::MAX as f64).powf(-am1);
+    last!(POWERS, 2);
+    let [b, least] = remembered(&POWERS, am1, || [2f64.powf(am1), (i64::MAX as f64).powf(-am1)]);
     loop {
         let u = bits.f64();
         let u = u * least + (1.0 - u);

@@ -2,7 +2,8 @@
 
 use super::bits::Own;
 use super::continuous::vonmises as vonmises_of;
-use super::discrete::{geometric_search, log_gamma, poisson};
+use super::discrete::{geometric_search, poisson};
+use super::memory::{last, log_gamma_of, remembered};
 use super::normal::{Legacy, libm_log1p};
 
 impl Legacy<'_> {
@@ -80,7 +81,8 @@ impl Legacy<'_> {
     }
 
     pub fn logseries(&self, p: f64) -> i64 {
-        let r = (1.0 - p).ln();
+        last!(LOG, 1);
+        let [r] = remembered(&LOG, p, || [(1.0 - p).ln()]);
         loop {
             let v = self.f64();
             if v >= p { return 1; }
@@ -97,14 +99,17 @@ impl Legacy<'_> {
 
     pub fn geometric(&self, p: f64) -> i64 {
         if p >= 0.333333333333333333333333 { return geometric_search(&self.bits, p); }
-        to_int(((1.0 - self.f64()).ln() / (1.0 - p).ln()).ceil())
+        last!(LOG, 1);
+        let [log] = remembered(&LOG, p, || [(1.0 - p).ln()]);
+        to_int(((1.0 - self.f64()).ln() / log).ceil())
     }
 
     pub fn zipf(&self, a: f64) -> i64 {
         // NumPy does not come back from these.
         if a >= 1025.0 { return 1; }
         let am1 = a - 1.0;
-        let b = 2f64.powf(am1);
+        last!(POWER, 1);
+        let [b] = remembered(&POWER, am1, || [2f64.powf(am1)]);
         loop {
             let u = 1.0 - self.f64();
             let v = self.f64();
@@ -142,7 +147,7 @@ impl Legacy<'_> {
         let d7 = ((all - m) as f64 * sample as f64 * d4 * d5 / (all - 1) as f64 + 0.5).sqrt();
         let d8 = 1.7155277699214135 * d7 + 0.8989161620588988;
         let d9 = floor((m + 1) as f64 * (less + 1) as f64 / (all + 2) as f64) as i64;
-        let weight = |z: i64| log_gamma((z + 1) as f64) + log_gamma((less - z + 1) as f64) + log_gamma((m - z + 1) as f64) + log_gamma((more - m + z + 1) as f64);
+        let weight = |z: i64| log_gamma_of(z + 1) + log_gamma_of(less - z + 1) + log_gamma_of(m - z + 1) + log_gamma_of(more - m + z + 1);
         let d10 = weight(d9);
         let d11 = (m.min(less) as f64 + 1.0).min(floor(d6 + 16.0 * d7));
         let mut z;

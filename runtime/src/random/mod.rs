@@ -9,6 +9,7 @@ mod continuous;
 mod discrete;
 mod factorials;
 mod legacy;
+mod memory;
 mod normal;
 mod python;
 pub mod state;
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tierup_core::draw::{Draw, Gives, Must, Param};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
-use tierup_core::layout::{BitSource, WordStream};
+use tierup_core::layout::{BitSource, Layer, WordStream};
 use tierup_core::ops::kernel::IN_PIECES;
 use tierup_core::ops::random::Helpers;
 use tierup_core::rt::{Ctx, P};
@@ -418,6 +419,12 @@ unsafe fn each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
     Ok(())
 }
 
+#[cold]
+fn next_of_many(source: *mut BitSource) -> i64 {
+    // SAFETY: as for whoever calls it.
+    unsafe { Held::new(source) }.u64() as i64
+}
+
 impl Helpers for Native {
     unsafe fn random_one(ctx: Ctx, source: *mut BitSource, what: i64, a: i64, b: i64, c: i64) -> i64 {
         // SAFETY: compiled code passes a live generator or none.
@@ -435,14 +442,19 @@ impl Helpers for Native {
         if source.is_null() { return state::with(state::NUMPY, |s| s.twister.f64()); }
         unsafe { Held::new(source) }.f64()
     }
-    unsafe fn random_normal(source: *mut BitSource) -> f64 {
-        if source.is_null() { return with_legacy(|l| l.normal()); }
-        normal::normal(&*unsafe { Held::new(source) })
+    unsafe fn random_normal() -> f64 { with_legacy(|l| l.normal()) }
+    unsafe fn random_next(source: *mut BitSource) -> i64 {
+        // Nothing is left to do behind the call, so it is a jump.
+        if UNLOCKED.load(Ordering::Relaxed) == 0 {
+            // SAFETY: compiled code passes a live generator.
+            let bits = unsafe { &*(*source).bits.cast::<Bits>() };
+            return unsafe { (bits.next_u64)(bits.state) } as i64;
+        }
+        next_of_many(source)
     }
-    unsafe fn random_exponential(source: *mut BitSource) -> f64 {
-        if source.is_null() { return with_legacy(|l| l.exponential()); }
-        normal::exponential(&*unsafe { Held::new(source) })
-    }
+    unsafe fn random_layers(which: i64) -> *mut Layer { (if which == 0 { &raw const ziggurat::NORMAL } else { &raw const ziggurat::EXPONENTIAL }).cast_mut().cast() }
+    unsafe fn random_normal_from(source: *mut BitSource, first: i64) -> f64 { normal::normal_from(&*unsafe { Held::new(source) }, first as u64) }
+    unsafe fn random_exponential_from(source: *mut BitSource, first: i64) -> f64 { normal::exponential_from(&*unsafe { Held::new(source) }, first as u64) }
     unsafe fn random_log(x: f64) -> f64 { x.ln() }
     unsafe fn random_log1p(x: f64) -> f64 { normal::libm_log1p(x) }
     unsafe fn random_exp(x: f64) -> f64 { x.exp() }

@@ -29,15 +29,18 @@ pub fn libm_expm1(x: f64) -> f64 {
     unsafe { expm1(x) }
 }
 
-pub fn normal(bits: &impl Source) -> f64 {
+pub fn normal(bits: &impl Source) -> f64 { normal_from(bits, bits.u64()) }
+
+/// The same from its first 64 bits.
+#[inline]
+pub fn normal_from(bits: &impl Source, mut r: u64) -> f64 {
     loop {
-        let r = bits.u64();
         let layer = (r & 0xff) as usize;
         let sign = r >> 8 & 1;
         let magnitude = r >> 9 & 0xf_ffff_ffff_ffff;
         // Nobody can predict a sign, so it is no branch; and signed integers are converted in one instruction.
-        let x = f64::from_bits((magnitude as i64 as f64 * z::NORMAL_W[layer]).to_bits() ^ sign << 63);
-        if magnitude < z::NORMAL_K[layer] { return x; }
+        let x = f64::from_bits((magnitude as i64 as f64 * z::NORMAL[layer].width).to_bits() ^ sign << 63);
+        if magnitude < z::NORMAL[layer].below { return x; }
         if layer == 0 {
             loop {
                 let xx = z::NORMAL_INV_R * minus_log1p(bits);
@@ -46,6 +49,7 @@ pub fn normal(bits: &impl Source) -> f64 {
             }
         }
         if (z::NORMAL_F[layer - 1] - z::NORMAL_F[layer]) * bits.f64() + z::NORMAL_F[layer] < (-0.5 * x * x).exp() { return x; }
+        r = bits.u64();
     }
 }
 
@@ -71,15 +75,19 @@ pub fn normal_f32(bits: &impl Source) -> f32 {
     }
 }
 
-pub fn exponential(bits: &impl Source) -> f64 {
+pub fn exponential(bits: &impl Source) -> f64 { exponential_from(bits, bits.u64()) }
+
+/// The same from its first 64 bits.
+#[inline]
+pub fn exponential_from(bits: &impl Source, mut first: u64) -> f64 {
     loop {
-        let r = bits.u64() >> 3;
-        let layer = (r & 0xff) as usize;
-        let r = r >> 8;
-        let x = r as i64 as f64 * z::EXP_W[layer];
-        if r < z::EXP_K[layer] { return x; }
+        let layer = (first >> 3 & 0xff) as usize;
+        let r = first >> 11;
+        let x = r as i64 as f64 * z::EXPONENTIAL[layer].width;
+        if r < z::EXPONENTIAL[layer].below { return x; }
         if layer == 0 { return z::EXP_R + minus_log1p(bits); }
         if (z::EXP_F[layer - 1] - z::EXP_F[layer]) * bits.f64() + z::EXP_F[layer] < (-x).exp() { return x; }
+        first = bits.u64();
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! For each layer: `K` below which a draw is accepted at once, `W` the width that a draw is multiplied with, `F` the density at its edge.
 
+use tierup_core::layout::Layer;
+
 /// Normal, f64.
 #[rustfmt::skip]
-pub static NORMAL_K: [u64; 256] = [
+const NORMAL_K: [u64; 256] = [
     0xef33d8025ef6a, 0x0, 0xc08be98fbc6a8, 0xda354fabd8142, 0xe51f67ec1eeea, 0xeb255e9d3f77e, 0xeef4b817ecab9, 0xf19470afa44aa, 0xf37ed61ffcb18, 0xf4f469561255c,
     0xf61a5e41ba396, 0xf707a755396a4, 0xf7cb2ec28449a, 0xf86f10c6357d3, 0xf8fa6578325de, 0xf9724c74dd0da, 0xf9da907dbf509, 0xfa360f581fa74, 0xfa86fde5b4bf8,
     0xfacf160d354dc, 0xfb0fb6718b90f, 0xfb49f8d5374c6, 0xfb7ec2366fe77, 0xfbaece9a1e50e, 0xfbdab9d040bed, 0xfc03060ff6c57, 0xfc2821037a248, 0xfc4a67ae25bd1,
@@ -38,7 +40,7 @@ pub static NORMAL_K: [u64; 256] = [
 
 /// Normal, f64.
 #[rustfmt::skip]
-pub static NORMAL_W: [f64; 256] = [
+const NORMAL_W: [f64; 256] = [
     8.683627060801306e-16, 4.779330175727737e-17, 6.354352417405262e-17, 7.454870481247696e-17, 8.3293668157931e-17, 9.068060405059482e-17, 9.714860076567762e-17,
     1.0294750314241019e-16, 1.0823430288447684e-16, 1.131147019610903e-16, 1.176635945702292e-16, 1.2193617278714363e-16, 1.2597439914637093e-16, 1.2981099886264032e-16,
     1.3347203736824123e-16, 1.3697864842571203e-16, 1.4034823001242382e-16, 1.4359529452056943e-16, 1.4673208742364422e-16, 1.4976904668391037e-16,
@@ -192,7 +194,7 @@ pub static NORMAL_F32: [f32; 256] = [
 
 /// Exponential, f64.
 #[rustfmt::skip]
-pub static EXP_K: [u64; 256] = [
+const EXP_K: [u64; 256] = [
     0x1c5214272497c6, 0x0, 0x137d5bd79c317e, 0x186ef58e3f3c10, 0x1a9bb7320eb0ae, 0x1bd127f719447c, 0x1c951d0f88651a, 0x1d1bfe2d5c3972, 0x1d7e5bd56b18b2, 0x1dc934dd172c70,
     0x1e0409dfac9dc8, 0x1e337b71d47836, 0x1e5a8b177cb7a2, 0x1e7b42096f046c, 0x1e970daf08ae3e, 0x1eaef5b14ef09e, 0x1ec3bd07b46556, 0x1ed5f6f08799ce, 0x1ee614ae6e5688,
     0x1ef46eca361cd0, 0x1f014b76ddd4a4, 0x1f0ce313a796b6, 0x1f176369f1f77a, 0x1f20f20c452570, 0x1f29ae1951a874, 0x1f31b18fb95532, 0x1f39125157c106, 0x1f3fe2eb6e694c,
@@ -226,7 +228,7 @@ pub static EXP_K: [u64; 256] = [
 
 /// Exponential, f64.
 #[rustfmt::skip]
-pub static EXP_W: [f64; 256] = [
+const EXP_W: [f64; 256] = [
     9.655740063209183e-16, 7.089014243955414e-18, 1.1639412496691224e-17, 1.524391512353216e-17, 1.833284885723744e-17, 2.1089651094644866e-17, 2.3611280778431382e-17,
     2.595595772310894e-17, 2.8161735541977523e-17, 3.0255041303213823e-17, 3.225508254836375e-17, 3.417632340185027e-17, 3.6029969787344525e-17, 3.782490776869649e-17,
     3.956832198097553e-17, 4.1266117781759464e-17, 4.2923218084425256e-17, 4.4543777432823714e-17, 4.613133981483186e-17, 4.768895725264636e-17, 4.921928043727963e-17,
@@ -379,6 +381,18 @@ pub static EXP_F32: [f32; 256] = [
     0.019780423, 0.0187867, 0.0178062, 0.016839107, 0.015885621, 0.014945968, 0.014020392, 0.013109165, 0.012212592, 0.011331013, 0.01046481, 0.009614414, 0.008780315,
     0.007963077, 0.0071633533, 0.006381906, 0.0056196423, 0.0048776558, 0.004157295, 0.0034602648, 0.0027887989, 0.0021459677, 0.0015362998, 0.0009672693, 0.00045413437,
 ];
+
+/// What a draw needs of its layer, nearly always, in one line of the cache; compiled code reads it too.
+const fn layers(below: &[u64; 256], width: &[f64; 256]) -> [Layer; 256] {
+    let (mut all, mut k) = ([Layer { below: 0, width: 0.0 }; 256], 0);
+    while k < 256 {
+        all[k] = Layer { below: below[k], width: width[k] };
+        k += 1;
+    }
+    all
+}
+pub static NORMAL: [Layer; 256] = layers(&NORMAL_K, &NORMAL_W);
+pub static EXPONENTIAL: [Layer; 256] = layers(&EXP_K, &EXP_W);
 
 /// Where the tail of the normal distribution begins, and its inverse; where that of the exponential does.
 pub const NORMAL_R: f64 = 3.654152885361009;

@@ -2,6 +2,7 @@
 //! of one number are that formula. What a parameter may not be, and what happens once in a thousand draws, is left to the helper that knows all of it.
 
 use super::*;
+use crate::rt::RtFn;
 use crate::diag::Result;
 use crate::layout::STREAM_WORDS;
 use crate::lir::Alias;
@@ -127,17 +128,44 @@ impl From {
         match self { From::Numpy => uniform(cx, NUMPY), From::Python => uniform(cx, PYTHON), From::Generator(g) => cx.helper_value(&random_uniform, &[g]) }
     }
     fn normal(self, cx: &mut LowerCx<'_>) -> Value {
-        let source = if let From::Generator(g) = self { g } else { cx.b.null() };
-        cx.helper_value(&random_normal, &[source])
+        let From::Generator(g) = self else { return cx.helper_value(&random_normal, &[]) };
+        ziggurat(cx, g, 0, &random_normal_from)
     }
     /// By the ziggurat method; others take a logarithm.
     fn exponential(self, cx: &mut LowerCx<'_>) -> Value {
-        if let From::Generator(g) = self { return cx.helper_value(&random_exponential, &[g]); }
+        if let From::Generator(g) = self { return ziggurat(cx, g, 1, &random_exponential_from); }
         let u = self.uniform(cx);
         let rest = f(cx, 1.0).minus(cx, u);
         let log = cx.helper_value(&random_log, &[rest]);
         cx.b.un(Op::Fneg, log)
     }
+}
+
+/// A number of the normal (0) or exponential (1) distribution by the ziggurat method: nearly all 64 bits are accepted at once, and `rest` goes on with those that are not.
+fn ziggurat(cx: &mut LowerCx<'_>, g: Value, which: i64, rest: &'static RtFn) -> Value {
+    let first = cx.helper_value(&random_next, &[g]);
+    let normal = which == 0;
+    let which = cx.b.i64(which);
+    let layers = cx.helper_value(&random_layers, &[which]);
+    let low = if normal { first } else { cx.b.bin_imm(Op::Ushr, first, 3) };
+    let layer = cx.b.bin_imm(Op::Band, low, 0xff);
+    let offset = cx.b.bin_imm(Op::Ishl, layer, 4);
+    let layer = cx.b.ptr_add(layers, offset);
+    let size = cx.b.bin_imm(Op::Ushr, low, if normal { 9 } else { 8 });
+    let size = if normal { cx.b.bin_imm(Op::Band, size, 0xf_ffff_ffff_ffff) } else { size };
+    // Aliases an object's words, which nobody writes while this runs.
+    let below = cx.b.load(Ty::I64, layer, offset!(Layer.below), Alias::Object);
+    let width = cx.b.load(Ty::F64, layer, offset!(Layer.width), Alias::Object);
+    let number = cx.b.conv(Op::SintToF, Ty::F64, size);
+    let x = number.times(cx, width);
+    let x = if normal {
+        let (word, sign) = (cx.b.conv(Op::Bitcast, Ty::I64, x), cx.b.bin_imm(Op::Ushr, first, 8));
+        let sign = cx.b.bin_imm(Op::Ishl, sign, 63);
+        let word = cx.b.bin(Op::Bxor, word, sign);
+        cx.b.conv(Op::Bitcast, Ty::F64, word)
+    } else { x };
+    let accepted = cx.b.bin(Op::IcmpUlt, size, below);
+    super::super::quick::or_slowly(cx, accepted, x, |cx| cx.helper_value(rest, &[g, first]))
 }
 
 /// Arithmetic that reads from left to right.
@@ -175,7 +203,10 @@ fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Val
         Draw::Normal | Draw::Lognormal | Draw::Laplace | Draw::Gumbel | Draw::Logistic => Some(unsigned(cx, p[1])),
         Draw::Exponential | Draw::Rayleigh => Some(unsigned(cx, p[0])),
         Draw::Weibull | Draw::Pareto | Draw::Power => Some(above(cx, p[0], 0.0)),
-        Draw::PyExponential => { let zero = cx.b.f64(0.0); Some(cx.b.bin(Op::FcmpNe, p[0], zero)) }
+        Draw::PyExponential | Draw::PyPareto => { let zero = cx.b.f64(0.0); Some(cx.b.bin(Op::FcmpNe, p[0], zero)) }
+        Draw::PyTriangular => always(cx),
+        Draw::PyTriangularMode => Some(cx.b.bin(Op::FcmpNe, p[0], p[1])),
+        Draw::PyWeibull => { let zero = cx.b.f64(0.0); Some(cx.b.bin(Op::FcmpNe, p[1], zero)) }
         Draw::Triangular => {
             let (a, b, c) = (cx.b.bin(Op::FcmpLe, p[0], p[1]), cx.b.bin(Op::FcmpLe, p[1], p[2]), cx.b.bin(Op::FcmpLt, p[0], p[2]));
             let ab = cx.and(a, b);
@@ -183,8 +214,8 @@ fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Val
         }
         Draw::Uniform01F32 | Draw::Normal01F32 | Draw::Exponential1F32 | Draw::Inverse | Draw::InverseF32 | Draw::Gamma1 | Draw::Gamma1F32 | Draw::Gamma | Draw::Beta | Draw::Chisquare
         | Draw::NoncentralChisquare | Draw::F | Draw::NoncentralF | Draw::Student | Draw::Cauchy | Draw::Vonmises | Draw::Wald | Draw::Binomial | Draw::Share | Draw::NegativeBinomial
-        | Draw::Poisson | Draw::Zipf | Draw::Geometric | Draw::Hypergeometric | Draw::Logseries | Draw::PyTriangular | Draw::PyTriangularMode | Draw::PyNormal | Draw::PyGauss
-        | Draw::PyLognormal | Draw::PyVonmises | Draw::PyGamma | Draw::PyBeta | Draw::PyPareto | Draw::PyWeibull => None,
+        | Draw::Poisson | Draw::Zipf | Draw::Geometric | Draw::Hypergeometric | Draw::Logseries | Draw::PyNormal | Draw::PyGauss
+        | Draw::PyLognormal | Draw::PyVonmises | Draw::PyGamma | Draw::PyBeta => None,
     }
 }
 
@@ -199,6 +230,7 @@ pub fn simple(cx: &mut LowerCx<'_>, draw: Draw, generator: Option<Value>, words:
     let x = match draw {
         Draw::Laplace | Draw::Gumbel | Draw::Logistic => of_a_logarithm(cx, draw, from, (p[0], p[1]), bad),
         Draw::Triangular => triangular(cx, from, &p)?,
+        Draw::PyTriangular | Draw::PyTriangularMode => pythons_triangular(cx, from, &p),
         _one_number => formula(cx, draw, from, &p),
     };
     cx.b.jump(join, &[x]);
@@ -234,6 +266,11 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
         return p[0].times(cx, root);
     }
     let one = cx.b.f64(1.0);
+    if draw == Draw::PyPareto {
+        let u = from.uniform(cx);
+        let (rest, power) = (one.minus(cx, u), f(cx, -1.0).by(cx, p[0]));
+        return cx.helper_value(&random_pow, &[rest, power]);
+    }
     let e = from.exponential(cx);
     // `exp(x) - 1`, which the legacy functions round twice.
     let exp_minus_1 = |cx: &mut LowerCx<'_>, x: Value| if modern { cx.helper_value(&random_expm1, &[x]) } else { cx.helper_value(&random_exp, &[x]).minus(cx, one) };
@@ -244,6 +281,11 @@ fn formula(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Value {
             let square = f(cx, 2.0).times(cx, e);
             let root = cx.b.un(Op::Fsqrt, square);
             p[0].times(cx, root)
+        }
+        Draw::PyWeibull => {
+            let power = one.by(cx, p[1]);
+            let x = cx.helper_value(&random_pow, &[e, power]);
+            p[0].times(cx, x)
         }
         Draw::Weibull => { let power = one.by(cx, p[0]); cx.helper_value(&random_pow, &[e, power]) }
         Draw::Pareto => { let x = e.by(cx, p[0]); exp_minus_1(cx, x) }
@@ -305,6 +347,22 @@ fn triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Result<Value> {
     let root = cx.b.un(Op::Fsqrt, square);
     let (a, b) = (left.plus(cx, root), right.minus(cx, root));
     Ok(cx.b.select(rising, a, b))
+}
+
+/// `random.triangular`: with NaN or no mode, as it has been checked that the limits differ.
+fn pythons_triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Value {
+    let (low, high) = (p[0], p[1]);
+    let u = from.uniform(cx);
+    let range = high.minus(cx, low);
+    let c = match p.get(2) { Some(mode) => mode.minus(cx, low).by(cx, range), None => f(cx, 0.5) };
+    let falling = cx.b.bin(Op::FcmpGt, u, c);
+    let (u_rest, c_rest, back) = (f(cx, 1.0).minus(cx, u), f(cx, 1.0).minus(cx, c), low.minus(cx, high));
+    let (u, c) = (cx.b.select(falling, u_rest, u), cx.b.select(falling, c_rest, c));
+    let (start, range) = (cx.b.select(falling, high, low), cx.b.select(falling, back, range));
+    let root = u.times(cx, c);
+    let root = cx.b.un(Op::Fsqrt, root);
+    let x = range.times(cx, root);
+    start.plus(cx, x)
 }
 
 /// A number of the geometric distribution where that is a logarithm: below a third. The parameter's own logarithm is the same for a whole loop.

@@ -1,0 +1,162 @@
+//! What a few instructions give for nearly all operands: computed in line, so that loops become vectors, and where that does not reach a helper is asked, on a way that is
+//! hardly ever taken (`lir/opt/defer.rs` takes it out of loops). Both ways give the same bits where both are right.
+
+use super::elementwise::constant;
+use super::{arith, mathfn as m, number as num};
+use crate::lir::{Op, Ty, Value};
+use crate::lower::cx::LowerCx;
+use crate::rt::RtFn;
+
+/// 2^52: whole numbers below it leave room for a half.
+const EXACT: f64 = 4_503_599_627_370_496.0;
+/// Powers of ten up to this one are floats.
+const EXACT_TENS: i64 = 22;
+
+/// `quick` where the condition holds, else what `slow` makes.
+pub fn or_slowly(cx: &mut LowerCx<'_>, good: Value, quick: Value, slow: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+    let t = cx.b.ty(quick);
+    let (again, done) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[t]));
+    cx.b.brif(good, done, &[quick], again, &[]);
+    cx.b.switch_to(again);
+    let result = slow(cx);
+    cx.b.jump(done, &[result]);
+    cx.b.switch_to(done);
+    cx.b.params(done)[0]
+}
+
+/// Whether a float is neither infinite nor NaN.
+pub fn finite(cx: &mut LowerCx<'_>, x: Value) -> Value {
+    let t = cx.b.ty(x);
+    let (size, infinity) = (cx.b.un(Op::Fabs, x), constant(cx, t, f64::INFINITY));
+    cx.b.bin(Op::FcmpLt, size, infinity)
+}
+
+/// What one helper gives where that is finite, and else another, which raises.
+pub fn finite_or(cx: &mut LowerCx<'_>, args: &[Value], quick: &'static RtFn, checked: &'static RtFn) -> Value {
+    let result = cx.helper_value(quick, args);
+    let good = finite(cx, result);
+    or_slowly(cx, good, result, |cx| cx.helper_value(checked, args))
+}
+
+/// `log(x) / log(base)`.
+pub fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
+    let (a, b) = (cx.helper_value(&m::f64_log, &[x]), cx.helper_value(&m::f64_log, &[base]));
+    let result = cx.b.bin(Op::Fdiv, a, b);
+    let (good, below) = (finite(cx, result), finite(cx, b));
+    let good = cx.and(good, below);
+    or_slowly(cx, good, result, |cx| cx.helper_value(&m::math_log_base, &[x, base]))
+}
+
+/// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too large, its whole part is right or one too many, and what is left of `a` is a
+/// float either way.
+pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (Value, Value) {
+    let (x, y) = (arith::widen(cx, a), arith::widen(cx, b));
+    let plain = cx.b.bin(Op::Fdiv, x, y);
+    let whole = cx.b.un(Op::Ftrunc, plain);
+    let down = cx.b.un(Op::Fneg, whole);
+    let left = cx.b.ternary(Op::Fma, down, y, x);
+    // As if `a` were positive.
+    let (zero, one) = (cx.b.f64(0.0), cx.b.f64(1.0));
+    let sign = cx.b.bin(Op::Fcopysign, one, x);
+    let left = cx.b.bin(Op::Fmul, left, sign);
+    let size = cx.b.un(Op::Fabs, y);
+    let (more, over) = (cx.b.bin(Op::Fadd, left, size), cx.b.bin(Op::FcmpLt, left, zero));
+    let left = cx.b.select(over, more, left);
+    let left = cx.b.bin(Op::Fcopysign, left, x);
+    let (times, limit, infinity) = (cx.b.un(Op::Fabs, plain), cx.b.f64(EXACT), cx.b.f64(f64::INFINITY));
+    let (small, bounded) = (cx.b.bin(Op::FcmpLt, times, limit), cx.b.bin(Op::FcmpLt, size, infinity));
+    let good = cx.and(small, bounded);
+    let rest = or_slowly(cx, good, left, |cx| cx.helper_value(slow, &[x, y]));
+    if cx.b.ty(a) == Ty::F32 { return (cx.b.conv(Op::Fconvert, Ty::F32, rest), cx.b.bin(Op::Fdiv, a, b)); }
+    (rest, plain)
+}
+
+/// `round(x, n)` of Python: the decimal nearest to the exact value, and the float nearest to that. The product with 10^n is a sum of two floats, exactly, whose second says
+/// where halves go; a whole number by 10^n is rounded once.
+pub fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
+    if !(0..=EXACT_TENS).contains(&n) { return None; }
+    let scale = 10f64.powi(n as i32);
+    let (by, zero, one) = (cx.b.f64(scale), cx.b.f64(0.0), cx.b.f64(1.0));
+    let hi = cx.b.bin(Op::Fmul, x, by);
+    let less = cx.b.un(Op::Fneg, hi);
+    let lo = cx.b.ternary(Op::Fma, x, by, less);
+    let near = cx.b.un(Op::Fnearest, hi);
+    // The first part is halfway, so its neighbour on the other side is as near: the second part decides, if it points there.
+    let off = cx.b.bin(Op::Fsub, hi, near);
+    let (size, half) = (cx.b.un(Op::Fabs, off), cx.b.f64(0.5));
+    let halfway = cx.b.bin(Op::FcmpEq, size, half);
+    let side = cx.b.bin(Op::Fmul, off, lo);
+    let points = cx.b.bin(Op::FcmpGt, side, zero);
+    let other = cx.and(halfway, points);
+    let step = cx.b.bin(Op::Fcopysign, one, off);
+    let next = cx.b.bin(Op::Fadd, near, step);
+    let whole = cx.b.select(other, next, near);
+    let whole = cx.b.bin(Op::Fcopysign, whole, x);
+    let quick = cx.b.bin(Op::Fdiv, whole, by);
+    let (size, limit) = (cx.b.un(Op::Fabs, hi), cx.b.f64(EXACT));
+    let good = cx.b.bin(Op::FcmpLt, size, limit);
+    Some(or_slowly(cx, good, quick, |cx| { let n = cx.b.i64(n); cx.helper_value(&num::float_round, &[x, n]) }))
+}
+
+/// `np.round(x, n)`: scaled, rounded, scaled back.
+pub fn np_decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
+    if n.abs() > EXACT_TENS { return None; }
+    if n == 0 { return Some(cx.b.un(Op::Fnearest, x)); }
+    let t = cx.b.ty(x);
+    let by = constant(cx, t, 10f64.powi(n.unsigned_abs() as i32));
+    let (there, back) = if n > 0 { (Op::Fmul, Op::Fdiv) } else { (Op::Fdiv, Op::Fmul) };
+    let scaled = cx.b.bin(there, x, by);
+    let near = cx.b.un(Op::Fnearest, scaled);
+    Some(cx.b.bin(back, near, by))
+}
+
+/// `x * 2^n`.
+pub fn ldexp(cx: &mut LowerCx<'_>, x: Value, n: Value) -> Value {
+    let exponent = cx.b.bin_imm(Op::Iadd, n, 1023);
+    let bits = cx.b.bin_imm(Op::Ishl, exponent, 52);
+    let power = cx.b.conv(Op::Bitcast, Ty::F64, bits);
+    let result = cx.b.bin(Op::Fmul, x, power);
+    let size = cx.b.conv(Op::SintToF, Ty::F64, n);
+    let (size, limit) = (cx.b.un(Op::Fabs, size), cx.b.f64(1022.0));
+    let (ordinary, bounded) = (cx.b.bin(Op::FcmpLe, size, limit), finite(cx, result));
+    let good = cx.and(ordinary, bounded);
+    or_slowly(cx, good, result, |cx| cx.helper_value(&m::math_ldexp, &[x, n]))
+}
+
+/// Mantissa and exponent.
+pub fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
+    let (zero, least, infinity) = (cx.b.f64(0.0), cx.b.f64(f64::MIN_POSITIVE), cx.b.f64(f64::INFINITY));
+    let is_zero = cx.b.bin(Op::FcmpEq, x, zero);
+    let bits = cx.b.conv(Op::Bitcast, Ty::I64, x);
+    let kept = cx.b.bin_imm(Op::Band, bits, !(0x7ff << 52));
+    let half = cx.b.bin_imm(Op::Bor, kept, 1022 << 52);
+    let mantissa = cx.b.conv(Op::Bitcast, Ty::F64, half);
+    let mantissa = cx.b.select(is_zero, x, mantissa);
+    let field = cx.b.bin_imm(Op::Ushr, bits, 52);
+    let field = cx.b.bin_imm(Op::Band, field, 0x7ff);
+    let (exponent, none) = (cx.b.bin_imm(Op::Isub, field, 1022), cx.b.i64(0));
+    let exponent = cx.b.select(is_zero, none, exponent);
+    let size = cx.b.un(Op::Fabs, x);
+    let (normal, bounded) = (cx.b.bin(Op::FcmpGe, size, least), cx.b.bin(Op::FcmpLt, size, infinity));
+    let good = cx.and(normal, bounded);
+    let good = cx.or(good, is_zero);
+    let mantissa = or_slowly(cx, good, mantissa, |cx| cx.helper_value(&m::f64_frexp_mantissa, &[x]));
+    [mantissa, or_slowly(cx, good, exponent, |cx| cx.helper_value(&m::f64_frexp_exponent, &[x]))]
+}
+
+/// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what hardly ever shows.
+pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+    if cx.b.ty(x) == Ty::F32 {
+        let wide = arith::widen(cx, x);
+        let square = cx.b.bin(Op::Fmul, wide, wide);
+        let cube = cx.b.bin(Op::Fmul, square, wide);
+        return cx.b.conv(Op::Fconvert, Ty::F32, cube);
+    }
+    let square = cx.b.bin(Op::Fmul, x, x);
+    let less = cx.b.un(Op::Fneg, square);
+    let lost = cx.b.ternary(Op::Fma, x, x, less);
+    let small = cx.b.bin(Op::Fmul, lost, x);
+    let result = cx.b.ternary(Op::Fma, square, x, small);
+    let good = finite(cx, result);
+    or_slowly(cx, good, result, checked)
+}
