@@ -315,13 +315,18 @@ fn set_chosen(
     cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], read: &[ArrayVal], cost: i64, x: &[Value], chosen: &dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<Value>,
 ) -> Result<()> {
     check_mask(cx, a, shape, 0);
-    // The mask's shape is the array's, or one without elements.
-    let to = ArrayVal { shape: shape.to_vec(), ..a.clone() };
-    write_apart(cx, &to, read, true, &mut |cx, to| elementwise(cx, to, read, cost, &mut |cx, p, at| {
+    let run = |cx: &mut LowerCx<'_>| write_apart(cx, a, read, true, &mut |cx, to, read| elementwise(cx, to, read, cost, &mut |cx, p, at| {
         let m = chosen(cx, at)?;
         // What is not chosen is not written, for another thread may write it.
         cx.if_then(m, |cx| { store_element(cx, p, to.ty.dtype, x); Ok(()) })
-    }))
+    }));
+    // The mask's shape is the array's, or one without elements.
+    let mut all = None;
+    for (m, n) in shape.iter().zip(&a.shape).filter(|(m, n)| m != n) {
+        let eq = cx.b.bin(Op::IcmpEq, *m, *n);
+        all = Some(match all { Some(x) => cx.and(x, eq), None => eq });
+    }
+    match all { None => run(cx), Some(all) => cx.if_then(all, run) }
 }
 
 /// [`set_chosen`] with a mask that is yet to be computed.

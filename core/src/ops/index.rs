@@ -237,7 +237,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
         let text = format!("could not broadcast input array from shape {} into shape {}", shape_text(ndim), shape_text(ndim));
         cx.check_format(fits, Class::ValueError, &text, &[e.shape.as_slice(), &v.shape].concat());
     }
-    write_apart(cx, &v, &e.lazy.arrays, false, &mut |cx, to| elementwise(cx, to, &e.lazy.arrays, e.lazy.cost(), &mut |cx, p, at| {
+    write_apart(cx, &v, &e.lazy.arrays, false, &mut |cx, to, read| elementwise(cx, to, read, e.lazy.cost(), &mut |cx, p, at| {
         let x = e.element(cx, at)?;
         let x = cast::cast(cx, &x, e.dtype, to.ty.dtype)?;
         store_element(cx, p, to.ty.dtype, &x);

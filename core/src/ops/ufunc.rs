@@ -12,6 +12,7 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::{Lazy, Operand, Step};
 use crate::lower::pieces::SLOW;
+use crate::lower::same::Made;
 use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 
 /// Number of inputs: a last parameter called `out` is no input, nor is what says how to convert.
@@ -143,6 +144,13 @@ impl Loop<'_> {
     fn arrays(&self) -> Vec<ArrayVal> {
         let mask = if let Some(Mask::Array(a)) = &self.mask { Some(a.clone()) } else { None };
         self.lazy.arrays.iter().cloned().chain(mask).collect()
+    }
+
+    /// Takes others in the place of [`Loop::arrays`].
+    fn read_instead(&mut self, arrays: &[ArrayVal]) {
+        let n = self.lazy.arrays.len();
+        self.lazy.arrays.clone_from_slice(&arrays[..n]);
+        if let (Some(Mask::Array(m)), Some(a)) = (&mut self.mask, arrays.get(n)) { m.clone_from(a); }
     }
 
     /// How contiguous arrays are done other than by a loop over elements.
@@ -282,7 +290,7 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
     };
     let body = Loop { lazy: chain.lazy, call, shapes, ret: typed.ret, mask, kernel: op.kernel };
     match out {
-        Some(v) => into(cx, &body, &v),
+        Some(v) => into(cx, body, &v),
         None => fresh(cx, &body),
     }
 }
@@ -323,7 +331,7 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
 }
 
 /// A call with `out`. Where an input shares memory with it, results go to a temporary first.
-fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
+fn into(cx: &mut LowerCx<'_>, mut body: Loop<'_>, out: &[Value]) -> Result<Val> {
     let out_type = body.call.types[body.shapes.len()];
     let target = ArrayVal::new(cx, out, out_type)?;
     let arrays = body.arrays();
@@ -332,11 +340,12 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
         cx.raise_and_continue(Class::ValueError, "output array is read-only");
         return Ok(vec![]);
     }
-    if *body.call.ret == Kind::Never { return too_few_dimensions(cx, body, &target); }
-    check_output(cx, body, &target);
-    write_apart(cx, &target, &arrays, body.mask.is_some(), &mut |cx, to| {
+    if *body.call.ret == Kind::Never { return too_few_dimensions(cx, &body, &target); }
+    check_output(cx, &body, &target);
+    write_apart(cx, &target, &arrays, body.mask.is_some(), &mut |cx, to, read| {
+        body.read_instead(read);
         let whole = body.whole(cx, to);
-        elementwise_or(cx, to, &arrays, body.lazy.cost(), &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
+        elementwise_or(cx, to, read, body.lazy.cost(), &mut |cx, p, at| body.where_chosen(cx, at, &mut |cx| {
             let v = body.lazy.element(cx, at)?;
             let v = cast::cast(cx, &v, body.ret, to.ty.dtype)?;
             store_element(cx, p, to.ty.dtype, &v);
@@ -347,27 +356,32 @@ fn into(cx: &mut LowerCx<'_>, body: &Loop<'_>, out: &[Value]) -> Result<Val> {
     Ok(out.to_vec())
 }
 
-/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays that are read, other than element with element.
-/// `partly` where some elements are to stay as they are.
-pub fn write_apart(cx: &mut LowerCx<'_>, target: &ArrayVal, read: &[ArrayVal], partly: bool, run: &mut dyn FnMut(&mut LowerCx<'_>, &ArrayVal) -> Result<()>) -> Result<()> {
+/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays that are read, other than element with element; it gets the
+/// arrays that it is to read too. `partly` where some elements are to stay as they are.
+pub fn write_apart(
+    cx: &mut LowerCx<'_>, target: &ArrayVal, read: &[ArrayVal], partly: bool, run: &mut dyn FnMut(&mut LowerCx<'_>, &ArrayVal, &[ArrayVal]) -> Result<()>,
+) -> Result<()> {
+    let own: Vec<bool> = { let made = Made::new(cx.b.func); read.iter().map(|a| made.same_view(a, target)).collect() };
     let mut shared = None;
-    for a in read {
-        if a.data == target.data && a.shape == target.shape && a.strides == target.strides && a.ty.dtype == target.ty.dtype { continue; }
+    for (a, _) in read.iter().zip(&own).filter(|(_, own)| !**own) {
         let meet = super::index::overlaps(cx, target, a);
         shared = Some(match shared { Some(s) => cx.or(s, meet), None => meet });
     }
-    let Some(shared) = shared else { return run(cx, target) };
+    // The target itself is read where it is written: with two addresses LLVM would make no vectors.
+    let reads = |to: &ArrayVal| -> Vec<ArrayVal> { read.iter().zip(&own).map(|(a, own)| if *own { to.clone() } else { a.clone() }).collect() };
+    let Some(shared) = shared else { return run(cx, target, &reads(target)) };
+    let partly = partly || own.contains(&true);
     // One loop serves both: it writes to the temporary or to the target.
     let chosen = cx.if_else(shared, |cx| {
         let layout = if target.ty.layout == Layout::F { Layout::F } else { Layout::C };
         let t = ArrayVal::alloc(cx, target.ty.dtype, &target.shape, layout, false)?;
-        // What the mask leaves out is to stay.
+        // What a mask leaves out is to stay.
         if partly { cx.guarded(&[t.owner], |cx| copy_elements(cx, &t, target))?; }
         Ok([vec![t.owner, t.data], t.strides].concat())
     }, |cx| Ok([vec![cx.b.null(), target.data], target.strides.clone()].concat()))?;
     let strides = if target.ty.layout == Layout::A { chosen[2..].to_vec() } else { target.strides.clone() };
     let to = ArrayVal { owner: chosen[0], data: chosen[1], strides, ..target.clone() };
-    cx.guarded(&[to.owner], |cx| run(cx, &to))?;
+    cx.guarded(&[to.owner], |cx| run(cx, &to, &reads(&to)))?;
     cx.guarded(&[to.owner], |cx| cx.if_then(shared, |cx| copy_elements(cx, target, &to)))?;
     cx.b.helper(&super::object::obj_release, &[to.owner]);
     Ok(())

@@ -106,7 +106,7 @@ impl Pool {
     fn serve(&self) {
         region::be_worker();
         let seat = Arc::new(Seat::take());
-        lock(&self.seats).push(seat.clone());
+        let number = { let mut seats = lock(&self.seats); seats.push(seat.clone()); seats.len() - 1 };
         let ctx = (crate::host::callbacks().context)();
         let mut seen = u64::MAX;
         let mut busy = Instant::now();
@@ -115,7 +115,7 @@ impl Pool {
             if epoch != seen {
                 seen = epoch;
                 seat.settle();
-                while let Some(r) = self.find() && r.help(ctx) { busy = Instant::now(); }
+                while let Some(r) = self.find() && r.help(ctx, number) { busy = Instant::now(); }
                 continue;
             }
             for _ in 0..16 { std::hint::spin_loop(); }

@@ -126,7 +126,7 @@ impl Job<'_> {
 const WORTH_HOT: Duration = Duration::from_micros(12);
 const WORTH_COLD: Duration = Duration::from_micros(200);
 /// The same while regions follow each other, which together would have been worth it: who is woken once helps with all of them.
-const WORTH_SOON: Duration = Duration::from_micros(40);
+const WORTH_SOON: Duration = Duration::from_micros(16);
 /// Regions follow each other where they begin so soon after the last one.
 const SOON: Duration = Duration::from_millis(1);
 /// So few pieces may each take long: nobody waits to see how long the first one takes.
@@ -204,13 +204,13 @@ unsafe fn together(job: &Job<'_>, at: u64, threads: usize, mut slots: Vec<u64>, 
     let lasting = unsafe { std::mem::transmute::<*const Job<'_>, *const Job<'static>>(std::ptr::from_ref(job)) };
     let helpers = (threads - 1).min(usize::try_from(job.grid.pieces - at).unwrap_or(usize::MAX) - 1);
     let region = Arc::new(Region {
-        job: lasting, next: AtomicU64::new(at), limit: AtomicI64::new(i64::MAX), inside: AtomicU32::new(0), joined: AtomicU32::new(1), helpers: helpers as u32, threads: threads as u64,
+        job: lasting, shares: Share::divide(at, job.grid.pieces, helpers as u64 + 1), limit: AtomicI64::new(i64::MAX), inside: AtomicU32::new(0), joined: AtomicU32::new(1), helpers: helpers as u32,
         failure: Mutex::new(None), places: (0..=helpers).map(|_| Place::default()).collect(), owner: std::thread::current(), settings: Settings::here(), mode: float_mode(),
     });
     pool::announce(&region, helpers);
     let begin = Instant::now();
     // SAFETY: as required of the caller.
-    let done = unsafe { region.work(0, &mut slots, ctx) };
+    let done = unsafe { region.work(0, 0, &mut slots, ctx) };
     let took = so_far + begin.elapsed();
     region.close();
     pool::forget(&region);
@@ -222,10 +222,32 @@ unsafe fn together(job: &Job<'_>, at: u64, threads: usize, mut slots: Vec<u64>, 
 #[derive(Default)]
 struct Place { piece: AtomicU64, ctx: AtomicPtr<ThreadCtx> }
 
+/// A stretch of the pieces for each thread: it begins with its own, and then helps where something is left. So in loops that follow each other a thread comes by the
+/// memory that lies in its own cache. On a line of its own.
+#[repr(align(64))]
+pub struct Share { /** The first piece that nobody has begun. */ next: AtomicU64, end: u64 }
+
+impl Share {
+    /// The pieces from `at` on; where stretches meet depends on all of them.
+    pub fn divide(at: u64, pieces: u64, count: u64) -> Box<[Share]> {
+        let start = |k: u64| (u128::from(pieces) * u128::from(k) / u128::from(count)) as u64;
+        (0..count).map(|k| Share { next: AtomicU64::new(start(k).max(at)), end: start(k + 1) }).collect()
+    }
+
+    fn has_more(&self) -> bool { self.next.load(Ordering::Acquire) < self.end }
+
+    /// Some pieces that nobody else runs: a part of what is left, and the parts get smaller, so that nobody waits long for the last.
+    pub fn take(&self) -> Option<(u64, u64)> {
+        let left = self.end.checked_sub(self.next.load(Ordering::Relaxed)).filter(|left| *left > 0)?;
+        let some = (left / 4).max(1);
+        let from = self.next.fetch_add(some, Ordering::AcqRel);
+        (from < self.end).then(|| (from, (from + some).min(self.end)))
+    }
+}
+
 pub struct Region {
     job: *const Job<'static>,
-    /// The first piece that nobody has begun.
-    next: AtomicU64,
+    shares: Box<[Share]>,
     /// The first piece that failed; -1 where all is to stop. Those behind it are not wanted.
     limit: AtomicI64,
     /// Helpers inside, and [`CLOSED`].
@@ -233,7 +255,6 @@ pub struct Region {
     /// Threads that came, the owner included; each takes the next number.
     joined: AtomicU32,
     helpers: u32,
-    threads: u64,
     /// The exception that counts so far, and its piece.
     failure: Mutex<Option<(i64, Error)>>,
     places: Box<[Place]>,
@@ -299,46 +320,46 @@ impl Region {
             match self.inside.compare_exchange_weak(now, now + 1, Ordering::AcqRel, Ordering::Acquire) { Ok(_) => break, Err(n) => now = n }
         }
         let id = self.joined.fetch_add(1, Ordering::AcqRel) as usize;
-        if id < self.places.len() && self.next.load(Ordering::Acquire) < self.job().grid.pieces { return Some(id); }
+        if id < self.places.len() && self.shares.iter().any(Share::has_more) { return Some(id); }
         self.leave();
         None
     }
 
     fn leave(&self) { if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 { self.owner.unpark(); } }
 
-    /// Helps until nothing is left to begin; whether there was anything to do.
-    pub fn help(&self, ctx: Ctx) -> bool {
+    /// Helps until nothing is left to begin; whether there was anything to do. `worker` is the number of the thread among those of the pool.
+    pub fn help(&self, ctx: Ctx, worker: usize) -> bool {
         let Some(id) = self.join() else { return false };
         let mut slots = self.job().args.to_vec();
         let (outer, mode) = (self.settings.enter(), float_mode());
         set_float_mode(self.mode);
         // SAFETY: the context is this thread's; the region's owner vouches for the rest.
-        unsafe { self.work(id, &mut slots, ctx) };
+        unsafe { self.work(id, 1 + worker % self.helpers.max(1) as usize, &mut slots, ctx) };
         set_float_mode(mode);
         outer.enter();
         self.leave();
         true
     }
 
-    /// Runs pieces until there are no more; how many iterations.
-    unsafe fn work(&self, id: usize, slots: &mut [u64], ctx: Ctx) -> u64 {
+    /// Runs pieces until there are no more, first those of the thread's own share; how many iterations.
+    unsafe fn work(&self, id: usize, share: usize, slots: &mut [u64], ctx: Ctx) -> u64 {
         let here = Here { region: self, id, outer: HERE.get() };
         HERE.set(&raw const here);
         let (job, place) = (self.job(), &self.places[id]);
         place.ctx.store(ctx, Ordering::Release);
         let mut done = 0;
-        loop {
-            let left = job.grid.pieces.saturating_sub(self.next.load(Ordering::Relaxed));
-            let take = (left / (4 * self.threads)).max(1);
-            let from = self.next.fetch_add(take, Ordering::AcqRel);
-            if from >= job.grid.pieces || from as i64 > self.limit.load(Ordering::Acquire) { break; }
-            let to = (from + take).min(job.grid.pieces);
-            // SAFETY: as required of the caller.
-            if let Err((piece, e)) = unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) } {
-                self.fail(piece as i64, e);
-                break;
+        // Of what is behind the first failure nothing is wanted, in any share.
+        let wanted = |from: u64| from as i64 <= self.limit.load(Ordering::Acquire);
+        let (before, own) = self.shares.split_at(share);
+        for share in own.iter().chain(before) {
+            while let Some((from, to)) = share.take().filter(|(from, _)| wanted(*from)) {
+                // SAFETY: as required of the caller.
+                if let Err((piece, e)) = unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) } {
+                    self.fail(piece as i64, e);
+                    break;
+                }
+                done += job.grid.start(to) - job.grid.start(from);
             }
-            done += job.grid.start(to) - job.grid.start(from);
         }
         place.ctx.store(std::ptr::null_mut(), Ordering::Release);
         HERE.set(here.outer);

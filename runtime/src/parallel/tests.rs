@@ -1,6 +1,6 @@
 //! Tests of the grid.
 
-use super::region::Grid;
+use super::region::{Grid, Share};
 
 fn iterations(first: i64, end: i64, step: i64, chunk: u64) -> Vec<i64> {
     let g = Grid::new(first, end, step, chunk);
@@ -32,4 +32,21 @@ fn the_grid_depends_on_the_length_alone() {
         for k in 1..g.pieces { assert_eq!(g.bounds(k - 1, k).1, g.bounds(k, k + 1).0); }
     }
     assert_eq!(Grid::new(i64::MIN, i64::MAX, 1, 0).count, u64::MAX);
+}
+
+#[test]
+fn every_piece_is_taken_once_whoever_takes() {
+    for (at, pieces, count) in [(0, 128, 2), (0, 128, 3), (64, 128, 2), (100, 128, 4), (0, 2, 2), (1, 3, 2), (0, 1, 1), (127, 128, 1), (0, 1_000_000, 7)] {
+        let shares = Share::divide(at, pieces, count);
+        assert_eq!(shares.len() as u64, count);
+        let taken: Vec<(u64, u64)> = std::thread::scope(|s| {
+            let threads: Vec<_> = (0..count as usize).map(|own| { let shares = &shares; s.spawn(move || (0..shares.len()).flat_map(|k| std::iter::from_fn(move || shares[(own + k) % shares.len()].take())).collect::<Vec<_>>()) }).collect();
+            threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
+        });
+        let mut all: Vec<u64> = taken.iter().flat_map(|(from, to)| *from..*to).collect();
+        all.sort_unstable();
+        assert_eq!(all, (at..pieces).collect::<Vec<_>>(), "{at} {pieces} {count}");
+    }
+    // Where the shares meet does not depend on how far the caller has come.
+    assert_eq!(Share::divide(10, 128, 2)[1].take().map(|t| t.0), Some(64));
 }
