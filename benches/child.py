@@ -15,6 +15,7 @@
     child.py vectorised PROGRAM       whether Numba's code has packed arithmetic in it
     child.py region TURNS             microseconds of a loop over 1000 iterations: in series, in parallel, in parallel after pauses
     child.py small                    rows of `small.py` from the standard input until it ends, a line of figures for each
+    child.py serve VIEW               measures the cases of a view of `ufuncs.py` whose names come in lines, and answers each with a line
 """
 
 import importlib
@@ -362,8 +363,15 @@ def small():
     serve()
 
 
+def serve(view):
+    from ufuncs import serve
+    serve(view)
+
+
 TASKS = {"import": measure_import, "first": first, "warm": warm, "steady": lambda name, seconds: steady(name, float(seconds)), "overhead": overhead, "size": lambda n: size(int(n)), "answers": answers,
          "amount": lambda name, s: amount(name, float(s)), "switch": lambda turns: switch(int(turns)), "promotion": promotion, "vectorised": vectorised,
          "expression": lambda name, seconds: expression(name, float(seconds)), "loop": lambda name, n, seconds, library: expression_loop(name, int(n), float(seconds), library),
-         "region": lambda turns: region(int(turns)), "small": small}
-print(json.dumps(TASKS[sys.argv[1]](*sys.argv[2:])))
+         "region": lambda turns: region(int(turns)), "small": small, "serve": serve}
+answer = TASKS[sys.argv[1]](*sys.argv[2:])
+if answer is not None:
+    print(json.dumps(answer))

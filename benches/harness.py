@@ -296,8 +296,9 @@ def mark():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, arrays, arrays-first, expressions, memory, regions, functions, draws, matrices, weights; left out: all but the last, or the short ones with --quick")
+    parser.add_argument("--views", help="of imports, first, warm, overhead, steady, steady1, size, bounds, package, switch, promotion, c, curve, curve1, arrays, arrays-first, expressions, memory, regions, functions, draws, matrices, ufuncs, gufuncs, stencils, weights; left out: all but the last four, or the short ones with --quick")
     parser.add_argument("--programs", default="")
+    parser.add_argument("--only", default="", help="parts of names, with commas: only these cases of ufuncs, gufuncs and stencils")
     parser.add_argument("--busy", action="store_true", help="the machine is not idle: the view curve1 counts processor time")
     parser.add_argument("--curve-steps", type=int, default=12, help="points of a curve, less one; a curve covers six orders of magnitude")
     parser.add_argument("--curve-rounds", type=int, default=3, help="how often a short point of a curve is measured")
@@ -307,6 +308,7 @@ def main():
     if options.mark:
         return mark()
     options.programs = options.programs.split(",") if options.programs else QUICK if options.quick else programs()
+    options.only = [part for part in options.only.split(",") if part]
     options.rounds = options.rounds or (1 if options.quick else 5)
     options.steady_rounds, options.seconds = (1, 0.3) if options.quick else (3, 1.0)
     begin = time.monotonic()
@@ -317,10 +319,11 @@ def main():
     import regions
     import small
     import tiers
+    import ufuncs
     for side in ("tierup", "numba"):
         child(side, "import")  # the page cache is warm from here on
     views = options.views or ("imports,first,warm,overhead,steady,steady1,size" if options.quick else "imports,first,warm,overhead,steady,steady1,size,bounds,package,switch,promotion,c,curve,curve1,arrays,arrays-first,expressions,memory,regions,functions,draws,matrices")
-    elsewhere = tiers.views() | array_programs.views() | expressions.views() | regions.views() | small.views()
+    elsewhere = tiers.views() | array_programs.views() | expressions.views() | regions.views() | small.views() | ufuncs.views()
     for view in views.split(","):
         elsewhere[view](session) if view in elsewhere else getattr(session, view)()
     OUT.mkdir(parents=True, exist_ok=True)

@@ -79,10 +79,19 @@ struct Loop {
     parallel: Option<(Arc<Overload>, usize)>,
     /// For the globals of tracebacks, and to keep the guards' functions alive.
     dispatcher: Py<PyAny>,
-    /// The core dimensions of each operand's axes, behind the axis that the loop runs along.
-    operands: Vec<Vec<usize>>,
+    operands: Vec<Operand>,
     slots: usize,
 }
+
+/// What a loop takes for one operand: an array with an axis that it runs along.
+struct Operand {
+    /// The core dimensions of the axes behind that one.
+    axes: Vec<usize>,
+    /// An element that the kernel gets as an array of one: behind that axis there is one of length 1.
+    boxed: bool,
+    bytes: isize,
+}
+impl Operand { fn ndim(&self) -> usize { 1 + self.axes.len() + self.boxed as usize } }
 
 impl Loop {
     /// Runs the code once.
@@ -157,43 +166,83 @@ unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *co
         };
         let slots = at;
         let mut stride = steps.add(nargs);
-        for (i, axes) in l.operands.iter().enumerate() {
-            let ndim = 1 + axes.len();
+        for (i, operand) in l.operands.iter().enumerate() {
+            let ndim = operand.ndim();
             at.write(owner());
             at.add(1).write(*args.add(i) as u64);
             at.add(2).write(n as u64);
             at.add(2 + ndim).write(*steps.add(i) as u64);
-            for (k, axis) in axes.iter().enumerate() {
+            if operand.boxed {
+                at.add(3).write(1);
+                at.add(5).write(operand.bytes as u64);
+            }
+            for (k, axis) in operand.axes.iter().enumerate() {
                 at.add(3 + k).write(*dims.add(1 + axis) as u64);
                 at.add(3 + ndim + k).write(*stride as u64);
                 stride = stride.add(1);
             }
             at = at.add(2 + 2 * ndim);
         }
-        let overload = match &l.parallel { Some((o, nin)) if independent(args, n, steps, *nin, nargs) => o, Some(_) | None => &l.overload };
+        let overload = match &l.parallel { Some((o, nin)) if independent(l, args, dims, steps, *nin) => o, Some(_) | None => &l.overload };
         running(l, |ctx| l.run(overload, ctx, slots));
     }
 }
 
-/// Whether the turns of a loop may run at the same time: each output moves on, and its memory is no input's but for one that lies in the same places. In a
-/// reduction the output stays where it is and is an input as well.
+/// The most axes of an operand whose memory is looked at.
+const AXES: usize = 8;
+
+/// The memory of one operand: where it starts, and the length and stride of each axis, the one that the loop runs along first.
+#[derive(Clone, Copy, PartialEq)]
+struct Memory { at: isize, axes: [(isize, isize); AXES], bytes: isize }
+
+impl Memory {
+    fn extent(&self) -> (isize, isize) {
+        let way = |(n, step): &(isize, isize)| step * (n - 1);
+        (self.at + self.axes.iter().map(|a| way(a).min(0)).sum::<isize>(), self.at + self.axes.iter().map(|a| way(a).max(0)).sum::<isize>() + self.bytes)
+    }
+
+    fn apart(&self, other: &Memory) -> bool {
+        let (a, b) = (self.extent(), other.extent());
+        a.1 <= b.0 || b.1 <= a.0
+    }
+
+    /// Whether no two elements share memory: each stride leads past all that the smaller ones reach.
+    fn distinct(&self) -> bool {
+        let mut axes = self.axes.map(|(n, step)| (step.abs(), n));
+        axes.sort_unstable();
+        let mut reach = self.bytes;
+        axes.iter().filter(|(_, n)| *n > 1).all(|(step, n)| { let past = *step >= reach; reach += step * (n - 1); past })
+    }
+}
+
+/// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an output's memory is no input's but for one that lies in the same places,
+/// turn by turn. In a reduction the output stays where it is and is an input as well.
 ///
 /// # Safety
 /// As for a loop function.
-unsafe fn independent(args: *const *mut u8, n: isize, steps: *const isize, nin: usize, nargs: usize) -> bool {
+unsafe fn independent(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize, nin: usize) -> bool {
+    let nargs = l.operands.len();
     // SAFETY: as required of the caller.
-    let operand = |i: usize| unsafe { (*args.add(i) as isize, *steps.add(i)) };
-    // Elements are at most 16 bytes.
-    let extent = |(at, step): (isize, isize)| { let last = at + step * (n - 1); (at.min(last), at.max(last) + 16) };
-    (nin..nargs).all(|o| {
-        let out = operand(o);
-        let (low, high) = extent(out);
-        let apart = |i: usize| {
-            let (other_low, other_high) = extent(operand(i));
-            other_high <= low || high <= other_low
+    unsafe {
+        let n = *dims;
+        if n == 1 || l.operands.iter().any(|o| o.axes.len() >= AXES) { return n == 1; }
+        // Strides of core axes lie one behind the other.
+        let stride_of = |o: usize| steps.add(nargs + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
+        let memory = |o: usize| {
+            let operand = &l.operands[o];
+            let mut axes = [(1, 0); AXES];
+            axes[0] = (n, *steps.add(o));
+            for (k, axis) in operand.axes.iter().enumerate() {
+                let length = *dims.add(1 + axis);
+                axes[1 + k] = (length, if length > 1 { *stride_of(o).add(k) } else { 0 });
+            }
+            Memory { at: *args.add(o) as isize, axes, bytes: operand.bytes }
         };
-        n == 1 || out.1 != 0 && (0..nin).all(|i| operand(i) == out || apart(i)) && (nin..nargs).all(|i| i == o || apart(i))
-    })
+        (nin..nargs).all(|o| {
+            let out = memory(o);
+            out.axes.iter().any(|a| a.0 == 0) || out.distinct() && (0..nargs).filter(|i| *i != o).all(|i| { let other = memory(i); out.apart(&other) || i < nin && other == out })
+        })
+    }
 }
 
 /// What belongs to one ufunc. Arrays that NumPy may be reading are kept when longer ones take their place.
@@ -295,8 +344,8 @@ fn set_writable(ufunc: &Bound<'_, PyAny>, inputs: Vec<usize>) -> PyResult<()> {
 #[pyfunction]
 fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
 
-/// The core dimensions of each operand, and whether the loop takes arrays of those and one more.
-unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Vec<usize>>> {
+/// What the loop takes for each operand: arrays of its core dimensions and one more, or of one element each.
+unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Operand>> {
     types.iter().enumerate().map(|(i, t)| {
         // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions. To NumPy a layout without core dimensions is none.
         let axes: Vec<usize> = unsafe {
@@ -304,9 +353,11 @@ unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyR
             let (first, n) = if known { (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize) } else { (0, 0) };
             (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
         };
-        match t.as_array() {
-            Some(a) if a.ndim() == 1 + axes.len() && a.layout == Layout::A => Ok(axes),
-            Some(_) | None => Err(PyTypeError::new_err(format!("operand {i} has {} core dimensions and cannot be of type {t}", axes.len()))),
+        let (has, array) = (axes.len(), t.as_array());
+        let fits = |a: &tierup_core::types::ArrayType| a.layout == Layout::A && (a.ndim() == 1 + has || generalised && has == 0 && a.ndim() == 2);
+        match array.filter(fits) {
+            Some(a) => Ok(Operand { boxed: a.ndim() > 1 + has, axes, bytes: a.itemsize() as isize }),
+            None => Err(PyTypeError::new_err(format!("operand {i} has {has} core dimensions and cannot be of type {t}"))),
         }
     }).collect()
 }

@@ -219,10 +219,15 @@ class _Generalised(Builder):
         if ret != "none":
             raise TypeError(f"a kernel of guvectorize writes its results and returns nothing; {self.function.__qualname__}() gives {ret}")
         core = self.core[0] + self.core[1]
-        loop = library_function(turns_source([bool(n and not dims) for (_, n), dims in zip(operands, core)]), "loop", {"function": self.function}, self.engine)
-        _tierup.compile_for(loop, [f"array({t}, {1 + len(dims)}d, A)" for (t, _), dims in zip(operands, core)], None)
-        _tierup.add_loop(ufunc, loop, [_NUMBER[t] for t, _ in operands], True)
-        self.kept.append(loop)
+        boxed = [bool(n and not dims) for (_, n), dims in zip(operands, core)]
+        # Kernels that change inputs may hand something on from turn to turn.
+        made = []
+        for counted in ("range", "prange")[:1 + (self.target == "parallel" and not self.writable and self.nout > 0)]:
+            loop = library_function(turns_source(len(core), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange"})
+            _tierup.compile_for(loop, [f"array({t}, {1 + len(dims) + box}d, A)" for (t, _), dims, box in zip(operands, core, boxed)], None)
+            made.append(loop)
+        _tierup.add_loop(ufunc, made[0], [_NUMBER[t] for t, _ in operands], True, *made[1:])
+        self.kept += made
 
     def add(self, ufunc, inputs):
         self._add(ufunc, [(t, len(dims) or k >= self.nin) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
@@ -282,14 +287,23 @@ def loop_source(weak, nout, counted):
     ins, outs = [f"x{k}" for k in range(len(weak))], [f"y{k}" for k in range(nout)]
     elements = ", ".join(f"{w}({x}[i])" if w else f"{x}[i]" for x, w in zip(ins, weak))
     left = ", ".join(f"{y}[i]" for y in outs)
-    return f"def loop({', '.join(ins + outs)}):\n    for i in {counted}(len(y0)):\n        {left} = function({elements})\n"
+    return _rows(ins + outs, f"{left} = function({elements})", counted)
 
 
-def turns_source(boxed):
-    """The inner loop of a gufunc: arrays with one axis more than the kernel's. A number is handed over as one, or as an array of one element."""
-    names = [f"x{k}" for k in range(len(boxed))]
-    parts = ", ".join(f"{x}[i:i + 1]" if b else f"{x}[i]" for x, b in zip(names, boxed))
-    return f"def loop({', '.join(names)}):\n    for i in range(len(x0)):\n        function({parts})\n"
+def _rows(names, turn, counted):
+    """A loop along the first axis of all arrays. NumPy gives them the same length there; that it is said leaves the loop without checks of `i`."""
+    lines, indent = ["n = len(x0)"], "    "
+    for x in names[1:]:
+        lines += [f"{indent[4:]}if len({x}) == n:"]
+        indent += "    "
+    lines += [f"{indent[4:]}for i in {counted}(n):", f"{indent}{turn}"]
+    return f"def loop({', '.join(names)}):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def turns_source(count, counted):
+    """The inner loop of a gufunc: arrays with one axis more than the kernel's. What the kernel takes as an array of one element has an axis of length 1 for it."""
+    names = [f"x{k}" for k in range(count)]
+    return _rows(names, f"function({', '.join(f'{x}[i]' for x in names)})", counted)
 
 
 # ---------------------------------------------------------------- the class

@@ -13,6 +13,7 @@ mod inline;
 mod licm;
 mod memory;
 mod narrow;
+mod nest;
 mod range;
 mod refs;
 pub(crate) mod region;

@@ -18,11 +18,14 @@
 //! latch:      i' = i + step; brif i' < m, header(i'), look      (≠ for a step of 1)
 //! ```
 //!
+//! Loops around short ones are treated like innermost ones, once `nest.rs` has taken the polls out of these.
+//!
 //! The inner loop reads nothing that changes behind its back, so LLVM may vectorise it. Loops that call anything but elementary functions, whose definitions LLVM will
 //! see, keep their polls: they do not vectorise, and a turn may take long.
 
 use super::defer::{Stripped, defer_checks};
 use super::edit::{Defs, Writer};
+use super::nest::quieten;
 use super::region::{Copied, merge_definitions, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
@@ -35,24 +38,26 @@ const TURNS: i64 = 1 << 14;
 const MAX_TEST: usize = 16;
 
 /// A loop that polls: header, the block that polls, the load of the flag; and where the header is a test that may move, for which answer the loop goes on.
-struct Polling { header: Block, latch: Block, load: Inst, test: Option<bool>, counter: Option<Counter> }
+pub struct Polling { pub header: Block, pub latch: Block, pub load: Inst, test: Option<bool>, counter: Option<Counter>, /// How many turns it makes without a poll.
+    turns: i64 }
 
 /// The loop goes on while `param compare bound`, and `param` moves by `step` towards the bound.
 #[derive(Clone, Copy)]
-struct Counter { param: usize, compare: Op, bound: Value, step: i64 }
+pub struct Counter { pub param: usize, compare: Op, pub bound: Value, pub step: i64 }
 
 pub fn strip_polls(func: &mut Func) {
     split_switch_edges(func);
+    let quiet = quieten(func);
     let found: Vec<Polling> = {
         let cfg = Cfg::new(func);
         let doms = Dominators::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &doms);
         let defs = Defs::new(func);
-        loops.all.iter().filter(|l| l.innermost && l.header != func.entry() && !calls(func, &l.blocks)).filter_map(|l| {
+        loops.all.iter().filter(|l| (l.innermost || quiet.iter().any(|(header, _)| *header == l.header)) && l.header != func.entry() && !calls(func, &l.blocks)).filter_map(|l| {
             let p = l.latches.iter().find_map(|latch| poll_of(func, &defs, *latch, l.header))?;
             let test = test_of(func, &l.blocks, &p);
             let counter = test.and_then(|stays_if| counter_of(func, &defs, &l.blocks, &p, stays_if));
-            Some(Polling { test, counter, ..p })
+            Some(Polling { test, counter, turns: quiet.iter().find(|(header, _)| *header == l.header).map_or(TURNS, |(_, inner)| TURNS / inner), ..p })
         }).collect()
     };
     let mut near = vec![];
@@ -62,7 +67,7 @@ pub fn strip_polls(func: &mut Func) {
 }
 
 /// For which answer the loop goes on, where the header computes and decides that and no more.
-fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
+pub fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
     let insts = &func.blocks[p.header.index()].insts;
     let Some((branch, rest)) = insts.split_last() else { return None };
     let InstData::Brif { then_to, else_to, .. } = &func.insts[branch.index()].data else { return None };
@@ -79,7 +84,7 @@ fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
 }
 
 /// What the header's test counts, where it is a comparison that a nearer bound can stand in for.
-fn counter_of(func: &Func, defs: &Defs, blocks: &[Block], p: &Polling, stays_if: bool) -> Option<Counter> {
+pub fn counter_of(func: &Func, defs: &Defs, blocks: &[Block], p: &Polling, stays_if: bool) -> Option<Counter> {
     let InstData::Brif { cond, .. } = &func.insts[func.terminator(p.header)?.index()].data else { return None };
     let InstData::Op { op: compare, ty: Ty::I64, args } = defs.data(func, *cond)? else { return None };
     let within = |v: Value| blocks.iter().any(|b| {
@@ -100,7 +105,7 @@ fn counter_of(func: &Func, defs: &Defs, blocks: &[Block], p: &Polling, stays_if:
 }
 
 /// Whether a block that is not cold calls anything that stays a call.
-fn calls(func: &Func, blocks: &[Block]) -> bool {
+pub fn calls(func: &Func, blocks: &[Block]) -> bool {
     blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts)
         .any(|i| match &func.insts[i.index()].data {
             InstData::CallHelper { helper, .. } => definition(helper).is_none(),
@@ -111,14 +116,14 @@ fn calls(func: &Func, blocks: &[Block]) -> bool {
 }
 
 /// `flag = load volatile; brif flag ≠ 0, cold poll, header`.
-fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Polling> {
+pub fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<Polling> {
     let InstData::Brif { cond, else_to, cold: Cold::Then, .. } = &func.insts[func.terminator(latch)?.index()].data else { return None };
     if else_to.block != header { return None; }
     let Some(InstData::Op { op: Op::IcmpNe, args, .. }) = defs.data(func, *cond) else { return None };
     if defs.constant(func, args[1]) != Some(0) { return None; }
     let load = defs.inst(args[0])?;
     let here = func.blocks[latch.index()].insts.contains(&load);
-    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None })
+    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None, turns: TURNS })
 }
 
 /// Gives what was copied of a test that moved, and adds to the loops that count to a nearer bound.
@@ -141,7 +146,7 @@ fn strip(func: &mut Func, p: &Polling, stripped: &mut Vec<Stripped>) -> Option<C
         (Some(c), Some(stays_if)) => {
             let (copied, near) = count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
             let block = near.near;
-            stripped.push(near);
+            if p.turns == TURNS { stripped.push(near); }
             (Some(copied), Some(block))
         }
         (None, test) | (Some(_), test) => (count_turns(&mut w, p, test, around, &params, &else_to, look), None),
@@ -163,7 +168,7 @@ fn count_turns(w: &mut Writer<'_>, p: &Polling, test: Option<bool>, around: Bloc
     let moved = test.and_then(|stays_if| move_test(w.func, p, stays_if, around, params, enter.clone()));
     if moved.is_none() { w.put(around, InstData::Jump(enter)); }
     let one = w.int(p.latch, Ty::I64, 1);
-    let many = w.int(p.latch, Ty::I64, TURNS);
+    let many = w.int(p.latch, Ty::I64, p.turns);
     let next = w.bin(p.latch, Op::Iadd, turn, one);
     let mut more = w.bin(p.latch, Op::IcmpSlt, next, many);
     if let Some(test) = &moved {
@@ -187,7 +192,7 @@ fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: 
     let bound = copied.values.get(&c.bound).copied().unwrap_or(c.bound);
     let (from, up) = (params[c.param], c.step > 0);
     let distance = if up { w.bin(near, Op::Isub, bound, from) } else { w.bin(near, Op::Isub, from, bound) };
-    let far = w.func.make_inst(InstData::Const { ty: Ty::I64, bits: (TURNS * c.step.abs()) as u64 }, w.loc);
+    let far = w.func.make_inst(InstData::Const { ty: Ty::I64, bits: (p.turns * c.step.abs()) as u64 }, w.loc);
     w.func.blocks[near.index()].insts.push(far);
     let most = w.func.insts[far.index()].results[0];
     let distance = w.bin(near, Op::Umin, distance, most);

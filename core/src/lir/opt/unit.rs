@@ -122,7 +122,7 @@ impl Plan {
 }
 
 /// Writes an instruction in front of a block's last one; its result.
-fn ahead(func: &mut Func, block: Block, data: InstData) -> Value {
+pub fn ahead(func: &mut Func, block: Block, data: InstData) -> Value {
     let i = func.make_inst(data, Loc(0));
     let insts = &mut func.blocks[block.index()].insts;
     let at = insts.len() - 1;

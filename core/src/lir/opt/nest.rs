@@ -1,0 +1,161 @@
+//! Nests whose inner loops are short: a loop around counted loops becomes two, with a test in front. Where every inner loop has few turns, those run without polls, and the
+//! loop around them polls once in many turns; else all is as it was.
+//!
+//! ```python
+//! for i in range(n):              # if m <= FEW: inner loops without polls
+//!     for j in range(m): …        # else: as it was
+//! ```
+//!
+//! What a poll costs is little beside many turns, but with three turns (points in space, the rows of a gufunc, a small window) getting ready for each run of the inner loop took as
+//! long as the work, and kept a back end from unrolling. This is a step of `strip.rs`, which then treats the loop around as if it were innermost.
+
+use super::edit::{Defs, FastMap, remove_unreachable};
+use super::licm::add_preheaders;
+use super::region::{Copied, copy_blocks, merge_definitions};
+use super::strip::{Counter, calls, counter_of, poll_of, test_of};
+use super::unit::ahead;
+use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
+
+/// The most turns of an inner loop, by how many loops lie inside each other, and of all of them together.
+const FEW: [(i64, i64); 3] = [(128, 128), (16, 256), (8, 512)];
+/// Loops inside of one.
+const MAX_INNER: usize = 4;
+/// Instructions of a nest that is small enough to stand twice, and of all such nests of a function together.
+const MAX_NEST: usize = 250;
+const MAX_TOTAL: usize = 800;
+
+/// An inner loop: where it polls, and what it counts.
+struct Inner { latch: Block, load: Inst, from: Value, to: Value, step: i64 }
+
+struct Plan { front: Block, header: Block, blocks: Vec<Block>, inner: Vec<Inner>, few: (i64, i64) }
+
+/// Gives the headers of loops around what polls no more, each with the turns that one of its own may stand for.
+pub fn quieten(func: &mut Func) -> Vec<(Block, i64)> {
+    // Nearly all functions have no loop inside another that polls: they are left as they are, without new blocks.
+    if !has_nests(func) || !add_preheaders(func) { return vec![]; }
+    let plans = plans(func);
+    if plans.is_empty() { return vec![]; }
+    // An outer nest first: its copy has all that is inside, and the loops inside may get copies of their own where it stays as it was.
+    let (mut headers, mut copies) = (vec![], vec![]);
+    for p in &plans {
+        let Some(copied) = p.apply(func) else { continue };
+        headers.push((copied.blocks[&p.header], p.few.1));
+        copies.push(copied);
+    }
+    let cfg = Cfg::new(func);
+    remove_unreachable(func, &cfg);
+    merge_definitions(func, &copies);
+    headers
+}
+
+fn has_nests(func: &Func) -> bool {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    Loops::new(func, &cfg, &doms).all.iter().any(|l| !l.innermost)
+}
+
+fn plans(func: &Func) -> Vec<Plan> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let loops = Loops::new(func, &cfg, &doms);
+    let defs = Defs::new(func);
+    let (mut left, mut plans) = (MAX_TOTAL, vec![]);
+    for (index, l) in loops.all.iter().enumerate() {
+        if l.innermost || func.blocks[l.header.index()].cold || l.header == func.entry() { continue; }
+        let size: usize = l.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
+        if size > MAX_NEST.min(left) || calls(func, &l.blocks) { continue; }
+        if !l.latches.iter().any(|latch| poll_of(func, &defs, *latch, l.header).is_some()) { continue; }
+        let within: Vec<usize> = (index + 1..loops.all.len()).filter(|k| loops.contains(index, loops.all[*k].header)).collect();
+        let levels = within.iter().map(|k| loops.all[*k].depth - l.depth).max().unwrap_or(0) as usize;
+        let Some(few) = FEW.get(levels.wrapping_sub(1)) else { continue };
+        if within.len() > MAX_INNER { continue; }
+        let mut inside: FastMap<Value, ()> = FastMap::default();
+        for b in &l.blocks {
+            let block = &func.blocks[b.index()];
+            for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &func.insts[i.index()].results)) { inside.insert(*v, ()); }
+        }
+        let stays = |v: Value| !inside.contains_key(&v) || defs.constant(func, v).is_some();
+        let inner: Option<Vec<Inner>> = within.iter().map(|k| inner_of(func, &cfg, &defs, &loops, *k, &stays)).collect();
+        let (Some(inner), Some(front)) = (inner, front_of(func, &cfg, &doms, l.header)) else { continue };
+        left -= size;
+        // In reverse post-order, so that the text comes out the same each time.
+        let mut blocks = l.blocks.clone();
+        blocks.sort_by_key(|b| cfg.position(*b));
+        plans.push(Plan { front, header: l.header, blocks, inner, few: *few });
+    }
+    plans
+}
+
+/// The block that jumps to a header from outside.
+fn front_of(func: &Func, cfg: &Cfg, doms: &Dominators, header: Block) -> Option<Block> {
+    let front = cfg.preds(header).iter().copied().find(|p| !doms.dominates(header, *p))?;
+    matches!(func.insts[func.terminator(front)?.index()].data, InstData::Jump(_)).then_some(front)
+}
+
+/// A loop that polls and counts, in steps that are the same at each turn, between two numbers that are known in front of the nest.
+fn inner_of(func: &Func, cfg: &Cfg, defs: &Defs, loops: &Loops, index: usize, stays: &dyn Fn(Value) -> bool) -> Option<Inner> {
+    let l = &loops.all[index];
+    let p = l.latches.iter().find_map(|latch| poll_of(func, defs, *latch, l.header))?;
+    let test = test_of(func, &l.blocks, &p)?;
+    let Counter { param, bound, step, .. } = counter_of(func, defs, &l.blocks, &p, test)?;
+    let passes = |from: Block| passed(func, from, l.header, param);
+    // Each way back makes the same step.
+    let counter = func.blocks[l.header.index()].params[param];
+    let moves = |v: &Value| matches!(defs.data(func, *v), Some(InstData::Op { op: Op::Iadd, args, .. }) if args[0] == counter && defs.constant(func, args[1]) == Some(step as u64));
+    if !l.latches.iter().all(|b| { let v = passes(*b); !v.is_empty() && v.iter().all(moves) }) { return None; }
+    let mut front = cfg.preds(l.header).iter().copied().find(|b| !l.blocks.contains(b))?;
+    let [mut from] = passes(front)[..] else { return None };
+    // What a block in front of the loop passes on comes from further up.
+    while let (Some(k), [above]) = (func.blocks[front.index()].params.iter().position(|p| *p == from), cfg.preds(front)) && let [v] = passed(func, *above, front, k)[..] { (front, from) = (*above, v); }
+    (stays(from) && stays(bound)).then_some(Inner { latch: p.latch, load: p.load, from, to: bound, step })
+}
+
+/// What a block passes as the parameter `k` of another that it jumps to, once for each edge.
+fn passed(func: &Func, from: Block, to: Block, k: usize) -> Vec<Value> {
+    let mut found = vec![];
+    let Some(t) = func.terminator(from) else { return found };
+    let mut look = |call: &BlockCall| if call.block == to { found.push(call.args[k]) };
+    match &func.insts[t.index()].data {
+        InstData::Jump(to) => look(to),
+        InstData::Brif { then_to, else_to, .. } => { look(then_to); look(else_to); }
+        InstData::Switch { .. } | InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
+        | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Return(_) | InstData::Unreachable => {}
+    }
+    found
+}
+
+impl Plan {
+    /// Copies the nest, takes the polls of inner loops out of the copy, and writes the test that chooses it.
+    fn apply(&self, func: &mut Func) -> Option<Copied> {
+        let t = func.terminator(self.front)?;
+        let InstData::Jump(to) = func.insts[t.index()].data.clone() else { return None };
+        let copied = copy_blocks(func, &self.blocks);
+        for i in &self.inner { drop_poll(func, i.latch, i.load, copied.blocks[&i.latch]); }
+        let defs = Defs::new(func);
+        let mut all = None;
+        for i in &self.inner {
+            let mut known = |v: Value| match defs.constant(func, v) { Some(bits) => ahead(func, self.front, InstData::Const { ty: Ty::I64, bits }), None => v };
+            let (from, to) = (known(i.from), known(i.to));
+            let (high, low) = if i.step > 0 { (to, from) } else { (from, to) };
+            // Of a loop with a turn this is exact as an unsigned number; one without any may seem long, and takes the way that is right for all.
+            let distance = ahead(func, self.front, InstData::Op { op: Op::Isub, ty: Ty::I64, args: vec![high, low] });
+            let most = ahead(func, self.front, InstData::Const { ty: Ty::I64, bits: (self.few.0 * i.step.abs()) as u64 });
+            let short = ahead(func, self.front, InstData::Op { op: Op::IcmpUle, ty: Ty::I64, args: vec![distance, most] });
+            all = Some(match all { None => short, Some(others) => ahead(func, self.front, InstData::Op { op: Op::Band, ty: Ty::I8, args: vec![others, short] }) });
+        }
+        let quiet = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
+        func.insts[t.index()].data = InstData::Brif { cond: all?, then_to: quiet, else_to: to, cold: Cold::Neither };
+        Some(copied)
+    }
+}
+
+/// In the copy of a latch, goes straight back. The load of the flag is found by its place, and so is the comparison, which has nobody else.
+fn drop_poll(func: &mut Func, latch: Block, load: Inst, copy: Block) {
+    let Some(branch) = func.terminator(copy) else { return };
+    let InstData::Brif { cond, else_to, .. } = func.insts[branch.index()].data.clone() else { return };
+    let Some(at) = func.blocks[latch.index()].insts.iter().position(|i| *i == load) else { return };
+    let flag = func.blocks[copy.index()].insts[at];
+    func.blocks[copy.index()].insts.retain(|i| *i != flag && func.insts[i.index()].results.first() != Some(&cond));
+    func.insts[branch.index()].data = InstData::Jump(else_to);
+}
