@@ -7,15 +7,16 @@
 //! ```
 //!
 //! What a poll costs is little beside many turns, but with three turns (points in space, the rows of a gufunc, a small window) getting ready for each run of the inner loop took as
-//! long as the work, and kept a back end from unrolling. This is a step of `strip.rs`, which then treats the loop around as if it were innermost.
+//! long as the work, and kept a back end from unrolling. This is a step of `strip.rs`, which then treats the loop around
+//! as if it were innermost, and lets the inner ones count to their own bounds.
 
-use super::edit::{Defs, FastMap, remove_unreachable};
+use super::edit::{Defs, FastMap};
 use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions};
 use super::strip::{Counter, calls, counter_of, poll_of, test_of};
 use super::unit::ahead;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
-use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
+use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};
 
 /// The most turns of an inner loop, by how many loops lie inside each other, and of all of them together.
 const FEW: [(i64, i64); 3] = [(128, 128), (16, 256), (8, 512)];
@@ -25,13 +26,13 @@ const MAX_INNER: usize = 4;
 const MAX_NEST: usize = 250;
 const MAX_TOTAL: usize = 800;
 
-/// An inner loop: where it polls, and what it counts.
-struct Inner { latch: Block, load: Inst, from: Value, to: Value, step: i64 }
+/// What an inner loop counts.
+struct Inner { header: Block, from: Value, to: Value, step: i64 }
 
 struct Plan { front: Block, header: Block, blocks: Vec<Block>, inner: Vec<Inner>, few: (i64, i64) }
 
-/// Gives the headers of loops around what polls no more, each with the turns that one of its own may stand for.
-pub fn quieten(func: &mut Func) -> Vec<(Block, i64)> {
+/// Gives the headers of loops in copies: of inner ones, which need no poll, and of those around them, each with the turns that one of its own may stand for.
+pub fn quieten(func: &mut Func) -> Vec<(Block, Option<i64>)> {
     // Nearly all functions have no loop inside another that polls: they are left as they are, without new blocks.
     if !has_nests(func) || !add_preheaders(func) { return vec![]; }
     let plans = plans(func);
@@ -40,11 +41,10 @@ pub fn quieten(func: &mut Func) -> Vec<(Block, i64)> {
     let (mut headers, mut copies) = (vec![], vec![]);
     for p in &plans {
         let Some(copied) = p.apply(func) else { continue };
-        headers.push((copied.blocks[&p.header], p.few.1));
+        headers.push((copied.blocks[&p.header], Some(p.few.1)));
+        headers.extend(p.inner.iter().map(|i| (copied.blocks[&i.header], None)));
         copies.push(copied);
     }
-    let cfg = Cfg::new(func);
-    remove_unreachable(func, &cfg);
     merge_definitions(func, &copies);
     headers
 }
@@ -100,6 +100,11 @@ fn inner_of(func: &Func, cfg: &Cfg, defs: &Defs, loops: &Loops, index: usize, st
     let test = test_of(func, &l.blocks, &p)?;
     let Counter { param, bound, step, .. } = counter_of(func, defs, &l.blocks, &p, test)?;
     let passes = |from: Block| passed(func, from, l.header, param);
+    // With a second way out, as of an iteration that has converged, a loop does not unroll, and what is gained is less than what another order of blocks may cost.
+    let leaves = |b: &Block| *b != l.header && func.terminator(*b).is_some_and(|t| {
+        func.insts[t.index()].data.successors().iter().any(|to| !l.blocks.contains(to) && !func.blocks[to.index()].cold)
+    });
+    if l.blocks.iter().filter(|b| !func.blocks[b.index()].cold).any(leaves) { return None; }
     // Each way back makes the same step.
     let counter = func.blocks[l.header.index()].params[param];
     let moves = |v: &Value| matches!(defs.data(func, *v), Some(InstData::Op { op: Op::Iadd, args, .. }) if args[0] == counter && defs.constant(func, args[1]) == Some(step as u64));
@@ -108,7 +113,7 @@ fn inner_of(func: &Func, cfg: &Cfg, defs: &Defs, loops: &Loops, index: usize, st
     let [mut from] = passes(front)[..] else { return None };
     // What a block in front of the loop passes on comes from further up.
     while let (Some(k), [above]) = (func.blocks[front.index()].params.iter().position(|p| *p == from), cfg.preds(front)) && let [v] = passed(func, *above, front, k)[..] { (front, from) = (*above, v); }
-    (stays(from) && stays(bound)).then_some(Inner { latch: p.latch, load: p.load, from, to: bound, step })
+    (stays(from) && stays(bound)).then_some(Inner { header: l.header, from, to: bound, step })
 }
 
 /// What a block passes as the parameter `k` of another that it jumps to, once for each edge.
@@ -126,12 +131,11 @@ fn passed(func: &Func, from: Block, to: Block, k: usize) -> Vec<Value> {
 }
 
 impl Plan {
-    /// Copies the nest, takes the polls of inner loops out of the copy, and writes the test that chooses it.
+    /// Copies the nest, and writes the test that chooses the copy.
     fn apply(&self, func: &mut Func) -> Option<Copied> {
         let t = func.terminator(self.front)?;
         let InstData::Jump(to) = func.insts[t.index()].data.clone() else { return None };
         let copied = copy_blocks(func, &self.blocks);
-        for i in &self.inner { drop_poll(func, i.latch, i.load, copied.blocks[&i.latch]); }
         let defs = Defs::new(func);
         let mut all = None;
         for i in &self.inner {
@@ -148,14 +152,4 @@ impl Plan {
         func.insts[t.index()].data = InstData::Brif { cond: all?, then_to: quiet, else_to: to, cold: Cold::Neither };
         Some(copied)
     }
-}
-
-/// In the copy of a latch, goes straight back. The load of the flag is found by its place, and so is the comparison, which has nobody else.
-fn drop_poll(func: &mut Func, latch: Block, load: Inst, copy: Block) {
-    let Some(branch) = func.terminator(copy) else { return };
-    let InstData::Brif { cond, else_to, .. } = func.insts[branch.index()].data.clone() else { return };
-    let Some(at) = func.blocks[latch.index()].insts.iter().position(|i| *i == load) else { return };
-    let flag = func.blocks[copy.index()].insts[at];
-    func.blocks[copy.index()].insts.retain(|i| *i != flag && func.insts[i.index()].results.first() != Some(&cond));
-    func.insts[branch.index()].data = InstData::Jump(else_to);
 }

@@ -38,8 +38,8 @@ const TURNS: i64 = 1 << 14;
 const MAX_TEST: usize = 16;
 
 /// A loop that polls: header, the block that polls, the load of the flag; and where the header is a test that may move, for which answer the loop goes on.
-pub struct Polling { pub header: Block, pub latch: Block, pub load: Inst, test: Option<bool>, counter: Option<Counter>, /// How many turns it makes without a poll.
-    turns: i64 }
+pub struct Polling { pub header: Block, pub latch: Block, pub load: Inst, test: Option<bool>, counter: Option<Counter>, /// How many turns it makes without a poll; it needs none at all where they are known to be few.
+    turns: Option<i64> }
 
 /// The loop goes on while `param compare bound`, and `param` moves by `step` towards the bound.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ pub fn strip_polls(func: &mut Func) {
             let p = l.latches.iter().find_map(|latch| poll_of(func, &defs, *latch, l.header))?;
             let test = test_of(func, &l.blocks, &p);
             let counter = test.and_then(|stays_if| counter_of(func, &defs, &l.blocks, &p, stays_if));
-            Some(Polling { test, counter, turns: quiet.iter().find(|(header, _)| *header == l.header).map_or(TURNS, |(_, inner)| TURNS / inner), ..p })
+            Some(Polling { test, counter, turns: quiet.iter().find(|(header, _)| *header == l.header).map_or(Some(TURNS), |(_, inner)| inner.map(|n| TURNS / n)), ..p })
         }).collect()
     };
     let mut near = vec![];
@@ -123,7 +123,7 @@ pub fn poll_of(func: &Func, defs: &Defs, latch: Block, header: Block) -> Option<
     if defs.constant(func, args[1]) != Some(0) { return None; }
     let load = defs.inst(args[0])?;
     let here = func.blocks[latch.index()].insts.contains(&load);
-    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None, turns: TURNS })
+    (here && matches!(func.insts[load.index()].data, InstData::Load { alias: Alias::Volatile, .. })).then_some(Polling { header, latch, load, test: None, counter: None, turns: Some(TURNS) })
 }
 
 /// Gives what was copied of a test that moved, and adds to the loops that count to a nearer bound.
@@ -144,15 +144,15 @@ fn strip(func: &mut Func, p: &Polling, stripped: &mut Vec<Stripped>) -> Option<C
     let mut w = Writer { func, loc };
     let (copied, near) = match (p.counter, p.test) {
         (Some(c), Some(stays_if)) => {
-            let (copied, near) = count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
-            let block = near.near;
-            if p.turns == TURNS { stripped.push(near); }
+            let (copied, block, near) = count_to_nearer_bound(&mut w, p, c, stays_if, around, &params, &else_to, look);
+            stripped.extend(near.filter(|_| p.turns == Some(TURNS)));
             (Some(copied), Some(block))
         }
         (None, test) | (Some(_), test) => (count_turns(&mut w, p, test, around, &params, &else_to, look), None),
     };
-    func.blocks[look.index()].insts.extend([p.load].into_iter().chain(compare));
-    Writer { func, loc }.put(look, InstData::Brif { cond, then_to, else_to: BlockCall { block: around, args: else_to.args }, cold: Cold::Then });
+    let on = BlockCall { block: around, args: else_to.args };
+    if p.turns.is_some() { func.blocks[look.index()].insts.extend([p.load].into_iter().chain(compare)); }
+    Writer { func, loc }.put(look, if p.turns.is_some() { InstData::Brif { cond, then_to, else_to: on, cold: Cold::Then } } else { InstData::Jump(on) });
     let before = func.layout.iter().position(|x| *x == p.header).unwrap_or(0);
     func.layout.splice(before..before, [around].into_iter().chain(near));
     let after = func.layout.iter().position(|x| *x == p.latch).unwrap_or(0) + 1;
@@ -168,7 +168,7 @@ fn count_turns(w: &mut Writer<'_>, p: &Polling, test: Option<bool>, around: Bloc
     let moved = test.and_then(|stays_if| move_test(w.func, p, stays_if, around, params, enter.clone()));
     if moved.is_none() { w.put(around, InstData::Jump(enter)); }
     let one = w.int(p.latch, Ty::I64, 1);
-    let many = w.int(p.latch, Ty::I64, p.turns);
+    let many = w.int(p.latch, Ty::I64, p.turns.unwrap_or(i64::MAX));
     let next = w.bin(p.latch, Op::Iadd, turn, one);
     let mut more = w.bin(p.latch, Op::IcmpSlt, next, many);
     if let Some(test) = &moved {
@@ -185,25 +185,29 @@ fn count_turns(w: &mut Writer<'_>, p: &Polling, test: Option<bool>, around: Bloc
 /// The inner loop counts to a bound that is at most `TURNS` turns away. The block that computes it runs where there is a turn at all: the
 /// distance is then not negative, and as an unsigned number exact.
 #[expect(clippy::too_many_arguments, reason = "one step of `strip`")]
-fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: bool, around: Block, params: &[Value], back: &BlockCall, look: Block) -> (Copied, Stripped) {
+fn count_to_nearer_bound(w: &mut Writer<'_>, p: &Polling, c: Counter, stays_if: bool, around: Block, params: &[Value], back: &BlockCall, look: Block) -> (Copied, Block, Option<Stripped>) {
     let near = w.func.make_block();
     let moved = move_test(w.func, p, stays_if, around, params, BlockCall { block: near, args: vec![] });
     let copied = moved.map(|t| t.copied).unwrap_or_default();
     let bound = copied.values.get(&c.bound).copied().unwrap_or(c.bound);
     let (from, up) = (params[c.param], c.step > 0);
-    let distance = if up { w.bin(near, Op::Isub, bound, from) } else { w.bin(near, Op::Isub, from, bound) };
-    let far = w.func.make_inst(InstData::Const { ty: Ty::I64, bits: (p.turns * c.step.abs()) as u64 }, w.loc);
-    w.func.blocks[near.index()].insts.push(far);
-    let most = w.func.insts[far.index()].results[0];
-    let distance = w.bin(near, Op::Umin, distance, most);
-    let limit = w.bin(near, if up { Op::Iadd } else { Op::Isub }, from, distance);
+    let (mut limit, mut far) = (bound, None);
+    if let Some(turns) = p.turns {
+        let distance = if up { w.bin(near, Op::Isub, bound, from) } else { w.bin(near, Op::Isub, from, bound) };
+        let most = w.func.make_inst(InstData::Const { ty: Ty::I64, bits: (turns * c.step.abs()) as u64 }, w.loc);
+        w.func.blocks[near.index()].insts.push(most);
+        let result = w.func.insts[most.index()].results[0];
+        let distance = w.bin(near, Op::Umin, distance, result);
+        limit = w.bin(near, if up { Op::Iadd } else { Op::Isub }, from, distance);
+        far = Some(most);
+    }
     w.put(near, InstData::Jump(BlockCall { block: p.header, args: params.to_vec() }));
     // A step of one meets the bound exactly, and a number of turns that is a plain difference is what LLVM unrolls by.
     let compare = if c.step.abs() == 1 { Op::IcmpNe } else { c.compare };
     let more = w.bin(p.latch, compare, back.args[c.param], limit);
     let again = BlockCall { block: p.header, args: back.args.clone() };
     w.put(p.latch, InstData::Brif { cond: more, then_to: again, else_to: BlockCall { block: look, args: vec![] }, cold: Cold::Else });
-    (copied, Stripped { header: p.header, latch: p.latch, near, look, most: far, step: c.step })
+    (copied, near, far.map(|most| Stripped { header: p.header, latch: p.latch, near, look, most, step: c.step }))
 }
 
 /// A test that moved: its instructions, which stay in the header for those who use them, what it asks, and for which answer the loop goes on.
