@@ -2,7 +2,7 @@
 
     python tests/fuzz/prange_fuzz.py --seconds 600 --seed 1
 
-All floats are sums of few powers of two, so that the order of additions does not matter. A program that is refused as a race is counted, and shown with `--refused`: all are free of races.
+All floats are sums of few powers of two, so that the order of additions does not matter, but for some that are NaN, infinite or a zero of either sign. A program that is refused as a race is counted, and shown with `--refused`: all are free of races.
 """
 
 import argparse
@@ -114,7 +114,7 @@ class Program:
     def share_best(self, env):
         """Once in the body: the value, and what belongs to it."""
         compare, start = self.pick(("<", "1e6"), (">", "-1e6"), ("<=", "1e6"), (">=", "-1e6"))
-        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "index", "continue", "swapped", "else", "max tuple")
+        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "none not", "index", "continue", "swapped", "else", "max tuple", "tuple max", "not tuple", "not index")
         more = ""
         if form in ("pair", "three", "continue", "swapped", "else"):
             best, at = self.variable(start, "best"), self.variable("-1", "at")
@@ -145,6 +145,19 @@ class Program:
                 which = "min" if "<" in compare else "max"
                 best_ = self.variable(f"({start}, -1)", "best")
                 return [f"{best_} = {which}({best_}, ({v}, i))"]
+            if form == "tuple max":
+                which = "min" if "<" in compare else "max"
+                best_ = self.variable(f"({start}, 0.5)", "best")
+                return [f"{best_} = {which}({self.pick(f'({v}, m[i, 2]), {best_}', f'{best_}, ({v}, m[i, 2])')})"]
+            if form == "not tuple":
+                best_ = self.variable(f"({start}, -1)", "best")
+                return [f"if not {v} {opposite} {best_}[0]:", f"    {best_} = ({v}, i)"]
+            if form == "not index":
+                best_ = self.variable("0", "at")
+                return [f"if not a[i] {opposite} a[{best_}]:", f"    {best_} = i"]
+            if form == "none not":
+                best_ = self.variable("None", "best")
+                return [f"if {best_} is None or not {v} {opposite} {best_}:", f"    {best_} = {v}"]
             if form == "none":
                 best_ = self.variable("None", "best")
                 return [f"if {best_} is None or {v} {compare} {best_}:", f"    {best_} = {v}"]
@@ -184,7 +197,7 @@ class Program:
             return lambda e: [self.pick(f"{h}[{self.index()}, i % 3] += {self.number(e)}", f"{h}[{self.index()}] += m[i]", f"{h}[b[i], 1] -= {self.number(e)}")]
         if form in ("min", "max"):
             h = self.variable("np.full(8, 2.0)", "h")
-            return lambda e: (lambda k: [f"{h}[{k}] = {form}({h}[{k}], {self.number(e)})"])(self.index())
+            return lambda e: (lambda k: [self.pick(f"{h}[{k}] = {form}({h}[{k}], {self.number(e)})", f"{h}[{k}] = {form}({self.number(e)}, {h}[{k}])")])(self.index())
         if form == "bits":
             h = self.variable("np.zeros(8, np.int64)", "h")
             return lambda e: [f"{h}[{self.index()}] ^= {self.whole(e)} & 31"]
@@ -307,6 +320,9 @@ def arguments(np, seed):
         b = np.array([rng.randrange(min(n, 8)) for _ in range(n)])
         m = np.array([[rng.randint(-16, 16) / 4 for _ in range(3)] for _ in range(n)])
         yield a, b, m, n, rng.choice((1, 2, 3, 7))
+    hostile = lambda: rng.choice((np.nan, np.nan, 0.0, -0.0, np.inf, -np.inf, 1.0, -2.0, 0.25)) if rng.random() < share else rng.choice((0.5, -1.5, 2.0))
+    share, n = rng.choice((0.1, 0.5, 1.0)), rng.choice((7, 60, 200))
+    yield np.array([hostile() for _ in range(n)]), np.array([rng.randrange(min(n, 8)) for _ in range(n)]), np.array([[hostile() for _ in range(3)] for _ in range(n)]), n, rng.choice((1, 3))
 
 
 def frozen(np, x):
@@ -322,7 +338,7 @@ def frozen(np, x):
 def outcome(np, function, args):
     try:
         return frozen(np, function(*args))
-    except (ValueError, ZeroDivisionError, UnboundLocalError, IndexError, KeyError) as e:
+    except (ValueError, ZeroDivisionError, UnboundLocalError, IndexError, KeyError, OverflowError) as e:
         return type(e).__name__, str(e) if isinstance(e, ValueError) else ""
 
 

@@ -426,7 +426,9 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let [args @ .., range, bound] = &node.args[..] else { return Err(Diagnostic::internal("a region without a range")) };
         let mut all = vec![];
         for a in args { all.extend(self.val(*a)?); }
-        let (range, ty, bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
+        let (range, ty, mut bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
+        let given = t.ret.members().unwrap_or_default();
+        if self.session.at(id).func.in_order.iter().any(|(k, tuples)| given.get(*k as usize).is_some_and(|t| crate::ops::parallel::keeps_order(*t, *tuples))) { bound = self.cx.b.i64(i64::MAX); }
         let alone = self.session.at(id).func.careful && !super::pure::is_pure(self.session, id);
         if self.session.at(id).func.careful { self.cx.pieces.note_comprehension(self.func, node, alone); }
         let how = if alone { Together::Alone } else if draws(self.session, id) { Together::Drawing } else { Together::Plain };

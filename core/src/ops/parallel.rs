@@ -56,6 +56,26 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.zero_bins"], "h", Body::Py("bins.zero_list")).only_if(is_list).raises().reads().doc("The same for a list."),
     OpDef::new(&["parallel.one_bins"], "h", Body::Py("bins.one_list")).only_if(is_list).raises().reads().doc("The same for a list."),
     OpDef::new(&["parallel.own_bins"], "h", Body::Py("bins.own_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.nan_bins"], "h", Body::Py("bins.nan_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take a NaN and forget it."),
+    OpDef::new(&["parallel.low_bins"], "h", Body::Py("bins.low_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not less."),
+    OpDef::new(&["parallel.high_bins"], "h", Body::Py("bins.high_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not greater."),
+    OpDef::new(&["parallel.nan_bins", "parallel.low_bins", "parallel.high_bins"], "h", Body::Py("bins.own")).only_if(|a| !is_list(a) && !holds_floats(a)).raises().reads().doc("The same where equal values are the same value."),
+    OpDef::new(&["parallel.nan_bins"], "h", Body::Py("bins.nan_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.low_bins"], "h", Body::Py("bins.low_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.high_bins"], "h", Body::Py("bins.high_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["numpy._if_float"], "x, other", Body::Py("bins.second")).only_if(|a| a[0].ty.is_float()).doc("What stands for no value yet: for floats another one."),
+    OpDef::new(&["numpy._if_float"], "x, other", Body::Py("bins.first")).only_if(|a| !a[0].ty.is_float()).doc("The same where equal values are the same value."),
+    OpDef::new(&["parallel.no_resets"], "h", Body::Py("bins.no_resets")).raises().reads().doc("Which elements have forgotten what came before: none."),
+    OpDef::new(&["parallel.note_reset"], "resets, k, x", Body::Py("bins.note_reset")).raises().writes().doc("Notes that an element forgets what came before where `x` is NaN."),
+    OpDef::new(&["parallel.is_nan", "numpy._is_nan"], "x", Body::Lir(|_, _| Ok(Answer::constant(Const::Bool(false))), |_, _| Ok(vec![]))).only_if(|a| !may_be_nan(a)).doc("Whether a value is neither less than others, nor equal, nor greater."),
+    OpDef::new(&["parallel.is_nan", "numpy._is_nan"], "x", Body::Py("bins.is_nan")).only_if(|a| may_be_nan(a) && a[0].ty.members().is_none()).doc("The same where it may be."),
+    OpDef::new(&["parallel.is_nan", "numpy._is_nan"], "x", Body::Py("bins.begins_with_nan")).only_if(|a| may_be_nan(a) && a[0].ty.members().is_some()).doc("The same of a tuple."),
+    OpDef::new(&["parallel.keeps_order", "numpy._keeps_order"], "x, tuples=False", Body::Lir(order_rule, |_, _| Ok(vec![]))).doc("Whether what may be NaN in it makes a loop one piece."),
+    OpDef::new(&["parallel.choose_any_bins"], "h, part, function", Body::Py("bins.choose_any")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.either"], "first, a, b", Body::Py("bins.either")).doc("One of two values."),
+    OpDef::new(&["parallel.choose_last_bins"], "h, part, resets, function", Body::Py("bins.choose_last")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.least_bins"], "h, part", Body::Py("bins.least")).raises().writes().doc("Takes what a piece has into the whole."),
+    OpDef::new(&["parallel.greatest_bins"], "h, part", Body::Py("bins.greatest")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.add_bins"], "h, part", Body::Py("bins.add")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.multiply_bins"], "h, part", Body::Py("bins.multiply")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.and_bins"], "h, part", Body::Py("bins.and_")).raises().writes().doc("Takes what a piece has into the whole."),
@@ -103,6 +123,25 @@ fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn is_sequence(args: &[Arg]) -> bool {
     match args[0].ty.kind() { Kind::Array(a) => a.ndim > 0, Kind::List(_) | Kind::ListVar(_) | Kind::Range(_) => true, _ => false }
 }
+
+/// Whether a value, or the first member of a tuple, may be NaN or the like.
+fn may_be_nan(args: &[Arg]) -> bool {
+    match args[0].ty.kind() { Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None => false, _ => args[0].ty.members().is_none_or(|m| m.first().is_some_and(|t| may_be_nan(&[Arg::of(*t)]))) }
+}
+fn order_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::constant(Const::Bool(keeps_order(args[0].ty, args[1].flag("tuples")?)))) }
+
+/// Whether there may be a NaN in a value, or only behind the first member of a tuple.
+pub fn keeps_order(t: Type, behind_first: bool) -> bool {
+    match (t.kind(), t.members()) {
+        (_, Some(m)) => m.iter().skip(usize::from(behind_first)).any(|t| keeps_order(*t, false)),
+        (_, None) if behind_first => false,
+        (Kind::Array(a), _) => keeps_order(a.dtype, false),
+        (Kind::List(e), _) => keeps_order(*e, false),
+        (Kind::Bool | Kind::Int(_) | Kind::Str | Kind::None, _) => false,
+        _ => true,
+    }
+}
+fn holds_floats(args: &[Arg]) -> bool { args[0].ty.as_array().is_some_and(|a| a.dtype.is_float()) }
 
 fn is_list(args: &[Arg]) -> bool { matches!(*args[0].ty, Kind::List(_) | Kind::ListVar(_)) }
 

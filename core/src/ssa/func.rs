@@ -184,6 +184,8 @@ pub struct Func {
     pub parallel: super::Parts,
     /// The body of a parallel loop whose iterations run one after the other where they do anything but compute.
     pub careful: bool,
+    /// The body of a parallel loop that is one piece where a member of what it gives may be NaN; or where that is a tuple and a member behind its first one may be, if that is said.
+    pub in_order: Vec<(u32, bool)>,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,

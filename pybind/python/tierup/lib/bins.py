@@ -18,6 +18,71 @@ def own_list(h):
     return h.copy()
 
 
+def own(h):
+    return h.copy()
+
+
+def nan_of(h):
+    part = h.copy()
+    part[...] = np.nan
+    return part
+
+
+def low_of(h):
+    part = h.copy()
+    part[...] = -np.inf
+    return part
+
+
+def high_of(h):
+    part = h.copy()
+    part[...] = np.inf
+    return part
+
+
+def nan_list(h):
+    return [np._if_float(x, np.nan) for x in h]
+
+
+def low_list(h):
+    return [np._if_float(x, -np.inf) for x in h]
+
+
+def high_list(h):
+    return [np._if_float(x, np.inf) for x in h]
+
+
+def first(a, b):
+    return a
+
+
+def second(a, b):
+    return b
+
+
+def no_resets(h):
+    if isinstance(h, list):
+        return np.zeros(len(h), np.bool_)
+    return np.zeros(h.shape, np.bool_)
+
+
+def note_reset(resets, k, x):
+    if np._is_nan(x):
+        resets[k] = True
+
+
+def is_nan(x):
+    return bool(x != x)
+
+
+def begins_with_nan(x):
+    return np._is_nan(x[0])
+
+
+def either(first, a, b):
+    return a if first else b
+
+
 def add(h, part):
     if isinstance(h, list):
         for k in range(len(part)):
@@ -86,6 +151,53 @@ def greater(h, part):
     else:
         for k in np.ndindex(h.shape):
             if part[k] > h[k]:
+                h[k] = part[k]
+
+
+def choose_any(h, part, function):
+    if np._keeps_order(part, False):
+        # There is one part only.
+        for k in range(len(part)):
+            h[k] = part[k]
+    else:
+        choose(h, part, function)
+
+
+def choose_last(h, part, resets, function):
+    # What is NaN and was not taken was never changed.
+    if isinstance(h, list):
+        for k in range(len(part)):
+            if resets[k]:
+                h[k] = part[k]
+            elif not np._is_nan(part[k]):
+                h[k] = function(part[k], h[k])
+    else:
+        for k in np.ndindex(h.shape):
+            if resets[k]:
+                h[k] = part[k]
+            elif not np._is_nan(part[k]):
+                h[k] = function(part[k], h[k])
+
+
+def least(h, part):
+    if isinstance(h, list):
+        for k in range(len(part)):
+            if part[k] <= h[k]:
+                h[k] = part[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] <= h[k]:
+                h[k] = part[k]
+
+
+def greatest(h, part):
+    if isinstance(h, list):
+        for k in range(len(part)):
+            if part[k] >= h[k]:
+                h[k] = part[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if part[k] >= h[k]:
                 h[k] = part[k]
 
 

@@ -15,7 +15,7 @@ use crate::diag::Result;
 use crate::ssa::analysis::Edge;
 use crate::ssa::{Block, Inst, Op, Term, Value};
 use crate::types::Const;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A branch, and which of its sides it is: 0 where the condition holds.
 pub type Gate = (Block, usize);
@@ -24,9 +24,20 @@ pub type Gate = (Block, usize);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step { /** `best[0]`, with the index. */ Part(Value), /** `a[best]`, with the array. */ Of(Value) }
 
-/// A comparison of a version: its operand, and the way from the version to it.
+/// A comparison of a version: its operand, the way from the version to it, and the version.
 #[derive(Clone)]
-pub struct Compared { pub inst: Inst, pub side: usize, pub via: Vec<Step> }
+pub struct Compared { pub inst: Inst, pub side: usize, pub via: Vec<Step>, pub of: Value }
+
+/// Where a variable is chosen.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Branches on a comparison, with the version that is compared and what is found from it.
+    pub branches: Vec<(Block, Value, Value)>,
+    /// The version that a new value takes the place of, by the block that it comes from.
+    pub before: HashMap<Block, Value>,
+    /// Calls of `min` or `max`, and which argument the version is.
+    pub calls: Vec<(Inst, usize)>,
+}
 
 impl Classifier<'_> {
     /// The step that an operation is which reads a version as operand `k`.
@@ -45,27 +56,31 @@ impl Classifier<'_> {
     fn is_stored_to(&self, of: Value) -> bool { self.operands(of).is_none_or(|u| u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.setitem"))) }
 
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
-    fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
-        let Some((step, rest)) = via.split_first() else { return self.is_equal(fresh, new, 0) };
+    pub fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
+        let Some((step, rest)) = via.split_first() else { return self.is_equal(fresh, new, 0) && (fresh == new || !self.may_differ(fresh, 0)) };
         match step {
             Step::Part(k) => {
                 let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else { return false };
                 self.inst_of(fresh).filter(|n| n.op == Op::Table("tuple.build")).and_then(|n| n.args.get(if k < 0 { k + n.args.len() as i64 } else { k } as usize)).is_some_and(|part| self.shows(*part, new, rest))
             }
-            Step::Of(a) => rest.is_empty() && self.inst_of(new).is_some_and(|n| n.op == Op::Table("operator.getitem") && n.args[0] == *a && self.is_equal(n.args[1], fresh, 0)),
+            Step::Of(a) => rest.is_empty() && !self.may_differ(fresh, 0) && self.inst_of(new).is_some_and(|n| n.op == Op::Table("operator.getitem") && n.args[0] == *a && self.is_equal(n.args[1], fresh, 0)),
         }
     }
 
     /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it changes.
-    pub fn best(&self, r: &Reads) -> Option<(Kind, Vec<Gate>)> {
+    pub fn best(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
         let func = self.func;
         let mut gates: Vec<Gate> = vec![];
-        for i in &r.nones { gates.push((self.branch_of(func.inst(*i).result)?, usize::from(func.inst(*i).op == Op::Table("operator.is_not")))); }
+        for i in &r.nones {
+            let b = self.branch_of(func.inst(*i).result)?;
+            if self.current(r, b) != Some(self.original(func.inst(*i).args[0])) { return None; }
+            gates.push((b, usize::from(func.inst(*i).op == Op::Table("operator.is_not"))));
+        }
         let none = !gates.is_empty();
-        let select = |path, via: &[Step], swapped, taken| Kind::Select { path, via: via.to_vec(), swapped, taken, none, flag: none };
-        let Some(first) = r.comparisons.first() else {
+        let Some(first) = r.comparisons.first().cloned() else {
             // The first one of all.
-            return (none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then(|| (select(None, &[], false, true), gates));
+            let kind = Kind::Select { path: None, via: vec![], swapped: false, taken: true, none, flag: none };
+            return (none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then_some((kind, gates));
         };
         let Op::Table(path) = func.inst(first.inst).op else { return None };
         if !r.comparisons.iter().all(|c| func.inst(c.inst).op == Op::Table(path) && c.side == first.side && c.via == first.via) { return None; }
@@ -74,8 +89,14 @@ impl Classifier<'_> {
             let all: Vec<Gate> = gates.iter().copied().chain([(*branch, usize::from(!t))]).collect();
             self.shows(f.value, *new, &first.via) && self.is_gated(f, &all)
         })))?;
+        if !self.stand_alone(r, &branches, taken) || !gates.iter().all(|none| self.asks_the_same(r, *none, &branches, taken)) { return None; }
+        // Of several equal ones the last counts, a NaN is taken, or there may be none yet: then a piece that found none must say so.
+        let last = matches!(path, "operator.ge" | "operator.le") == taken;
+        if (!taken || none) && r.fresh.iter().any(|f| f.raises) { return None; }
+        r.choice.branches = r.comparisons.iter().zip(&branches).map(|(c, b)| (b.0, self.original(c.of), func.inst(c.inst).args[c.side])).collect();
+        r.choice.before = r.fresh.iter().map(|f| Some((f.from, self.current(r, f.from)?))).collect::<Option<_>>()?;
         gates.extend(branches.iter().map(|b| (b.0, usize::from(!taken))));
-        Some((select(Some(path), &first.via, first.side == 0, taken), gates))
+        Some((Kind::Select { path: Some(path), via: first.via, swapped: first.side == 0, taken, none, flag: none || last || !taken }, gates))
     }
 
     /// The block that branches on the truth of a comparison and on nothing else.
@@ -87,7 +108,7 @@ impl Classifier<'_> {
     pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None } }
 
     /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`.
-    fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
+    pub fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
         let (mut seen, mut work) = (HashSet::new(), vec![from]);
         while let Some(b) = work.pop() {
             if !self.found.blocks.contains(&b) || !seen.insert(b) || Some(b) == stop { continue; }
@@ -111,7 +132,7 @@ impl Classifier<'_> {
     pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool { !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b) }
 
     /// Blocks that an iteration gets to from one side of a branch alone.
-    fn one_side(&self, branch: Block) -> Vec<Block> {
+    pub fn one_side(&self, branch: Block) -> Vec<Block> {
         let Term::Branch { then_to, else_to, .. } = &self.func.block(branch).term else { return vec![] };
         let [yes, no] = [then_to.block, else_to.block].map(|to| self.reach(to, &[], Some(branch)));
         let mut one: Vec<Block> = yes.symmetric_difference(&no).copied().filter(|b| *b != branch).collect();
@@ -128,24 +149,29 @@ impl Classifier<'_> {
         values.len() > 1
     }
 
+    fn depends(&self, loc: crate::ssa::Loc) -> crate::diag::Diagnostic {
+        race(self.func, loc, "whether an iteration of this prange loop gets here depends on what others have found before it, and iterations run at the same time")
+            .help("do this in a second loop, when the best is known, or use range")
+    }
+
     /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names, and variables of the iteration that `is_known` does not know; those that the loop
     /// carries as well where it knows none.
     pub fn nothing_depends_on(&self, branch: Block, is_known: Option<&dyn Fn(Value) -> bool>, may_store: &dyn Fn(Value) -> bool) -> Result<()> {
         let func = self.func;
         let one = self.one_side(branch);
         for b in &one {
+            if let Term::Raise { .. } = func.block(*b).term { return Err(self.depends(func.block(*b).term_loc)); }
             for i in &func.block(*b).insts {
                 let node = func.inst(*i);
                 let shared = |v: Value| self.is_outside(v) || self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_)) || n.op == Op::Table("operator.getitem") && self.is_outside(n.args[0]));
                 let stores = match &node.op {
                     Op::Table("operator.setitem") => shared(node.args[0]) && !may_store(node.args[0]),
                     Op::Attr(n) => matches!(&**n, "append" | "extend") && shared(node.args[0]),
+                    // What is called for its effect alone.
+                    Op::Call { .. } => node.result.is_none_or(|v| self.uses_of(v).is_empty()),
                     _ => false,
                 };
-                if stores {
-                    return Err(race(func, node.loc, "whether an iteration of this prange loop gets here depends on what others have found before it, and iterations run at the same time")
-                        .help("do this in a second loop, when the best is known, or use range"));
-                }
+                if stores { return Err(self.depends(node.loc)); }
             }
         }
         for b in self.found.blocks.iter().filter(|b| !one.contains(b)) {

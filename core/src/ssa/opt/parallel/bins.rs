@@ -22,11 +22,15 @@ pub struct Bins {
     pub choose: Option<Value>,
     /// Elements change with those of this one, which are the best of all.
     pub follows: Option<Value>,
+    /// A NaN is taken, and forgotten at the next value: `h[k] = max(x, h[k])`. Each piece says where it was.
+    pub resets: bool,
+    /// Sometimes the old one is the first argument, sometimes the new one.
+    pub several: bool,
 }
 
 impl Bins {
     pub fn describe(&self) -> &'static str {
-        if self.follows.is_some() { "elements that belong to the least or greatest" } else if self.start == "parallel.own_bins" && self.merge.ends_with("er_bins") || self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" }
+        if self.follows.is_some() { "elements that belong to the least or greatest" } else if matches!(self.merge, "parallel.lesser_bins" | "parallel.greater_bins" | "parallel.least_bins" | "parallel.greatest_bins") || self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" }
     }
 }
 
@@ -54,6 +58,8 @@ impl Classifier<'_> {
         let (mut kind, mut choose) = (None, None);
         let (mut trial, mut changed) = (Trial::new(self), vec![]);
         let (mut reads, mut read) = (vec![], vec![]);
+        // Whether Python's `min` and `max` have the old value first, and the new one.
+        let mut orders = [false; 2];
         let (mut followers, mut branches): (Vec<Vec<Value>>, Vec<Block>) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
             let node = func.inst(i);
@@ -79,7 +85,9 @@ impl Classifier<'_> {
                 (Kind::Family(f.name), usize::from(f.either && !is_read(&new.args[0])))
             } else if matches!(&new.op, Op::Call { keywords } if keywords.is_empty()) && new.args.len() == 3 && self.is_choice(new.args[0]) {
                 choose = Some(new.args[0]);
-                (Kind::Choose(self.inst_of(new.args[0])?.op.clone()), if is_read(&new.args[1]) { 1 } else { 2 })
+                let (op, first) = (self.inst_of(new.args[0])?.op.clone(), if is_read(&new.args[1]) { 1 } else { 2 });
+                if matches!(op, Op::Global(_)) { orders[usize::from(first == 2)] = true; }
+                (Kind::Choose(op), first)
             } else {
                 return None;
             };
@@ -99,9 +107,14 @@ impl Classifier<'_> {
             Kind::Family("or") => ("parallel.own_bins", "parallel.or_bins"),
             Kind::Family("xor") => ("parallel.zero_bins", "parallel.xor_bins"),
             Kind::Family(_) => return None,
-            Kind::Choose(_) => ("parallel.own_bins", "parallel.choose_bins"),
-            Kind::Better("operator.lt" | "operator.le") => ("parallel.own_bins", "parallel.lesser_bins"),
-            Kind::Better(_) => ("parallel.own_bins", "parallel.greater_bins"),
+            Kind::Choose(_) if orders == [true; 2] => ("parallel.own_bins", "parallel.choose_any_bins"),
+            Kind::Choose(_) if orders != [false, true] => ("parallel.own_bins", "parallel.choose_bins"),
+            Kind::Choose(_) => ("parallel.nan_bins", "parallel.choose_last_bins"),
+            Kind::Better("operator.lt") => ("parallel.own_bins", "parallel.lesser_bins"),
+            Kind::Better("operator.gt") => ("parallel.own_bins", "parallel.greater_bins"),
+            // Of equal ones the last, which is another one of 0.0 and -0.0.
+            Kind::Better("operator.le") => ("parallel.high_bins", "parallel.least_bins"),
+            Kind::Better(_) => ("parallel.low_bins", "parallel.greatest_bins"),
         };
         let mut all = vec![];
         if let Kind::Better(path) = kind {
@@ -110,9 +123,9 @@ impl Classifier<'_> {
             let with = if all_follow { std::mem::take(&mut followers[0]) } else { vec![] };
             if branches.iter().any(|b| self.nothing_depends_on(*b, None, &|v| v == of || with.contains(&v)).is_err()) { return None; }
             let merge = match path { "operator.lt" => "parallel.with_lesser_bins", "operator.gt" => "parallel.with_greater_bins", _ if with.is_empty() => "", _ => return None };
-            all.extend(with.into_iter().map(|w| Bins { of: w, start, merge, choose: None, follows: Some(of) }));
+            all.extend(with.into_iter().map(|w| Bins { of: w, start, merge, choose: None, follows: Some(of), resets: false, several: false }));
         }
-        all.push(Bins { of, start, merge, choose, follows: None });
+        all.push(Bins { of, start, merge, choose, follows: None, resets: start == "parallel.nan_bins", several: orders == [true; 2] });
         Some(all)
     }
 }

@@ -11,10 +11,12 @@
 //!     s += a[i]                # parts = region(body, prange(n), zero of s); for p in parts: s += p[0]
 //! ```
 
+mod alone;
 mod best;
 mod bins;
 mod comprehension;
 mod find;
+mod flags;
 mod outline;
 mod places;
 mod races;

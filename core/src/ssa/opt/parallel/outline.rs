@@ -6,6 +6,7 @@
 
 use super::best::Step;
 use super::find::Found;
+use super::flags::{Flag, What, group};
 use super::reduce::{Carried, Kind, Shared};
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};
@@ -42,19 +43,22 @@ fn hoist_captured(func: &mut Func, found: &Found) {
 }
 
 /// The function of an iteration on its way: values and blocks of the outer function, and what they are in it.
-struct Body<'a> {
-    outer: &'a Func,
+pub struct Body<'a> {
+    pub outer: &'a Func,
     found: &'a Found,
-    shared: &'a Shared,
-    defs: Definitions,
-    func: Func,
-    values: HashMap<Value, Value>,
-    blocks: HashMap<Block, Block>,
+    pub shared: &'a Shared,
+    pub defs: Definitions,
+    pub func: Func,
+    pub values: HashMap<Value, Value>,
+    pub blocks: HashMap<Block, Block>,
     captured: Vec<Value>,
-    /// For each variable with a flag: the flag that goes with each version, by version.
-    flags: Vec<(usize, HashMap<Value, Value>)>,
+    pub flags: Vec<Flag>,
+    /// Flags of what the block that is being copied passes on, by flag, parameter and value.
+    pub passed: HashMap<(usize, Value, Value), Value>,
+    /// Which elements of bins have forgotten what came before, for those that may.
+    resets: Vec<Value>,
     /// The constant True, for flags.
-    yes: Value,
+    pub yes: Value,
 }
 
 const ENTRY: Block = Block(0);
@@ -67,16 +71,16 @@ impl<'a> Body<'a> {
             name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
             params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host,
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each would ask anew.
-            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, ..Func::default()
+            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, in_order: shared.in_order(), ..Func::default()
         };
         func.make_block();
         Body {
             outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![],
-            flags: shared.carried.iter().enumerate().filter(|c| c.1.flag()).map(|c| (c.0, HashMap::new())).collect(), yes: Value(0),
+            flags: shared.flags().into_iter().map(|(leader, what)| Flag { leader, what, of: HashMap::new() }).collect(), passed: HashMap::new(), resets: vec![], yes: Value(0),
         }
     }
 
-    fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value { self.func.push(b, op, args, self.found.loc, None) }
+    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value { self.func.push(b, op, args, self.found.loc, None) }
 
     fn write(&mut self) -> Result<()> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
@@ -93,6 +97,7 @@ impl<'a> Body<'a> {
             let own = self.push(ENTRY, Op::Table(b.start), vec![whole]);
             self.values.insert(b.of, own);
             bins.push(own);
+            if b.resets { let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]); self.resets.push(none); }
         }
         self.yes = self.push(ENTRY, Op::Const(Const::Bool(true)), vec![]);
         let no = self.push(ENTRY, Op::Const(Const::Bool(false)), vec![]);
@@ -107,7 +112,7 @@ impl<'a> Body<'a> {
         for (c, s) in self.shared.carried.iter().zip(&starts) {
             args[c.at] = if let Kind::Binary { neutral, .. } = c.kind { self.push(ENTRY, Op::Table(neutral), vec![*s]) } else { *s };
         }
-        args.extend(self.flags.iter().map(|_| no));
+        args.extend(self.flags.iter().map(|f| if let What::First(j) = f.what { starts[j] } else { no }));
         self.func.blocks[ENTRY.index()].term = Term::Jump(BlockCall { block: header, args });
         let mut blocks: Vec<Block> = self.blocks.keys().copied().collect();
         blocks.sort();
@@ -116,9 +121,10 @@ impl<'a> Body<'a> {
         // The header's way out: what has become of everything.
         let last = self.func.make_block();
         let mut parts: Vec<Value> = self.shared.carried.iter().map(|c| self.values[&c.param]).collect();
-        parts.extend(self.flags.iter().map(|(k, of)| of[&self.shared.carried[*k].param]));
+        parts.extend(self.flags.iter().map(|f| f.of[&self.shared.carried[f.leader].param]));
         parts.extend(lists);
         parts.extend(bins);
+        parts.extend(&self.resets);
         let result = if parts.is_empty() { self.push(last, Op::Const(Const::None), vec![]) } else { self.push(last, Op::Table("tuple.build"), parts) };
         self.func.blocks[last.index()].term = Term::Return(result);
         if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term { *else_to = BlockCall { block: last, args: vec![] }; }
@@ -155,7 +161,7 @@ impl<'a> Body<'a> {
         self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
     }
 
-    fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
+    pub fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
 
     /// Blocks with their parameters, those of flags last, and names for all results.
     fn make_blocks(&mut self) {
@@ -166,31 +172,21 @@ impl<'a> Body<'a> {
             self.blocks.insert(b, new);
             let data = self.outer.block(b);
             for p in &data.params { let v = self.func.add_param(new); self.values.insert(*p, v); }
-            for (k, of) in &mut self.flags {
-                for p in data.params.iter().filter(|p| self.shared.carried[*k].versions.contains(p)) { let f = self.func.add_param(new); of.insert(*p, f); }
-            }
+            self.make_flags(b, new);
             for i in &data.insts { if let Some(r) = self.outer.inst(*i).result { let v = self.func.make_value(); self.values.insert(r, v); } }
         }
-        // Versions under other names have the flags of what they name.
-        let (outer, defs) = (self.outer, &self.defs);
-        for (k, of) in &mut self.flags {
-            for v in &self.shared.carried[*k].versions {
-                let mut at = *v;
-                while !of.contains_key(&at) { match defs.inst(at) { Some(i) => at = outer.inst(i).args[0], None => break } }
-                if let Some(f) = of.get(&at).copied() { of.insert(*v, f); }
-            }
-        }
+        self.name_flags();
     }
 
-    fn value(&self, v: Value) -> Result<Value> { self.values.get(&v).copied().ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop"))) }
-    fn all(&self, vs: &[Value]) -> Result<Vec<Value>> { vs.iter().map(|v| self.value(*v)).collect() }
+    pub fn value(&self, v: Value) -> Result<Value> { self.values.get(&v).copied().ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop"))) }
+    pub fn all(&self, vs: &[Value]) -> Result<Vec<Value>> { vs.iter().map(|v| self.value(*v)).collect() }
 
     fn edge(&self, to: &BlockCall, edge: Edge) -> Result<BlockCall> {
         let mut args = self.all(&to.args)?;
         let params = &self.outer.block(to.block).params;
-        for (k, of) in &self.flags {
+        for (k, flag) in self.flags.iter().enumerate() {
             for (p, a) in params.iter().skip(edge.skip()).zip(&to.args) {
-                if self.shared.carried[*k].versions.contains(p) { args.push(of.get(a).copied().unwrap_or(self.yes)); }
+                if self.shared.carried[flag.leader].versions.contains(p) { args.push(flag.of.get(a).or_else(|| self.passed.get(&(k, *p, *a))).copied().unwrap_or(self.yes)); }
             }
         }
         Ok(BlockCall { block: self.blocks[&to.block], args })
@@ -198,6 +194,16 @@ impl<'a> Body<'a> {
 
     fn handler(&self, to: &Option<BlockCall>) -> Result<Option<BlockCall>> {
         match to { Some(u) if self.is_inside(u.block) => self.edge(u, Edge::Raises).map(Some), Some(_) | None => Ok(None) }
+    }
+
+    /// `h[k] = max(x, h[k])`: notes that a NaN was taken.
+    fn note_reset(&mut self, at: Block, store: &InstNode) -> Result<()> {
+        let Some(n) = self.shared.bins.iter().filter(|b| b.resets).position(|b| b.of == store.args[0]) else { return Ok(()) };
+        let Some(call) = self.defs.inst(store.args[2]).map(|i| self.outer.inst(i)) else { return Ok(()) };
+        let args = vec![self.resets[n], self.value(store.args[1])?, self.value(call.args[1])?];
+        let unwind = self.handler(&store.unwind)?;
+        self.func.push(at, Op::Table("parallel.note_reset"), args, store.loc, unwind);
+        Ok(())
     }
 
     fn copy_block(&mut self, b: Block) -> Result<()> {
@@ -208,17 +214,21 @@ impl<'a> Body<'a> {
             if node.op == Op::Table("operator.setitem") && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
                 let args = self.all(&[node.args[0], node.args[2]])?;
                 self.func.push(new, Op::Table("parallel.check_bins"), args, node.loc, None);
+                self.note_reset(new, node)?;
             }
+            let unwind = self.handler(&node.unwind)?;
+            if self.choose(new, *i, unwind)? { continue; }
             let copy = InstNode { op: node.op.clone(), args: self.all(&node.args)?, result: node.result.map(|r| self.values[&r]), loc: node.loc, unwind: self.handler(&node.unwind)? };
             self.func.insts.push(copy);
             let inst = Inst::new(self.func.insts.len() - 1);
             self.func.blocks[new.index()].insts.push(inst);
         }
+        self.flags_from(b, &data.term)?;
         // The header's exit is written when the rest is there.
         let target = |s: &Self, to: &BlockCall| if s.is_inside(to.block) { s.edge(to, Edge::Jumps) } else { Ok(BlockCall { block: new, args: vec![] }) };
         let term = match &data.term {
             Term::Jump(to) => Term::Jump(target(self, to)?),
-            Term::Branch { cond, then_to, else_to } => Term::Branch { cond: self.value(*cond)?, then_to: target(self, then_to)?, else_to: target(self, else_to)? },
+            Term::Branch { cond, then_to, else_to } => Term::Branch { cond: { let cond = self.value(*cond)?; self.condition(b, cond)? }, then_to: target(self, then_to)?, else_to: target(self, else_to)? },
             Term::Raise { exc, unwind } => Term::Raise { exc: self.value(*exc)?, unwind: self.handler(unwind)? },
             Term::Return(_) => return Err(Diagnostic::internal("a return in a parallel loop")),
             Term::Unreachable => Term::Unreachable,
@@ -252,36 +262,35 @@ impl Writer<'_> {
         out
     }
     /// The best of two, with what belongs to it: of each pair the first value where that of the part is taken, else the second.
-    fn better(&mut self, kind: &Kind, (new, acc): (Value, Value), found: Option<Value>, pairs: &[(Value, Value)]) -> Vec<Value> {
+    fn better(&mut self, kind: &Kind, (new, acc): (Value, Value), said: &Said, pairs: &[(Value, Value)]) -> Vec<Value> {
         let Kind::Select { path, via, swapped, taken, none, .. } = kind else { return pairs.iter().map(|p| p.1).collect() };
         let join = self.func.make_block();
         let out: Vec<Value> = pairs.iter().map(|_| self.func.add_param(join)).collect();
         let to = |args: Vec<Value>| BlockCall { block: join, args };
         let (take, keep) = (to(pairs.iter().map(|p| p.0).collect()), to(pairs.iter().map(|p| p.1).collect()));
-        let next = |w: &mut Self| BlockCall { block: w.func.make_block(), args: vec![] };
-        if let Some(found) = found {
-            let then_to = next(self);
-            let at = then_to.block;
-            self.end(Term::Branch { cond: found, then_to, else_to: keep.clone() });
-            self.at = at;
-        }
+        if let Some(found) = said.changed { self.unless(found, true, keep.clone()); }
+        if let Some(reset) = said.reset { self.unless(reset, false, take.clone()); }
         let (mut new, mut acc) = (new, acc);
         if *none {
             let nothing = self.push(Op::Const(Const::None), vec![]);
-            let cond = self.push(Op::Table("operator.is_"), vec![acc, nothing]);
-            let else_to = next(self);
-            let at = else_to.block;
-            self.end(Term::Branch { cond, then_to: take.clone(), else_to });
-            self.at = at;
+            let is_none = self.push(Op::Table("operator.is_"), vec![acc, nothing]);
+            if let Some(first) = said.first.first() {
+                // The very first one stays where it is NaN.
+                let (there, alone) = (self.func.make_block(), self.func.make_block());
+                self.end(Term::Branch { cond: is_none, then_to: BlockCall { block: alone, args: vec![] }, else_to: BlockCall { block: there, args: vec![] } });
+                self.at = alone;
+                let first = self.push(Op::Narrow(Narrow::NotNone), vec![*first]);
+                let shown = self.shown(first, via);
+                let nan = self.push(Op::Table("parallel.is_nan"), vec![shown]);
+                self.end(Term::Branch { cond: nan, then_to: to(said.first.clone()), else_to: take.clone() });
+                self.at = there;
+            } else {
+                self.unless(is_none, false, take.clone());
+            }
             [new, acc] = [new, acc].map(|v| self.push(Op::Narrow(Narrow::NotNone), vec![v]));
         }
         if let Some(path) = path {
-            for step in via {
-                [new, acc] = [new, acc].map(|v| match step {
-                    Step::Part(k) => { let k = self.again(*k); self.push(Op::Table("operator.getitem"), vec![v, k]) }
-                    Step::Of(a) => self.push(Op::Table("operator.getitem"), vec![*a, v]),
-                });
-            }
+            [new, acc] = [new, acc].map(|v| self.shown(v, via));
             let compared = self.push(Op::Table(path), if *swapped { vec![acc, new] } else { vec![new, acc] });
             let cond = self.push(Op::Table("operator.truth"), vec![compared]);
             let (then_to, else_to) = if *taken { (take, keep) } else { (keep, take) };
@@ -291,6 +300,21 @@ impl Writer<'_> {
         }
         self.at = join;
         out
+    }
+    /// Goes elsewhere where a condition is not `as_said`, and on in a new block.
+    fn unless(&mut self, cond: Value, as_said: bool, elsewhere: BlockCall) {
+        let block = self.func.make_block();
+        let here = BlockCall { block, args: vec![] };
+        let (then_to, else_to) = if as_said { (here, elsewhere) } else { (elsewhere, here) };
+        self.end(Term::Branch { cond, then_to, else_to });
+        self.at = block;
+    }
+    /// What is compared of a value.
+    fn shown(&mut self, v: Value, via: &[Step]) -> Value {
+        via.iter().fold(v, |v, step| match step {
+            Step::Part(k) => { let k = self.again(*k); self.push(Op::Table("operator.getitem"), vec![v, k]) }
+            Step::Of(a) => self.push(Op::Table("operator.getitem"), vec![*a, v]),
+        })
     }
     /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of one.
     fn again(&mut self, v: Value) -> Value {
@@ -342,15 +366,18 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     w.at = inside;
     let (state, part) = (w.push(Op::Member(0), vec![next]), w.push(Op::Member(2), vec![next]));
     let merged = merge(&mut w, shared, part, &now);
-    let first_list = shared.carried.len() + shared.carried.iter().filter(|c| c.flag()).count();
+    let first_list = shared.carried.len() + shared.flags().len();
     for (k, list) in shared.lists.iter().enumerate() {
         let of = w.push(Op::Member((first_list + k) as u32), vec![part]);
         w.push(Op::Table("list.extend"), vec![*list, of]);
     }
     let first_bins = first_list + shared.lists.len();
+    let piece = part;
     let own: Vec<Value> = (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
+    let mut resets = first_bins + shared.bins.len();
     for (b, part) in shared.bins.iter().zip(&own) {
         let mut args = vec![b.of, *part];
+        if b.resets { args.push(w.push(Op::Member(resets as u32), vec![piece])); resets += 1; }
         args.extend(b.choose.map(|c| w.again(c)));
         if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) { args.extend([shared.bins[k].of, own[k]]); }
         w.push(Op::Table(b.merge), args);
@@ -360,39 +387,56 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     Ok(())
 }
 
-/// A variable that decides, and those that follow it.
-fn group(all: &[Carried], leader: usize) -> Vec<usize> { (0..all.len()).filter(|j| *j == leader || all[*j].kind == Kind::Follow { leader }).collect() }
+/// What a piece says of a variable beside its value.
+#[derive(Default)]
+struct Said { changed: Option<Value>, reset: Option<Value>, first: Vec<Value> }
 
 /// Takes one part into the variables.
 fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, Value>) -> Vec<Value> {
     let all = &shared.carried;
     let of: Vec<Value> = (0..all.len()).map(|k| w.push(Op::Member(k as u32), vec![part])).collect();
-    let flags: HashMap<usize, Value> = all.iter().enumerate().filter(|c| c.1.flag()).map(|c| c.0).enumerate()
-        .map(|(n, k)| (k, w.push(Op::Member((all.len() + n) as u32), vec![part]))).collect();
+    let mut said: Vec<Said> = all.iter().map(|_| Said::default()).collect();
+    for (n, (k, what)) in shared.flags().into_iter().enumerate() {
+        let v = w.push(Op::Member((all.len() + n) as u32), vec![part]);
+        match what { What::Changed => said[k].changed = Some(v), What::Reset => said[k].reset = Some(v), What::First(_) => said[k].first.push(v) }
+    }
     let mut out: Vec<Value> = all.iter().map(|c| now[&c.param]).collect();
     for (k, c) in all.iter().enumerate() {
         let (acc, new) = (now[&c.param], of[k]);
         match &c.kind {
             Kind::Binary { path, swapped, .. } => out[k] = w.push(Op::Table(path), if *swapped { vec![new, acc] } else { vec![acc, new] }),
-            Kind::Choose { callee, swapped } => {
+            Kind::Choose { callee, swapped, .. } => {
                 let callee = w.again(*callee);
                 out[k] = w.push(Op::Call { keywords: [].into() }, if *swapped { vec![callee, new, acc] } else { vec![callee, acc, new] });
+                if let Some(reset) = said[k].reset { out[k] = w.select(reset, &[(new, out[k])])[0]; }
+                if let Some(changed) = said[k].changed { out[k] = w.select(changed, &[(out[k], acc)])[0]; }
             }
             Kind::Truth { and } => {
                 let group = group(all, k);
+                let mine: Vec<Value> = group.iter().map(|j| now[&all[*j].param]).collect();
                 let t = w.push(Op::Table("operator.truth"), vec![acc]);
-                let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], now[&all[*j].param])).map(|(part, acc)| if *and { (part, acc) } else { (acc, part) }).collect();
-                for (j, b) in group.iter().zip(w.select(t, &pairs)) { out[*j] = b; }
+                let pairs: Vec<(Value, Value)> = group.iter().zip(&mine).map(|(j, acc)| if *and { (of[*j], *acc) } else { (*acc, of[*j]) }).collect();
+                let chosen = w.select(t, &pairs);
+                let changed = said[k].changed.unwrap_or(t);
+                for (j, b) in group.iter().zip(w.select(changed, &chosen.into_iter().zip(mine).collect::<Vec<_>>())) { out[*j] = b; }
             }
             Kind::Select { .. } => {
                 let group = group(all, k);
                 let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], now[&all[*j].param])).collect();
-                for (j, b) in group.iter().zip(w.better(&c.kind, (new, acc), flags.get(&k).copied(), &pairs)) { out[*j] = b; }
+                for (j, b) in group.iter().zip(w.better(&c.kind, (new, acc), &said[k], &pairs)) { out[*j] = b; }
             }
             Kind::Follow { .. } => {}
-            Kind::Last { flag: true } => out[k] = w.select(flags[&k], &[(new, acc)])[0],
+            Kind::Last { flag: true } => if let Some(changed) = said[k].changed { out[k] = w.select(changed, &[(new, acc)])[0] },
             Kind::Last { flag: false } => out[k] = new,
         }
+    }
+    // Where there is one piece only, it knows all.
+    for (k, tuples) in shared.in_order().into_iter().filter(|o| (o.0 as usize) < all.len()) {
+        let (k, group) = (k as usize, group(all, k as usize));
+        let tuples = w.push(Op::Const(Const::Bool(tuples)), vec![]);
+        let one = w.push(Op::Table("parallel.keeps_order"), vec![of[k], tuples]);
+        let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], out[*j])).collect();
+        for (j, b) in group.iter().zip(w.select(one, &pairs)) { out[*j] = b; }
     }
     out
 }

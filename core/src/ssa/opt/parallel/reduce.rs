@@ -3,7 +3,7 @@
 //! The values that a variable has had so far, its versions, are followed through the body: parameters of blocks where ways meet, results of the
 //! reduction's operation. Whatever else reads a version needs what earlier iterations did, and is a race.
 
-use super::best::{Compared, Gate, Step};
+use super::best::{Choice, Compared, Gate, Step};
 use super::bins::Bins;
 use super::find::Found;
 use super::race;
@@ -19,8 +19,9 @@ use std::collections::{HashMap, HashSet};
 pub enum Kind {
     /// `acc = path(acc, part)`; pieces begin with what `neutral` makes of the first value. `swapped`: the part comes first.
     Binary { path: &'static str, neutral: &'static str, swapped: bool },
-    /// `acc = callee(acc, part)`: `min`, `max`.
-    Choose { callee: Value, swapped: bool },
+    /// `acc = callee(acc, part)`: `min`, `max`; `swapped`: the part comes first. Then Python's functions take a NaN and forget it at the next value: it `resets`.
+    /// `several`: sometimes the one, sometimes the other.
+    Choose { callee: Value, swapped: bool, resets: bool, several: bool },
     /// `acc = acc and part`, or `or`.
     Truth { and: bool },
     /// `if part > acc: acc = part`: `path` compares, the new value first unless `swapped`; it is taken where the answer is `taken`.
@@ -42,6 +43,8 @@ pub struct Carried {
     pub init: Value,
     pub kind: Kind,
     pub versions: HashSet<Value>,
+    /// Of what is chosen: where that happens.
+    pub choice: Choice,
 }
 
 /// What iterations share.
@@ -58,7 +61,11 @@ pub struct Shared {
 
 impl Carried {
     /// Whether the pieces say whether they changed it.
-    pub fn flag(&self) -> bool { matches!(self.kind, Kind::Select { flag: true, .. } | Kind::Last { flag: true }) }
+    pub fn flag(&self) -> bool { matches!(self.kind, Kind::Select { flag: true, .. } | Kind::Choose { resets: true, .. } | Kind::Truth { .. } | Kind::Last { flag: true }) }
+    /// Whether a NaN is taken, and forgotten at the next value.
+    pub fn resets(&self) -> bool { matches!(self.kind, Kind::Select { path: Some(_), taken: false, .. } | Kind::Choose { resets: true, .. }) }
+    /// Whether the first value of all counts although it is NaN, and stays.
+    pub fn keeps_first(&self) -> bool { matches!(self.kind, Kind::Select { path: Some(_), taken: true, none: true, .. }) }
     pub fn describe(&self) -> String {
         match &self.kind {
             Kind::Binary { path, .. } => match *path {
@@ -97,7 +104,7 @@ pub struct Classifier<'a> {
     pub func: &'a Func,
     pub found: &'a Found,
     cfg: Cfg,
-    doms: Dominators,
+    pub doms: Dominators,
     loops: Vec<Loop>,
     defs: Definitions,
     uses: HashMap<Value, Vec<Use>>,
@@ -107,7 +114,7 @@ pub struct Classifier<'a> {
 /// How versions of one variable are read.
 #[derive(Default)]
 pub struct Reads {
-    versions: HashSet<Value>,
+    pub versions: HashSet<Value>,
     operations: Vec<(Inst, usize)>,
     choices: Vec<(Inst, usize)>,
     pub comparisons: Vec<Compared>,
@@ -118,6 +125,7 @@ pub struct Reads {
     pub fresh: Vec<Incoming>,
     /// Where it is the best of all: what leads to a new one.
     gates: Vec<Gate>,
+    pub choice: Choice,
 }
 
 const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
@@ -135,7 +143,7 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
         let mut r = c.reads(*param)?;
         let kind = c.kind(&mut r)?;
-        shared.carried.push(Carried { at, param: *param, init: enter.args[at], kind, versions: r.versions.clone() });
+        shared.carried.push(Carried { at, param: *param, init: enter.args[at], kind, versions: r.versions.clone(), choice: r.choice.clone() });
         reads.push(r);
     }
     c.pair_up(&mut shared.carried, &reads)?;
@@ -179,8 +187,9 @@ impl Classifier<'_> {
     pub fn is_outside(&self, v: Value) -> bool { self.defs.block(v).is_none_or(|b| b != self.found.header && !self.found.blocks.contains(&b)) }
 
     /// The race that a read of a version is.
-    pub fn needs_earlier(&self, loc: Loc) -> Diagnostic {
-        race(self.func, loc, "an iteration of this prange loop needs what another one leaves in a variable, and iterations run at the same time").help(HELP)
+    pub fn needs_earlier(&self, loc: Loc) -> Diagnostic { self.needs(loc, HELP) }
+    fn needs(&self, loc: Loc, help: &str) -> Diagnostic {
+        race(self.func, loc, "an iteration of this prange loop needs what another one leaves in a variable, and iterations run at the same time").help(help)
     }
 
     /// The names of a variable that the loop carries and does not change: one that was found to be bound or not None has a new name.
@@ -215,8 +224,8 @@ impl Classifier<'_> {
         if let Some(versions) = self.unchanged(param) { return Ok(Reads { versions, ..Reads::default() }); }
         let mut r = Reads { versions: HashSet::from([param]), ..Reads::default() };
         // Versions, and what is found by steps from them.
-        let mut work: Vec<(Value, Vec<Step>)> = vec![(param, vec![])];
-        while let Some((v, via)) = work.pop() {
+        let mut work: Vec<(Value, Vec<Step>, Value)> = vec![(param, vec![], param)];
+        while let Some((v, via, of)) = work.pop() {
             for u in self.uses_of(v) {
                 let is_version = via.is_empty();
                 let next = match *u {
@@ -229,9 +238,9 @@ impl Classifier<'_> {
                         let node = func.inst(i);
                         match &node.op {
                             Op::Narrow(_) | Op::CheckBound { .. } if k == 0 => node.result,
-                            Op::Table(path) if compares(path) => { r.comparisons.push(Compared { inst: i, side: k, via: via.clone() }); None }
+                            Op::Table(path) if compares(path) => { r.comparisons.push(Compared { inst: i, side: k, via: via.clone(), of }); None }
                             Op::Table("operator.getitem") if let Some(step) = self.step(i, k) => {
-                                if let Some(n) = node.result { work.push((n, via.iter().cloned().chain([step]).collect())); }
+                                if let Some(n) = node.result { work.push((n, via.iter().cloned().chain([step]).collect(), of)); }
                                 None
                             }
                             _ if !is_version => return Err(self.needs_earlier(node.loc)),
@@ -244,7 +253,7 @@ impl Classifier<'_> {
                     }
                 };
                 if let Some(n) = next {
-                    if !is_version { work.push((n, via.clone())); } else if r.versions.insert(n) { work.push((n, vec![])); }
+                    if !is_version { work.push((n, via.clone(), of)); } else if r.versions.insert(n) { work.push((n, vec![], n)); }
                 }
             }
         }
@@ -288,10 +297,17 @@ impl Classifier<'_> {
             let callee = func.inst(*i).args[0];
             let name = |v: Value| self.inst_of(v).map(|n| n.op.clone());
             if !r.fresh.is_empty() || !r.choices.iter().all(|c| name(func.inst(c.0).args[0]) == name(callee)) || !self.once(r, &r.choices) { return refuse(); }
-            return Ok(Kind::Choose { callee, swapped: *k != 1 });
+            let swapped = *k != 1;
+            let is_python = matches!(name(callee), Some(Op::Global(_)));
+            let several = is_python && r.choices.iter().any(|c| if c.1 == 1 { swapped } else { !swapped || c.1 + 1 != func.inst(c.0).args.len() });
+            let resets = swapped && is_python && !several;
+            if resets { r.choice.calls = r.choices.clone(); }
+            return Ok(Kind::Choose { callee, swapped, resets, several });
         }
         if kinds[2] {
-            let Some((kind, gates)) = self.best(r) else { return refuse() };
+            let Some((kind, gates)) = self.best(r) else {
+                return Err(self.needs(clash.unwrap_or(self.found.loc), "the best of all is found by steps like `if x > m: m = x` or `m = max(m, x)`, one after the other and not inside of one another, where x is the same whatever was found before"));
+            };
             r.gates = gates;
             return Ok(kind);
         }
@@ -322,25 +338,57 @@ impl Classifier<'_> {
 
     /// Variables that change together with the best one belong to it; and nothing else may depend on what the best one was.
     fn pair_up(&self, carried: &mut [Carried], reads: &[Reads]) -> Result<()> {
-        for k in (0..carried.len()).filter(|k| !reads[*k].gates.is_empty()) {
+        let leaders: Vec<usize> = (0..carried.len()).filter(|k| !reads[*k].gates.is_empty()).collect();
+        for k in leaders.iter().copied() {
             let gates = &reads[k].gates;
             for j in (0..carried.len()).filter(|j| *j != k) {
-                let behind = |i: Inst| self.func.inst(i).result.and_then(|v| self.defs.block(v)).is_some_and(|b| self.is_behind(b, gates));
-                let operates = reads[j].operations.iter().chain(&reads[j].choices).find(|o| behind(o.0));
-                if let Some((i, _)) = operates { return Err(self.needs_earlier(self.func.inst(*i).loc)); }
-                let with = reads[j].fresh.iter().filter(|f| self.is_gated(f, gates) && gates.iter().any(|g| self.is_chosen(f.to, g.0))).count();
+                let r = &reads[j];
+                let with = r.fresh.iter().filter(|f| self.is_gated(f, gates) && gates.iter().any(|g| self.is_chosen(f.to, g.0))).count();
                 if with == 0 { continue; }
-                // Of several places where the best changes, each would have to change what follows.
-                if reads[k].comparisons.len() > 1 || !matches!(carried[j].kind, Kind::Last { .. }) || with != reads[j].fresh.len() { return Err(self.needs_earlier(self.loc_of(reads[j].fresh[0].value))); }
+                // Of several places where the best changes, each would have to change what follows; and it changes on the same ways.
+                let edges = |r: &Reads| r.fresh.iter().map(|f| (f.from, f.side, f.raises, self.defs.block(f.to))).collect::<HashSet<_>>();
+                let together = reads[k].comparisons.len() <= 1 && matches!(carried[j].kind, Kind::Last { .. }) && with == r.fresh.len() && edges(r) == edges(&reads[k]);
+                if !together {
+                    return Err(self.needs(self.loc_of(r.fresh[0].value), "what belongs to the best of all changes wherever that one changes, and nowhere else: if x > m: m, k = x, i"));
+                }
                 carried[j].kind = Kind::Follow { leader: k };
             }
-            // Of several equal ones the last counts: then a piece that found none must say so.
-            let follows = carried.iter().any(|c| c.kind == Kind::Follow { leader: k });
-            if let Kind::Select { path, via, flag, taken, .. } = &mut carried[k].kind { *flag |= (follows || !via.is_empty()) && matches!(*path, Some("operator.ge" | "operator.le")) == *taken; }
-            let is_known = |v: Value| reads.iter().any(|r| r.versions.contains(&v));
+        }
+        let is_known = |v: Value| reads.iter().any(|r| r.versions.contains(&v));
+        for k in leaders {
+            let gates = &reads[k].gates;
+            let behind: HashSet<Block> = gates.iter().flat_map(|g| self.one_side(g.0)).collect();
+            for j in (0..carried.len()).filter(|j| *j != k && carried[*j].kind != Kind::Follow { leader: k }) {
+                let Some(loc) = self.changes_in(&reads[j], &behind, gates) else { continue };
+                let other = if let Kind::Follow { leader } = carried[j].kind { leader } else { j };
+                if self.is_range(&carried[k], &carried[other], [&reads[k], &reads[other]]) { continue; }
+                return Err(self.needs(loc, "whether an iteration gets here depends on what others have found before it: let each variable be compared on its own, in an if that is not inside of another one"));
+            }
             for (b, _) in gates { self.nothing_depends_on(*b, Some(&is_known), &|_| false)?; }
         }
         Ok(())
+    }
+
+    /// `if x < low: low = x elif x > high: high = x`, where both begin as the same: what is new to the one is never new to the other.
+    fn is_range(&self, a: &Carried, b: &Carried, reads: [&Reads; 2]) -> bool {
+        let way = |c: &Carried| match &c.kind {
+            Kind::Select { path: Some("operator.lt"), via, swapped, taken: true, none: false, .. } if via.is_empty() => Some(!swapped),
+            Kind::Select { path: Some("operator.gt"), via, swapped, taken: true, none: false, .. } if via.is_empty() => Some(*swapped),
+            _ => None,
+        };
+        let [Some(x), Some(y)] = [a, b].map(way) else { return false };
+        let [[p], [q]] = reads.map(|r| &r.comparisons[..]) else { return false };
+        let new = |c: &Compared| self.func.inst(c.inst).args[1 - c.side];
+        x != y && self.is_equal(a.init, b.init, 0) && !self.may_differ(a.init, 0) && self.is_equal(new(p), new(q), 0) && (new(p) == new(q) || !self.may_differ(new(p), 0))
+    }
+
+    /// Where a variable changes in one of some blocks, or on the way out of a gate.
+    fn changes_in(&self, r: &Reads, blocks: &HashSet<Block>, gates: &[Gate]) -> Option<Loc> {
+        let all = r.operations.iter().chain(&r.choices).map(|o| o.0).chain(r.comparisons.iter().map(|c| c.inst)).chain(r.truths.iter().copied()).chain(r.nones.iter().copied());
+        let there = |i: Inst| self.func.inst(i).result.and_then(|v| self.defs.block(v)).is_some_and(|b| blocks.contains(&b));
+        if let Some(i) = all.into_iter().find(|i| there(*i)) { return Some(self.func.inst(i).loc); }
+        let fresh = r.fresh.iter().find(|f| (blocks.contains(&f.from) || gates.iter().any(|g| g.0 == f.from)) && gates.iter().any(|g| self.is_chosen(f.to, g.0)))?;
+        Some(self.loc_of(fresh.value))
     }
 
     /// Lists from outside that iterations change. Appending keeps its order, since every piece has a list of its own; all else is a race.
