@@ -93,6 +93,45 @@ def test_sums_are_vectorised_where_it_pays():
 
 
 @needs_llvm
+def test_elements_that_do_not_lie_side_by_side_are_not_gathered_where_that_costs_more():
+    def doubled(a, b):
+        for i in range(a.shape[0]):
+            b[i] = a[i] * 2.0
+
+    def roots(a, b):
+        for i in range(a.shape[0]):
+            b[i] = np.sqrt(a[i])
+
+    def of(f):
+        f = tierup.njit(f)
+        f(np.ones(20)[::2], np.ones(10))
+        return f
+
+    said = lambda f: " ".join(text for text, _ in f.explain().overloads[0]["loops"].values())
+    assert "vectorised, " in said(of(doubled)) and "gather" not in of(doubled).inspect("llvm")
+    assert "gather" in of(roots).inspect("llvm")
+
+
+@needs_llvm
+def test_what_is_left_of_a_vectorised_loop_is_not_unrolled():
+    @tierup.njit
+    def sweep(a, b):
+        for i in range(1, a.shape[0] - 1):
+            b[i] = a[i - 1] + a[i + 1]
+
+    @tierup.njit
+    def relax(d, k, i):
+        for j in range(d.shape[0]):
+            d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+    sweep(np.ones(10), np.ones(10))
+    relax(np.ones((4, 4)), 1, 2)
+    scalar_additions = lambda f: sum(" fadd double" in line for line in f.inspect("llvm").splitlines())
+    assert "fadd <" in sweep.inspect("llvm") and scalar_additions(sweep) <= 2, "one in the loop that is left, one in the loop that checks its indices"
+    assert scalar_additions(relax) > 4, "the array is compared with itself, so what is left is what runs"
+
+
+@needs_llvm
 def test_fastmath_changes_what_is_vectorised():
     @tierup.njit(fastmath=True)
     def total(a):

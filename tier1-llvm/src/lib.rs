@@ -27,8 +27,10 @@ mod compile {
     use inkwell::OptimizationLevel;
     use inkwell::context::Context;
     use inkwell::passes::PassBuilderOptions;
-    use inkwell::targets::FileType;
+    use inkwell::targets::{FileType, TargetMachine};
+    use std::cell::RefCell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::rc::Rc;
     use tierup_core::diag::{Code, Diagnostic, Result};
     use tierup_core::lir::Module;
 
@@ -73,8 +75,21 @@ mod compile {
         })
     }
 
+    thread_local! {
+        /// The machine that this thread compiled for last. Making one reads a list of some hundred features, twice: a third of what a function of one line takes.
+        static MACHINE: RefCell<Option<(Target, u8, Rc<TargetMachine>)>> = const { RefCell::new(None) };
+    }
+
+    fn machine(options: &Options<'_>) -> Result<Rc<TargetMachine>> {
+        let last = MACHINE.with_borrow(|m| m.as_ref().filter(|m| (m.0, m.1) == (options.target, options.opt)).map(|m| m.2.clone()));
+        if let Some(machine) = last { return Ok(machine); }
+        let made = Rc::new(options.target.machine(level(options.opt))?);
+        MACHINE.set(Some((options.target, options.opt, made.clone())));
+        Ok(made)
+    }
+
     fn compile_unguarded(module: &Module, options: &Options<'_>) -> Result<Compiled> {
-        let machine = options.target.machine(level(options.opt))?;
+        let machine = machine(options)?;
         let _switch = remarks::begin(options.keep_remarks);
         let mut told = Box::<remarks::Told>::default();
         let context = Context::create();
@@ -82,7 +97,7 @@ mod compile {
         let out = context.create_module("tierup");
         out.set_triple(&machine.get_triple());
         out.set_data_layout(&machine.get_target_data().get_data_layout());
-        emit::emit_module(module, options, &context, &out)?;
+        let notes = emit::emit_module(module, options, &context, &out)?;
         if cfg!(debug_assertions) { out.verify().map_err(|e| error(format!("LLVM refuses the module: {}", e.to_string_lossy())))?; }
         let passes = PassBuilderOptions::create();
         passes.set_loop_vectorization(true);
@@ -104,7 +119,7 @@ mod compile {
         let asm = if options.keep_text { String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned() } else { String::new() };
         let object = write(FileType::Object)?.as_slice().to_vec();
         if let Some(e) = told.errors.first() { return Err(error(format!("LLVM: {e}"))); }
-        let remarks = if options.keep_remarks { told.remarks.join("\n") } else { String::new() };
+        let remarks = if options.keep_remarks { [notes, std::mem::take(&mut told.remarks)].concat().join("\n") } else { String::new() };
         Ok(Compiled { object, llvm, asm, remarks })
     }
 }

@@ -39,9 +39,8 @@ def _loops(facts):
         if widths := _widths(lines):
             out[file, first] = f"vectorised, {widths} at a time", True
         else:
-            reasons = [t.removeprefix("loop not vectorized: ") for t in lines if t.startswith(("loop not vectorized: ", "the cost-model"))]
-            # The only loops for which the compiler says so itself.
-            reasons = ["floats are added up in order, and what is added up costs too little; fastmath={'reassoc'} allows any order" if "explicitly disabled" in t else t for t in reasons]
+            # Where we told LLVM not to try, there is a remark of our own.
+            reasons = [t.removeprefix("loop not vectorized: ") for t in lines if t.startswith(("loop not vectorized: ", "the cost-model")) and "explicitly disabled" not in t]
             why = "; ".join(dict.fromkeys(reasons[:2])) or ("LLVM gives no reason" if lines else "LLVM says nothing of it: it was unrolled, replaced or removed")
             out[file, first] = f"not vectorised: {why}", False
     for place, lines in other.items():

@@ -47,15 +47,17 @@ struct Shared<'c, 'a> {
     tags: Vec<MetadataValue<'c>>,
     kinds: Kinds,
     lines: Option<lines::Lines<'c>>,
+    /// What we have to say of loops, in the form of LLVM's remarks.
+    notes: RefCell<Vec<String>>,
 }
 
 /// Numbers of metadata kinds.
 struct Kinds { tbaa: u32, prof: u32 }
 
-/// Writes `module` into the empty `out`.
-pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c Context, out: &Module<'c>) -> Result<()> {
+/// Writes `module` into the empty `out`; our own remarks, where remarks are asked for.
+pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c Context, out: &Module<'c>) -> Result<Vec<String>> {
     let kinds = Kinds { tbaa: context.get_kind_id("tbaa"), prof: context.get_kind_id("prof") };
-    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), bodies: HashMap::new(), versions: RefCell::default(), tags: alias_tags(context), kinds, lines: None };
+    let mut shared = Shared { context, module: out, options, funcs: HashMap::new(), bodies: HashMap::new(), versions: RefCell::default(), tags: alias_tags(context), kinds, lines: None, notes: RefCell::default() };
     if options.keep_remarks { shared.lines = Some(lines::Lines::new(context, out)); }
     for func in &module.funcs {
         let declared = shared.declare(&func.name, &func.sig, options.roots.contains(&func.name.as_str()));
@@ -74,7 +76,7 @@ pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c
     }
     shared.keep_versions();
     if let Some(l) = &shared.lines { l.finish(); }
-    Ok(())
+    Ok(shared.notes.take())
 }
 
 /// One tag for each alias class: accesses of different classes never touch the same bytes.
@@ -184,6 +186,8 @@ struct Emitter<'c, 's, 'a> {
     cfg: &'s Cfg,
     /// Found where they are first asked for.
     loops: OnceCell<Loops>,
+    /// Headers of loops over elements of unknown stride.
+    strided: OnceCell<Vec<Block>>,
     llvm: FunctionValue<'c>,
     b: Builder<'c>,
     blocks: Vec<Option<BasicBlock<'c>>>,
@@ -201,7 +205,7 @@ fn emit_func<'c>(shared: &Shared<'c, '_>, func: &Func, llvm: FunctionValue<'c>, 
     if func.layout.is_empty() { return Err(bug("the function has no block")); }
     let cfg = Cfg::new(func);
     let mut e = Emitter {
-        shared, func, cfg: &cfg, loops: OnceCell::new(), llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
+        shared, func, cfg: &cfg, loops: OnceCell::new(), strided: OnceCell::new(), llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
         phis: vec![vec![]; func.blocks.len()], slots: vec![], fast_math, copies: bodies::blocks(func, &cfg, shared.options), at: func.entry(),
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));

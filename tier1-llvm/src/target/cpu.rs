@@ -10,7 +10,7 @@ use tierup_core::diag::Result;
 /// What LLVM does differently here than by default. Loops with ways out in the middle are unrolled too: nearly all have them, for checks that hardly ever fail.
 /// Straight code becomes vectors only where the gain is beyond doubt: it slowed down `nbody` by a tenth otherwise. What a loop adds up in order is added up in order, but
 /// computed in vectors: the gain is large where that is a division or an exponential.
-const SETTINGS: [&CStr; 4] = [c"tierup", c"-unroll-runtime-multi-exit", c"-slp-threshold=2", c"-force-ordered-reductions"];
+const SETTINGS: [&CStr; 5] = [c"tierup", c"-unroll-runtime-multi-exit", c"-slp-threshold=2", c"-force-ordered-reductions", c"-enable-mem-access-versioning=false"];
 
 /// Name and features of the host, asked for once.
 fn host() -> &'static (String, String) {

@@ -26,6 +26,8 @@ mod unroll;
 mod unwrap;
 mod version;
 
+pub use unit::strided_loops;
+
 use crate::lir::{Func, Module};
 use crate::pass::{self, Step};
 

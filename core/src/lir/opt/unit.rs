@@ -12,7 +12,7 @@ use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Loc, Op, Ty, Value};
 
 /// Instructions of a loop that is small enough to stand twice, and of all such loops of a function together.
@@ -51,15 +51,26 @@ fn plans(func: &Func) -> Vec<Plan> {
         let size: usize = info.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
         if size > MAX_LOOP.min(left) { continue; }
         let Some(front) = cfg.preds(info.header).iter().copied().find(|p| !doms.dominates(info.header, *p)) else { continue };
-        // In reverse post-order, so that the text and the test come out the same each time.
-        let mut blocks = info.blocks.clone();
-        blocks.sort_by_key(|b| cfg.position(*b));
+        let blocks = ordered(info, &cfg);
         let strides = strides(func, &defs, &blocks);
         if strides.is_empty() || strides.len() > MAX_STRIDES { continue; }
         left -= size;
         plans.push(Plan { front, header: info.header, blocks, strides });
     }
     plans
+}
+
+/// The innermost loops that go over elements of unknown stride, by their headers.
+pub fn strided_loops(func: &Func, cfg: &Cfg, loops: &Loops) -> Vec<Block> {
+    let defs = Defs::new(func);
+    loops.all.iter().filter(|l| l.innermost && !strides(func, &defs, &ordered(l, cfg)).is_empty()).map(|l| l.header).collect()
+}
+
+/// The blocks of a loop in reverse post-order, so that the header comes first, and the text and the test come out the same each time.
+fn ordered(l: &Loop, cfg: &Cfg) -> Vec<Block> {
+    let mut blocks = l.blocks.clone();
+    blocks.sort_by_key(|b| cfg.position(*b));
+    blocks
 }
 
 /// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not, or a pointer that moves on by the stride at every turn.
