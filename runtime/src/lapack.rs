@@ -3,6 +3,8 @@
 //! Both take addresses only. Integers are written as 64 bits, of which a library with 32-bit integers reads the lower half.
 
 use crate::exc::{Error, Res};
+use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::OnceLock;
 use tierup_core::exc::Class;
@@ -56,6 +58,20 @@ fn numpys() -> Option<Library> { None }
 
 type Address = *mut c_void;
 
+/// As many operands as a routine may have, and where it has fewer the length of a character.
+struct Operands([Address; 18]);
+impl FromIterator<Address> for Operands {
+    fn from_iter<I: IntoIterator<Item = Address>>(all: I) -> Operands {
+        let mut a = [1usize as Address; 18];
+        for (to, x) in a.iter_mut().zip(all) { *to = x; }
+        Operands(a)
+    }
+}
+impl<const N: usize> From<&[Address; N]> for Operands { fn from(all: &[Address; N]) -> Operands { all.iter().copied().collect() } }
+
+/// Words of a work area on the stack.
+const ROOM: usize = 2048;
+
 /// Operands of one call: addresses of numbers and of characters, which Fortran wants.
 struct Call<'a> { library: &'static Library, routine: Routine, complex: bool, args: &'a [i64] }
 
@@ -67,9 +83,8 @@ impl Call<'_> {
     ///
     /// # Safety
     /// The operands are those of the routine.
-    unsafe fn run(&self, operands: &[Address]) {
-        let mut a = [1usize as Address; 18];
-        a[..operands.len()].copy_from_slice(operands);
+    unsafe fn run(&self, operands: impl Into<Operands>) {
+        let a = operands.into().0;
         // SAFETY: a routine takes its operands and, in the same registers and stack slots as further ones, lengths; what it does not take, it does not see.
         unsafe {
             let f: unsafe extern "C" fn(
@@ -90,22 +105,42 @@ impl Call<'_> {
     ///
     /// # Safety
     /// As for [`Call::run`].
-    unsafe fn run_with_room(&self, reals: usize, operands: impl Fn(Address, Address, Address, Address, Address, Address, Address) -> Vec<Address>) -> i64 {
+    unsafe fn run_with_room(&self, dims: [i64; 4], reals: usize, operands: impl Fn(Address, Address, Address, Address, Address, Address, Address) -> Operands) -> i64 {
         // SAFETY: as required of the caller; the first call writes one number to each area.
         unsafe {
-            let (mut work, mut real, mut ints) = ([0f64; 2], [0f64; 1], [0i64; 1]);
-            let (ask, mut info) = (-1i64, 0i64);
+            let mut info = 0i64;
             let p = |x: *const i64| x.cast_mut().cast::<c_void>();
-            self.run(&operands(work.as_mut_ptr().cast(), p(&ask), real.as_mut_ptr().cast(), p(&ask), ints.as_mut_ptr().cast(), p(&ask), (&raw mut info).cast()));
-            let want = |x: f64| (x as i64).max(1);
-            let lengths = [want(work[0]), want(real[0]).max(reals as i64), self.read(ints[0]).max(1)];
-            let mut room = vec![0u64; lengths[0] as usize * self.item() / 8];
-            let mut real_room = vec![0u64; lengths[1] as usize];
-            let mut int_room = vec![0u64; lengths[2] as usize];
-            info = 0;
-            self.run(&operands(room.as_mut_ptr().cast(), p(&lengths[0]), real_room.as_mut_ptr().cast(), p(&lengths[1]), int_room.as_mut_ptr().cast(), p(&lengths[2]), (&raw mut info).cast()));
+            let ask = || {
+                let (mut work, mut real, mut ints) = ([0f64; 2], [0f64; 1], [0i64; 1]);
+                let (ask, mut info) = (-1i64, 0i64);
+                self.run(operands(work.as_mut_ptr().cast(), p(&ask), real.as_mut_ptr().cast(), p(&ask), ints.as_mut_ptr().cast(), p(&ask), (&raw mut info).cast()));
+                let want = |x: f64| (x as i64).max(1);
+                [want(work[0]), want(real[0]).max(reals as i64), self.read(ints[0]).max(1)]
+            };
+            let lengths = self.room_as_before(dims, ask);
+            let [words, reals, ints] = [lengths[0] as usize * self.item() / 8, lengths[1] as usize, lengths[2] as usize];
+            // Whatever is in there; a routine writes before it reads.
+            let (mut here, mut elsewhere) = ([MaybeUninit::<u64>::uninit(); ROOM], Vec::<u64>::new());
+            let room = if words + reals + ints <= ROOM { here.as_mut_ptr().cast::<u64>() } else {
+                elsewhere.reserve_exact(words + reals + ints);
+                elsewhere.as_mut_ptr()
+            };
+            let (real_room, int_room) = (room.add(words), room.add(words + reals));
+            self.run(operands(room.cast(), p(&lengths[0]), real_room.cast(), p(&lengths[1]), int_room.cast(), p(&lengths[2]), (&raw mut info).cast()));
             self.read(info)
         }
+    }
+
+    /// What the routine wants depends on what it is asked for and on the dimensions: loops ask for the same again and again, and asking takes as long as a small matrix.
+    fn room_as_before(&self, dims: [i64; 4], ask: impl FnOnce() -> [i64; 3]) -> [i64; 3] {
+        type Asked = (usize, bool, [i64; 4]);
+        thread_local! { static LAST: Cell<(Asked, [i64; 3])> = const { Cell::new(((usize::MAX, false, [0; 4]), [0; 3])) }; }
+        let this = (self.routine as usize, self.complex, dims);
+        let (last, lengths) = LAST.get();
+        if last == this { return lengths; }
+        let lengths = ask();
+        LAST.set((this, lengths));
+        lengths
     }
 
     /// # Safety
@@ -123,8 +158,12 @@ impl Call<'_> {
                 Routine::Gesv => {
                     let (n, k) = (self.int(0), self.int(1));
                     let lda = ld(n);
-                    let mut pivots = vec![0i64; n.max(1) as usize];
-                    self.run(&[adr(&n), adr(&k), self.at(2), adr(&lda), pivots.as_mut_ptr().cast(), self.at(3), adr(&lda), place]);
+                    let (mut few, mut many) = ([0i64; 64], vec![]);
+                    let pivots = if n <= 64 { few.as_mut_ptr() } else {
+                        many.resize(n as usize, 0i64);
+                        many.as_mut_ptr()
+                    };
+                    self.run(&[adr(&n), adr(&k), self.at(2), adr(&lda), pivots.cast(), self.at(3), adr(&lda), place]);
                 }
                 Routine::Getrf => {
                     let n = self.int(0);
@@ -144,8 +183,8 @@ impl Call<'_> {
                 Routine::Geev => {
                     let n = self.int(1);
                     let (lda, no, vectors) = (ld(n), c"N", pick(self.int(0), c"N", c"V"));
-                    return self.run_with_room(2 * ld(n) as usize, |work, lwork, real, _, _, _, info| {
-                        let values = if self.complex { vec![self.at(3)] } else { vec![self.at(3), self.at(4)] };
+                    return self.run_with_room([n, self.int(0), 0, 0], 2 * ld(n) as usize, |work, lwork, real, _, _, _, info| {
+                        let values = [self.at(3)].into_iter().chain((!self.complex).then_some(self.at(4)));
                         let vectors = [chr(no), vectors, adr(&n), self.at(2), adr(&lda)].into_iter().chain(values).chain([self.at(5), adr(&lda), self.at(5), adr(&lda), work, lwork]);
                         vectors.chain(self.complex.then_some(real)).chain([info]).collect()
                     });
@@ -154,9 +193,9 @@ impl Call<'_> {
                     let n = self.int(2);
                     let lda = ld(n);
                     let (job, part) = (pick(self.int(0), c"N", c"V"), pick(self.int(1), c"L", c"U"));
-                    return self.run_with_room(1, |work, lwork, real, lreal, ints, lints, info| {
+                    return self.run_with_room([n, self.int(0), 0, 0], 1, |work, lwork, real, lreal, ints, lints, info| {
                         let head = [job, part, adr(&n), self.at(3), adr(&lda), self.at(4), work, lwork];
-                        head.into_iter().chain(if self.complex { vec![real, lreal] } else { vec![] }).chain([ints, lints, info]).collect()
+                        head.into_iter().chain([real, lreal].into_iter().filter(|_| self.complex)).chain([ints, lints, info]).collect()
                     });
                 }
                 Routine::Gesdd => {
@@ -168,7 +207,7 @@ impl Call<'_> {
                     let reals = 5 * least * least.max(1) + 7 * least;
                     let reals = reals.max(2 * m.max(n) * least + 2 * least * least + least) as usize;
                     let ints = ints.as_mut_ptr().cast::<c_void>();
-                    return self.run_with_room(reals, |work, lwork, real, _, _, _, info| {
+                    return self.run_with_room([job, m, n, 0], reals, |work, lwork, real, _, _, _, info| {
                         let head = [letter, adr(&m), adr(&n), self.at(3), adr(&lda), self.at(4), self.at(5), adr(&ldu), self.at(6), adr(&ldv), work, lwork];
                         head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
                     });
@@ -176,17 +215,17 @@ impl Call<'_> {
                 Routine::Geqrf => {
                     let (m, n) = (self.int(0), self.int(1));
                     let lda = ld(m);
-                    return self.run_with_room(1, |work, lwork, _, _, _, _, info| vec![adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info]);
+                    return self.run_with_room([m, n, 0, 0], 1, |work, lwork, _, _, _, _, info| [adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info].into_iter().collect());
                 }
                 Routine::Orgqr => {
                     let (m, n, k) = (self.int(0), self.int(1), self.int(2));
                     let lda = ld(m);
-                    return self.run_with_room(1, |work, lwork, _, _, _, _, info| vec![adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info]);
+                    return self.run_with_room([m, n, k, 0], 1, |work, lwork, _, _, _, _, info| [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info].into_iter().collect());
                 }
                 Routine::Gelsd => {
                     let (m, n, k) = (self.int(0), self.int(1), self.int(2));
                     let (lda, ldb, rcond) = (ld(m), self.int(5), self.args[7]);
-                    let status = self.run_with_room(1, |work, lwork, real, _, ints, _, info| {
+                    let status = self.run_with_room([m, n, k, ldb], 1, |work, lwork, real, _, ints, _, info| {
                         let head = [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), adr(&ldb), self.at(6), adr(&rcond), self.at(8), work, lwork];
                         head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
                     });

@@ -305,6 +305,9 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
         let single = acc.itemsize() == 4;
         return Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]);
     }
+    if let (Axes::All, false, Some(run)) = (&axes, keep || cx.pieces.wanted(), side_by_side(cx, &a)) {
+        if let Some(x) = emit_run(cx, op, &run, acc)? { return Ok(x); }
+    }
     let chosen = choose(cx, &axes, &c.args[1], c.types[1], a.shape.len());
     let (shape, steps) = chosen.target(cx, &a.shape, acc.itemsize(), keep);
     let (op_code, elem, acc_code) = (cx.b.i64(op as i64 | cx.pieces.flag()), element_code(cx, a.ty.dtype)?, element_code(cx, acc)?);
@@ -321,6 +324,32 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
     cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
     Ok(out.pack())
+}
+
+/// Elements that lie side by side.
+struct Run { data: Value, n: Value, dtype: Type }
+
+/// All elements of an array that is known to be contiguous. In which order does not matter: NumPy too takes such an array as one axis.
+fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal) -> Option<Run> { (a.ty.layout != Layout::A).then(|| Run { data: a.data, n: a.size(cx), dtype: a.ty.dtype }) }
+
+/// A number from elements side by side, where it has their type: no plan of axes is needed.
+fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Option<Val>> {
+    if acc != run.dtype { return Ok(None); }
+    match op {
+        Reduce::Sum if acc.is_float() => {
+            let step = cx.b.i64(acc.itemsize());
+            return Ok(Some(vec![cx.helper_value(if acc.itemsize() == 4 { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[run.data, run.n, step])]));
+        }
+        Reduce::Min | Reduce::Max | Reduce::Prod => {}
+        Reduce::Sum | Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::CountNotNan | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd => return Ok(None),
+    }
+    if let Some(name) = op.no_identity() {
+        let any = cx.b.bin_imm(Op::IcmpNe, run.n, 0);
+        cx.check(any, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+    }
+    let (code, elem, none, out) = (cx.b.i64(op as i64), element_code(cx, acc)?, cx.b.i64(0), cx.b.slot_addr(16));
+    cx.helper(&k::array_fold, &[code, elem, run.data, run.n, none, out]);
+    Ok(Some(load_element(cx, out, acc)))
 }
 
 /// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple ([`crate::lower::join`] makes it).

@@ -2,15 +2,18 @@
 //!
 //! Floating-point reductions give the same bits as NumPy's only if they add in the same order, so this follows its rules exactly.
 
+use super::few::Few;
+
 /// One axis that is left, with its stride in each of `K` operands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis<const K: usize> { pub n: isize, pub strides: [isize; K] }
+impl<const K: usize> Default for Axis<K> { fn default() -> Self { Axis { n: 1, strides: [0; K] } } }
 
 /// Axes from outermost to innermost (at least one), and the byte offset of the first element of each operand.
-pub struct Plan<const K: usize> { pub axes: Vec<Axis<K>>, pub start: [isize; K] }
+pub struct Plan<const K: usize> { pub axes: Few<Axis<K>>, pub start: [isize; K] }
 
 /// Axes of operands with a common shape, the innermost first.
-fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Vec<Axis<K>> {
+fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Few<Axis<K>> {
     (0..shape.len()).rev()
         .map(|i| Axis { n: shape[i] as isize, strides: std::array::from_fn(|k| if shape[i] == 1 { 0 } else { strides[k][i] as isize }) })
         .collect()
@@ -20,7 +23,7 @@ fn innermost_first<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Vec<A
 pub fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
     let mut axes = innermost_first(shape, strides);
     let mut start = [0; K];
-    for a in &mut axes {
+    for a in axes.iter_mut() {
         if a.strides.iter().all(|s| *s <= 0) && a.strides.iter().any(|s| *s < 0) {
             for (at, s) in start.iter_mut().zip(&mut a.strides) {
                 *at += (a.n - 1) * *s;
@@ -36,13 +39,13 @@ pub fn plan<const K: usize>(shape: &[i64], strides: [&[i64]; K]) -> Plan<K> {
 
 /// The order in which a reduction of one array walks its axes: `strides` are those of the source, `kept` says which axes stay. The second operand is a
 /// new result in that very order, as NumPy allocates it, with elements of `size` bytes. Gives the plan, and the result's strides by original axis.
-pub fn plan_reduction(shape: &[i64], strides: &[i64], kept: &[bool], size: usize) -> (Plan<2>, Vec<i64>) {
+pub fn plan_reduction(shape: &[i64], strides: &[i64], kept: &[bool], size: usize) -> (Plan<2>, Few<i64>) {
     let mut axes = innermost_first(shape, [strides]);
-    let mut numbers: Vec<usize> = (0..shape.len()).rev().collect();
+    let mut numbers: Few<usize> = (0..shape.len()).rev().collect();
     sort_along(&mut axes, &mut numbers);
-    let (mut out_strides, mut step) = (vec![0; shape.len()], size as i64);
-    let mut both: Vec<Axis<2>> = vec![];
-    for (a, i) in axes.iter().zip(&numbers) {
+    let (mut out_strides, mut step) = (Few::of(0, shape.len()), size as i64);
+    let mut both: Few<Axis<2>> = Few::new();
+    for (a, i) in axes.iter().zip(numbers.iter()) {
         if kept[*i] && a.n != 1 {
             out_strides[*i] = step;
             step *= a.n as i64;
@@ -56,7 +59,7 @@ pub fn plan_reduction(shape: &[i64], strides: &[i64], kept: &[bool], size: usize
 
 /// Insertion sort by magnitude of strides. Operands with a zero stride have no opinion; where operands disagree, C order wins.
 fn sort<const K: usize>(axes: &mut [Axis<K>]) {
-    let mut numbers = vec![0; axes.len()];
+    let mut numbers = Few::of(0, axes.len());
     sort_along(axes, &mut numbers);
 }
 /// The same; moves the numbers of the axes along.
@@ -81,9 +84,9 @@ fn sort_along<const K: usize>(axes: &mut [Axis<K>], numbers: &mut [usize]) {
 }
 
 /// Merges neighbours that are one axis in every operand.
-fn merge<const K: usize>(axes: &mut Vec<Axis<K>>) {
-    let mut out: Vec<Axis<K>> = Vec::with_capacity(axes.len());
-    for a in axes.drain(..) {
+fn merge<const K: usize>(axes: &mut Few<Axis<K>>) {
+    let mut out: Few<Axis<K>> = Few::new();
+    for a in axes.iter().copied() {
         if let Some(last) = out.last_mut() {
             let (l, a_one) = (*last, a.n == 1);
             if (0..K).all(|k| (l.n == 1 && l.strides[k] == 0) || (a_one && a.strides[k] == 0) || l.strides[k] * l.n == a.strides[k]) {
@@ -94,7 +97,7 @@ fn merge<const K: usize>(axes: &mut Vec<Axis<K>>) {
         }
         out.push(a);
     }
-    if out.is_empty() { out.push(Axis { n: 1, strides: [0; K] }); }
+    if out.is_empty() { out.push(Axis::default()); }
     *axes = out;
 }
 
@@ -103,7 +106,7 @@ impl<const K: usize> Plan<K> {
     /// Calls `f` with the byte offsets of each innermost lane.
     pub fn each_lane(&self, mut f: impl FnMut([isize; K])) {
         let outer = &self.axes[..self.axes.len() - 1];
-        let mut index = vec![0isize; outer.len()];
+        let mut index: Few<isize> = Few::of(0, outer.len());
         let mut at = self.start;
         loop {
             f(at);

@@ -2,6 +2,7 @@
 
 use super::View;
 use super::axes::plan;
+use super::few::Few;
 use super::item::{Item, To, with_item};
 use super::simd;
 use crate::poll::Poll;
@@ -13,14 +14,16 @@ use tierup_core::elem::Elem;
 /// Both arrays are as described and do not overlap.
 pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut Poll) {
     if to.shape.contains(&0) { return; }
+    // SAFETY: as required of the caller.
+    if few(to, from, |to, ts, from, fs, n| unsafe { lane(size, to, ts, from, fs, n) }) { return; }
     let p = plan(to.shape, [to.strides, from.strides]);
     let inner = p.inner();
     let [ts, fs] = inner.strides;
     unsafe {
         // Rows against columns: two nested axes where the source's small stride is the outer one.
-        if let [.., outer, _] = p.axes.as_slice() && outer.strides[1].abs() < fs.abs() && inner.n >= 16 && outer.n >= 16 {
+        if let [.., outer, _] = &*p.axes && outer.strides[1].abs() < fs.abs() && inner.n >= 16 && outer.n >= 16 {
             let outer = *outer;
-            let rest = super::axes::Plan { axes: p.axes[..p.axes.len() - 1].to_vec(), start: p.start };
+            let rest = super::axes::Plan { axes: p.axes[..p.axes.len() - 1].iter().copied().collect(), start: p.start };
             return rest.each_lane(|[t, f]| blocks(size, to.data.offset(t), from.data.offset(f), outer.n, outer.strides, inner.n, inner.strides, poll));
         }
         p.each_lane(|[t, f]| poll.in_pieces(inner.n as usize, |at, n| {
@@ -28,6 +31,21 @@ pub unsafe fn copy(size: usize, to: View<'_>, from: View<'_>, poll: &mut Poll) {
             lane(size, to.data.offset(t + at * ts), ts, from.data.offset(f + at * fs), fs, n as isize)
         }));
     }
+}
+
+/// Elements of a matrix for which no order of its axes is sought: that takes as long as they do.
+const FEW: i64 = 256;
+
+/// Goes through one or two axes as they come, where there are few elements.
+fn few(to: View<'_>, from: View<'_>, run: impl Fn(*mut u8, isize, *const u8, isize, isize)) -> bool {
+    match (to.shape, to.strides, from.strides) {
+        ([n], [ts], [fs]) if *n <= FEW => run(to.data, *ts as isize, from.data, *fs as isize, *n as isize),
+        ([n, m], [t0, t1], [f0, f1]) if *n <= FEW && *m <= FEW && n * m <= FEW => {
+            for i in 0..*n { run(to.data.wrapping_offset((i * t0) as isize), *t1 as isize, from.data.wrapping_offset((i * f0) as isize), *f1 as isize, *m as isize); }
+        }
+        _more => return false,
+    }
+    true
 }
 
 /// Copies an `n` by `m` block so that neither side is walked with large strides for long.
@@ -81,7 +99,7 @@ unsafe fn lane(size: usize, to: *mut u8, ts: isize, from: *const u8, fs: isize, 
 /// # Safety
 /// `value` points to `size` bytes outside the array.
 pub unsafe fn fill(size: usize, value: *mut u8, to: View<'_>, poll: &mut Poll) {
-    let zeros = vec![0; to.shape.len()];
+    let zeros = Few::of(0, to.shape.len());
     unsafe { copy(size, to, View { shape: to.shape, strides: &zeros, data: value }, poll) }
 }
 
@@ -117,6 +135,8 @@ pub unsafe fn cast(to_elem: Elem, to: View<'_>, from_elem: Elem, from: View<'_>,
     if to_elem == from_elem { return unsafe { copy(to_elem.bytes(), to, from, poll) }; }
     let Some(convert) = converter(to_elem, from_elem) else { return };
     if to.shape.contains(&0) { return; }
+    // SAFETY: as required of the caller.
+    if few(to, from, |to, ts, from, fs, n| unsafe { convert(to, ts, from, fs, n) }) { return; }
     let p = plan(to.shape, [to.strides, from.strides]);
     let inner = p.inner();
     let [ts, fs] = inner.strides;

@@ -35,7 +35,7 @@ unsafe fn parts<const K: usize>(ctx: Ctx, team: bool, arrays: [View<'_>; K], run
     let (n, strides) = (shape[axis], arrays.map(|a| a.strides));
     let data = arrays.map(|a| Shared(a.data));
     let body = |first: i64, end: i64| {
-        let mut shape = shape.to_vec();
+        let mut shape: super::few::Few<i64> = shape.iter().copied().collect();
         shape[axis] = end - first;
         let part = std::array::from_fn(|k| View { shape: &shape, strides: strides[k], data: data[k].get().wrapping_offset((first * strides[k][axis]) as isize) });
         run(part, &mut Poll::never());

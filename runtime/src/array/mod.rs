@@ -5,6 +5,7 @@
 
 pub mod axes;
 pub mod copy;
+pub mod few;
 pub mod helpers;
 pub mod item;
 pub mod lanes;
@@ -20,6 +21,8 @@ mod vector_sort;
 #[cfg(test)]
 mod tests;
 
+use few::Few;
+
 /// An array in memory.
 #[derive(Clone, Copy)]
 pub struct View<'a> { pub shape: &'a [i64], pub strides: &'a [i64], pub data: *mut u8 }
@@ -33,8 +36,8 @@ impl<'a> View<'a> {
     }
     pub fn size(&self) -> i64 { self.shape.iter().product() }
     /// Strides of an array of this shape in C order.
-    pub fn c_strides(&self, itemsize: usize) -> Vec<i64> {
-        let mut out = vec![0; self.shape.len()];
+    pub fn c_strides(&self, itemsize: usize) -> Few<i64> {
+        let mut out = Few::of(0, self.shape.len());
         let mut step = itemsize as i64;
         for (s, n) in out.iter_mut().zip(self.shape).rev() {
             *s = step;
@@ -47,7 +50,8 @@ impl<'a> View<'a> {
 /// Calls `f` with the byte offsets, in each of `K` arrays, of every index of `shape` in C order.
 pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: impl FnMut([isize; K])) {
     if shape.contains(&0) { return; }
-    let mut index = vec![0i64; shape.len()];
+    if let [n] = *shape { return (0..n).for_each(|i| f(std::array::from_fn(|k| (i * strides[k][0]) as isize))); }
+    let mut index: Few<i64> = Few::of(0, shape.len());
     let mut at = [0isize; K];
     loop {
         f(at);
@@ -65,10 +69,11 @@ pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: im
 }
 
 /// The lanes along `axis`: calls `f` with the byte offsets of each lane's first element, in C order of the other axes.
-pub fn each_lane<const K: usize>(shape: &[i64], strides: [&[i64]; K], axis: usize, f: impl FnMut([isize; K])) {
-    let without = |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Vec<_>>();
-    let outer: [Vec<i64>; K] = strides.map(without);
-    each_index(&without(shape), std::array::from_fn(|k| outer[k].as_slice()), f);
+pub fn each_lane<const K: usize>(shape: &[i64], strides: [&[i64]; K], axis: usize, mut f: impl FnMut([isize; K])) {
+    if shape.len() == 1 { return f([0; K]); }
+    let without = |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Few<_>>();
+    let outer: [Few<i64>; K] = strides.map(without);
+    each_index(&without(shape), std::array::from_fn(|k| &*outer[k]), f);
 }
 
 /// Defines a function that also exists compiled for AVX2 and FMA and takes that where the processor has it. Results are the same: no operation is reordered, and none is fused that does not say so.

@@ -2,6 +2,7 @@
 
 use super::axes::{Axis, Plan, plan_reduction};
 use super::copy::{Convert, converter};
+use super::few::Few;
 use super::item::{Item, with_item};
 use super::lanes::{EXTREME_BLOCK, Lanes, lanes};
 use super::{View, copy, each_index};
@@ -41,22 +42,24 @@ impl Job {
 /// # Safety
 /// `from` is an array of `elem`, `out` one of the result's type with the shape of the axes that stay.
 pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_strides: &[i64]) -> Res<()> {
-    let kept: Vec<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
+    let kept: Few<bool> = (0..from.shape.len()).map(|i| i >= 64 || axes >> i & 1 == 0).collect();
     // The result's shape, with 1 for the axes that go.
-    let shape: Vec<i64> = from.shape.iter().zip(&kept).map(|(n, keep)| if *keep { *n } else { 1 }).collect();
+    let shape: Few<i64> = from.shape.iter().zip(kept.iter()).map(|(n, keep)| if *keep { *n } else { 1 }).collect();
     let direct = lanes(job.op, job.elem, job.acc);
     let Some(loops) = direct.or_else(|| lanes(job.op, job.acc, job.acc)) else {
         return Err(Error::new(Class::SystemError, format!("no reduction {:?} of {} in {}", job.op, job.elem.name(), job.acc.name())));
     };
-    if let Some(name) = job.op.no_identity() && from.shape.iter().zip(&kept).any(|(n, keep)| *n == 0 && !keep) {
+    if let Some(name) = job.op.no_identity() && from.shape.iter().zip(kept.iter()).any(|(n, keep)| *n == 0 && !keep) {
         return Err(Error::value(format!("zero-size array to reduction operation {name} which has no identity")));
     }
     if shape.contains(&0) { return Ok(()); }
     // NumPy's functions that leave out NaN reduce a contiguous copy.
     let mut copied = vec![];
     let from = if job.skips_nan() { unsafe { compact(job.elem, from, &mut copied) } } else { from };
-    let (p, strides) = plan_reduction(from.shape, from.strides, &kept, job.result().bytes());
     let to = View { shape: &shape, strides: out_strides, data: out };
+    // SAFETY: as required of the caller.
+    if let Some(loops) = direct && unsafe { small_matrix(job, loops, from, axes, to) } { return Ok(()); }
+    let (p, strides) = plan_reduction(from.shape, from.strides, &kept, job.result().bytes());
     unsafe {
         if from.shape.contains(&0) { return start(job, from, to); }
         // A result that lies as the iterator wants it is computed in place.
@@ -72,6 +75,29 @@ pub unsafe fn reduce(job: Job, from: View<'_>, axes: u64, out: *mut u8, out_stri
         copy::copy(size, to, temporary, &mut Poll::never());
     }
     Ok(())
+}
+
+/// Elements of a matrix whose axes are not planned.
+const FEW: i64 = 1024;
+
+/// One axis of a small matrix row by row, which is how a plan would have it; whether it was done.
+///
+/// # Safety
+/// As for [`reduce`].
+unsafe fn small_matrix(job: Job, loops: Lanes, from: View<'_>, axes: u64, to: View<'_>) -> bool {
+    let (&[n, m], &[down, along], &[d, a]) = (from.shape, from.strides, to.strides) else { return false };
+    if n < 2 || m < 2 || n > FEW || m > FEW || n * m > FEW || along <= 0 || down <= along || job.rounds() && !aligned(job.elem, from) { return false; }
+    let size = job.result().bytes() as i64;
+    let row = |k: i64| from.data.wrapping_offset((k * down) as isize);
+    // SAFETY: rows of the matrix, and as many results. Starting cannot fail where there are elements.
+    unsafe {
+        match axes {
+            1 if (d, a) == (0, size) && start(job, from, to).is_ok() => for k in 0..n { (loops.row)(to.data, a as isize, row(k), along as isize, m as isize); },
+            2 if (d, a) == (size, 0) && start(job, from, to).is_ok() => for k in 0..n { (loops.lane)(to.data.wrapping_offset((k * d) as isize), row(k), m as isize, along as isize); },
+            _other => return false,
+        }
+    }
+    true
 }
 
 /// The array itself if its elements are adjacent, else a copy that keeps the order of the axes.
@@ -181,7 +207,7 @@ struct Whole { job: Job, loops: Lanes, how: How, data: Shared<u8>, stride: isize
 impl Whole {
     /// None where parts would not give what the whole gives.
     fn new(job: Job, loops: Lanes, how: How, from: View<'_>, p: &Plan<2>) -> Option<Whole> {
-        let [lane] = p.axes.as_slice() else { return None };
+        let [lane] = &*p.axes else { return None };
         let ordered = matches!(job.op, Reduce::Prod | Reduce::NanProd) && matches!(job.acc, Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128);
         // Parts of a complex sum are not those of a real one.
         let complex = job.rounds() && matches!(job.acc, Elem::C64 | Elem::C128);
@@ -202,7 +228,7 @@ impl Whole {
         let (at, to) = (self.bound(k), self.bound(k + 1));
         let shape = [1i64];
         let one = |data: *mut u8| View { shape: &shape, strides: &[0], data };
-        let lane = Plan { axes: vec![Axis { n: (to - at) as isize, strides: [self.stride, 0] }], start: [0; 2] };
+        let lane = Plan { axes: Few::of(Axis { n: (to - at) as isize, strides: [self.stride, 0] }, 1), start: [0; 2] };
         let source = self.data.get().wrapping_offset(at as isize * self.stride);
         // SAFETY: the part lies within the lane. Starting cannot fail where there is an element.
         unsafe { if start(self.job, one(source), one(place)).is_ok() { run(self.job, self.loops, self.how, one(source), &lane, place); } }
@@ -250,9 +276,9 @@ unsafe fn whole_lane(ctx: Ctx, job: Job, loops: Lanes, how: How, from: View<'_>,
 pub unsafe fn several(ops: &[Reduce], elem: Elem, team: Option<Shared<ThreadCtx>>, from: View<'_>, out: *mut [u64; 2]) -> Res<()> {
     // SAFETY: as required of the caller.
     unsafe {
-        let alone = |k: usize, op: Reduce| reduce(Job { op, elem, acc: elem, team }, from, u64::MAX, out.add(k).cast(), &vec![0; from.shape.len()]);
+        let alone = |k: usize, op: Reduce| reduce(Job { op, elem, acc: elem, team }, from, u64::MAX, out.add(k).cast(), &Few::of(0, from.shape.len()));
         let empty = from.shape.contains(&0);
-        let (p, _) = plan_reduction(from.shape, from.strides, &vec![false; from.shape.len()], elem.bytes());
+        let (p, _) = plan_reduction(from.shape, from.strides, &Few::of(false, from.shape.len()), elem.bytes());
         let wholes: Option<Vec<Whole>> = ops.iter().map(|op| {
             let job = Job { op: *op, elem, acc: elem, team: None };
             Whole::new(job, lanes(*op, elem, elem)?, How::of(job, false, from, &p), from, &p)
@@ -309,8 +335,8 @@ fn aligned(elem: Elem, from: View<'_>) -> bool {
 /// Copies (and converts) the innermost axes into a buffer, a chunk at a time, and reduces that.
 unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chunks, out: *mut u8) {
     let (outer, inner) = p.axes.split_at(p.axes.len() - how.dims);
-    let mut shape: Vec<i64> = inner.iter().map(|a| a.n as i64).collect();
-    let strides: Vec<i64> = inner.iter().map(|a| a.strides[0] as i64).collect();
+    let mut shape: Few<i64> = inner.iter().map(|a| a.n as i64).collect();
+    let strides: Few<i64> = inner.iter().map(|a| a.strides[0] as i64).collect();
     let w = job.acc.bytes();
     // A chunk is a whole number of rows of the outermost gathered axis.
     let (rows, row) = (inner[0].n, inner[1..].iter().map(|a| a.n).product::<isize>());
@@ -319,8 +345,8 @@ unsafe fn gathered(job: Job, loops: Lanes, from: View<'_>, p: &Plan<2>, how: Chu
     let b = buffer.as_mut_ptr().cast::<u8>();
     let packed = View { shape: &shape, strides: &[], data: b }.c_strides(w);
     // A plan needs an innermost axis; one of a single element stands for those that were gathered.
-    let mut rest = outer.to_vec();
-    rest.push(Axis { n: 1, strides: [0; 2] });
+    let mut rest: Few<Axis<2>> = outer.iter().copied().collect();
+    rest.push(Axis::default());
     Plan { axes: rest, start: p.start }.each_lane(|[f, o]| {
         for first in (0..rows).step_by(step as usize) {
             let n = step.min(rows - first);
@@ -377,8 +403,9 @@ pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out
     // SAFETY: as required of the caller.
     unsafe {
         let begins = done == 0 && (n > 0 || op.no_identity().is_none());
+        if begins && op.no_identity().is_some() { std::ptr::copy_nonoverlapping(data, out, size); }
         // Starting cannot fail where there is an element.
-        if begins && start(Job { op, elem, acc: elem, team: None }, one(data), one(out)).is_err() { return; }
+        else if begins && start(Job { op, elem, acc: elem, team: None }, one(data), one(out)).is_err() { return; }
         if n > 0 { (loops.lane)(out, data, n as isize, size as isize); }
     }
 }
@@ -389,7 +416,7 @@ pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out
 /// The array is as described.
 pub unsafe fn count_nonzero(elem: Elem, from: View<'_>) -> i64 {
     let mut n = 0i64;
-    let zeros = vec![0; from.shape.len()];
+    let zeros = Few::of(0, from.shape.len());
     let job = Job { op: Reduce::CountNonzero, elem, acc: Elem::I64, team: None };
     // Counting cannot fail.
     match unsafe { reduce(job, from, u64::MAX, (&raw mut n).cast(), &zeros) } { Ok(()) | Err(_) => n }

@@ -177,7 +177,7 @@ simd! {
 
 unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Option<i64> {
     let p = from.c_strides(size_of::<T>());
-    if from.shape.iter().zip(from.strides.iter().zip(&p)).all(|(n, (s, c))| *n == 1 || s == c) {
+    if from.shape.iter().zip(from.strides.iter().zip(p.iter())).all(|(n, (s, c))| *n == 1 || s == c) {
         return unsafe { lane::<T, L>(what, from.data, from.size() as isize, size_of::<T>() as isize) };
     }
     let (mut found, mut i) = (None::<(i64, T)>, 0);
@@ -219,7 +219,7 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_st
             }
             return;
         }
-        let mut index = vec![0i64; from.shape.len()];
+        let mut index: super::few::Few<i64> = super::few::Few::of(0, from.shape.len());
         each_index(from.shape, [from.strides], |[o]| unsafe {
             if poll.stopped() || poll.worked(1) { return; }
             if left > 0 && from.data.offset(o).cast::<T>().read_unaligned().truth() {

@@ -83,7 +83,10 @@ def _products(m, n):
 
 
 def trace(a, offset, axis1, axis2, dtype, out):
-    r = np.sum(np.diagonal(np.asarray(a), offset, axis1, axis2), -1, dtype)
+    x = np.asarray(a)
+    d = np.diagonal(x, offset, axis1, axis2)
+    # Of one matrix all that is on the diagonal, which needs no axis.
+    r = np.sum(d, None, dtype) if x.ndim == 2 else np.sum(d, -1, dtype)
     if out is None:
         return r
     out[...] = r

@@ -7,6 +7,10 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SlogdetResult, SVDResult
 
 
+# Matrices up to this size are copied element by element where the code stands.
+SMALL = 8
+
+
 def _matrices(a):
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
@@ -45,7 +49,36 @@ def _real(dtype):
 def _columns(a, dtype):
     """A copy of a matrix, column by column."""
     out = np.empty(a.shape, dtype, "F")
-    out[...] = a
+    if a.shape[0] > SMALL or a.shape[1] > SMALL:
+        out[...] = a
+    else:
+        for j in range(a.shape[1]):
+            for i in range(a.shape[0]):
+                out[i, j] = a[i, j]
+    return out
+
+
+def _rows(a, dtype):
+    """The same row by row."""
+    out = np.empty(a.shape, dtype)
+    if a.shape[0] > SMALL or a.shape[1] > SMALL:
+        out[...] = a
+    else:
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                out[i, j] = a[i, j]
+    return out
+
+
+def _as(x, dtype):
+    """An array of our own, in that type."""
+    return x if x.dtype == dtype else x.astype(dtype)
+
+
+def _identity(n, dtype):
+    out = np.zeros((n, n), dtype, "F")
+    for i in range(n):
+        out[i, i] = 1
     return out
 
 
@@ -77,23 +110,23 @@ def _solve(a, b):
         if b.shape[0] != n:
             raise ValueError(f"solve1: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m)->(m) (size {b.shape[0]} is different from {n})")
         if a.ndim == 2:
-            return _solved(a, b.reshape(n, 1), np.result_type(_double(a), _double(b))).reshape(n).astype(_result_of(a, b))
+            return _as(_solved(a, _columns(b.reshape(n, 1), np.result_type(_double(a), _double(b)))).reshape(n), _result_of(a, b))
         return _solve(a, np.broadcast_to(b.reshape(n, 1), a.shape[:-2] + (n, 1)))[..., 0]
     if b.shape[-2] != n:
         raise ValueError(f"solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m,n)->(m,n) (size {b.shape[-2]} is different from {n})")
     if a.ndim == 2 and b.ndim == 2:
-        return np.ascontiguousarray(_solved(a, b, np.result_type(_double(a), _double(b)))).astype(_result_of(a, b))
+        return _rows(_solved(a, _columns(b, np.result_type(_double(a), _double(b)))), _result_of(a, b))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     left, right = _stack(np.broadcast_to(a, batch + a.shape[-2:])), _stack(np.broadcast_to(b, batch + b.shape[-2:]))
     out = np.empty(right.shape, _result_of(a, b))
     for i in range(len(left)):
-        out[i] = _solved(left[i], right[i], np.result_type(_double(a), _double(b)))
+        out[i] = _solved(left[i], _columns(right[i], np.result_type(_double(a), _double(b))))
     return out.reshape(batch + b.shape[-2:])
 
 
-def _solved(a, b, dtype):
-    x = _columns(b, dtype)
-    if np.linalg._lapack("dgesv", a.shape[0], b.shape[1], _columns(a, dtype), x) != 0:
+def _solved(a, x):
+    """The solution, in the place of the right side `x`, in whose type it is computed."""
+    if np.linalg._lapack("dgesv", a.shape[0], x.shape[1], _columns(a, x.dtype), x) != 0:
         raise LinAlgError("Singular matrix")
     return x
 
@@ -106,12 +139,11 @@ def _inv(a):
     _squares(a)
     n = a.shape[-1]
     if a.ndim == 2:
-        return np.ascontiguousarray(_solved(a, np.eye(n), _double(a))).astype(_result(a))
+        return _rows(_solved(a, _identity(n, _double(a))), _result(a))
     matrices = _stack(a)
     out = np.empty(matrices.shape, _result(a))
-    one = np.eye(n)
     for i in range(len(matrices)):
-        out[i] = _solved(matrices[i], one, _double(a))
+        out[i] = _solved(matrices[i], _identity(n, _double(a)))
     return out.reshape(a.shape)
 
 
@@ -180,19 +212,25 @@ def cholesky(a, upper):
 
 def _cholesky(a, upper):
     _squares(a)
+    if a.ndim == 2:
+        return _cholesky_of(a, upper)
     matrices = _stack(a)
-    out = np.zeros(matrices.shape, _result(a))
-    n = a.shape[-1]
+    out = np.empty(matrices.shape, _result(a))
     for i in range(len(matrices)):
-        c = _columns(matrices[i], _double(a))
-        if np.linalg._lapack("dpotrf", upper, n, c) != 0:
-            raise LinAlgError("Matrix is not positive definite")
-        for row in range(n):
-            if upper:
-                out[i, row, row:] = c[row, row:]
-            else:
-                out[i, row, : row + 1] = c[row, : row + 1]
+        out[i] = _cholesky_of(matrices[i], upper)
     return out.reshape(a.shape)
+
+
+def _cholesky_of(a, upper):
+    n = a.shape[0]
+    c = _columns(a, _double(a))
+    if np.linalg._lapack("dpotrf", upper, n, c) != 0:
+        raise LinAlgError("Matrix is not positive definite")
+    out = np.zeros((n, n), _result(a))
+    for i in range(n):
+        for j in range(i if upper else 0, n if upper else i + 1):
+            out[i, j] = c[i, j]
+    return out
 
 
 def qr(a, mode):
@@ -208,23 +246,38 @@ def qr(a, mode):
 
 
 def _qr(a, complete, with_q):
+    if a.ndim == 2:
+        return _qr_of(a, complete, with_q)
     m, n = a.shape[-2], a.shape[-1]
-    least = min(m, n)
-    columns = m if complete and m > n else least
+    columns = m if complete and m > n else min(m, n)
     matrices = _stack(a)
     q = np.empty((len(matrices), m, columns if with_q else 0), _result(a))
-    r = np.zeros((len(matrices), columns, n), _result(a))
+    r = np.empty((len(matrices), columns, n), _result(a))
     for i in range(len(matrices)):
-        factors = np.zeros((m, max(n, columns)), _double(a), "F")
-        factors[:, :n] = matrices[i]
-        tau = np.empty(least, _double(a))
-        np.linalg._lapack("dgeqrf", m, n, factors, tau)
-        for row in range(least):
-            r[i, row, row:] = factors[row, row:n]
-        if with_q:
-            np.linalg._lapack("dorgqr", m, columns, least, factors, tau)
-            q[i] = factors[:, :columns]
+        one, other = _qr_of(matrices[i], complete, with_q)
+        q[i] = one
+        r[i] = other
     return q.reshape(a.shape[:-2] + q.shape[-2:]), r.reshape(a.shape[:-2] + r.shape[-2:])
+
+
+def _qr_of(a, complete, with_q):
+    m, n = a.shape[0], a.shape[1]
+    least = min(m, n)
+    columns = m if complete and m > n else least
+    factors = np.zeros((m, max(n, columns)), _double(a), "F")
+    for i in range(m):
+        for j in range(n):
+            factors[i, j] = a[i, j]
+    tau = np.empty(least, _double(a))
+    np.linalg._lapack("dgeqrf", m, n, factors, tau)
+    r = np.zeros((columns, n), _result(a))
+    for i in range(least):
+        for j in range(i, n):
+            r[i, j] = factors[i, j]
+    if not with_q:
+        return np.empty((m, 0), _result(a)), r
+    np.linalg._lapack("dorgqr", m, columns, least, factors, tau)
+    return _rows(factors[:, :columns], _result(a)), r
 
 
 # -- eigenvalues -------------------------------------------------------------------------------------------------------------------------------
@@ -330,6 +383,9 @@ def eigh(a, UPLO):
 
 def _eigh(a, upper):
     _squares(a)
+    if a.ndim == 2:
+        w, v = _eigh_of(a, True, upper)
+        return EighResult(_as(w, _real(_result(a))), _rows(v, _result(a)))
     matrices = _stack(a)
     values, vectors = np.empty(matrices.shape[:-1], _real(_result(a))), np.empty(matrices.shape, _result(a))
     for i in range(len(matrices)):
@@ -345,6 +401,8 @@ def eigvalsh(a, UPLO):
 
 def _eigvalsh(a, upper):
     _squares(a)
+    if a.ndim == 2:
+        return _as(_eigh_of(a, False, upper)[0], _real(_result(a)))
     matrices = _stack(a)
     values = np.empty(matrices.shape[:-1], _real(_result(a)))
     for i in range(len(matrices)):
@@ -388,6 +446,9 @@ def svd(a, full_matrices, compute_uv, hermitian):
 
 def _svd(a, full):
     _matrices(a)
+    if a.ndim == 2:
+        u, s, v = _svd_of(a, 2 if full else 1)
+        return _rows(u, _result(a)), _as(s, _real(_result(a))), _rows(v, _result(a))
     m, n = a.shape[-2], a.shape[-1]
     least = min(m, n)
     matrices = _stack(a)
@@ -432,6 +493,8 @@ def svdvals(x):
 
 def _singular(a):
     _matrices(a)
+    if a.ndim == 2:
+        return _as(_svd_of(a, 0)[1], _real(_result(a)))
     matrices = _stack(a)
     out = np.empty((len(matrices), min(a.shape[-2], a.shape[-1])), _real(_result(a)))
     for i in range(len(matrices)):

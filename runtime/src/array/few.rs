@@ -1,0 +1,55 @@
+//! Some numbers, nearly always as few as an array has axes: without an allocation then, which takes longer than all else that is done with a small array.
+
+use std::ops::{Deref, DerefMut};
+
+const HERE: usize = 6;
+
+#[derive(Clone)]
+pub struct Few<T> { len: usize, here: [T; HERE], more: Vec<T> }
+
+impl<T: Copy + Default> Few<T> {
+    pub fn new() -> Few<T> { Few { len: 0, here: [T::default(); HERE], more: Vec::new() } }
+    pub fn of(x: T, n: usize) -> Few<T> { std::iter::repeat_n(x, n).collect() }
+    pub fn push(&mut self, x: T) {
+        if self.len < HERE {
+            self.here[self.len] = x;
+        } else {
+            if self.len == HERE { self.more.extend(self.here); }
+            self.more.push(x);
+        }
+        self.len += 1;
+    }
+}
+
+impl<T: Copy + Default> FromIterator<T> for Few<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Few<T> {
+        let mut few = Few::new();
+        for x in all { few.push(x); }
+        few
+    }
+}
+impl<T> Deref for Few<T> {
+    type Target = [T];
+    #[inline]
+    fn deref(&self) -> &[T] { if self.len <= HERE { &self.here[..self.len] } else { &self.more } }
+}
+impl<T> DerefMut for Few<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] { if self.len <= HERE { &mut self.here[..self.len] } else { &mut self.more } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_are_as_many_as_were_pushed() {
+        for n in 0..20 {
+            let mut few: Few<usize> = (0..n).collect();
+            assert_eq!(*few, *(0..n).collect::<Vec<_>>());
+            few.reverse();
+            assert_eq!(few.first().copied(), n.checked_sub(1));
+            assert_eq!(*Few::of(7u8, n), *vec![7u8; n]);
+        }
+    }
+}
