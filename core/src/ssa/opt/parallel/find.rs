@@ -45,6 +45,14 @@ pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc
     Some(Over { next, state, loc, pre, iter })
 }
 
+/// Where loops over `prange` are.
+pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
+    let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
+    let doms = Dominators::new(func, &cfg);
+    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| matches!(call.op, Op::Call { .. }) && is_prange(func, &defs, names, call.args[0]));
+    Loops::new(func, &cfg, &doms).all.iter().filter_map(|l| over(func, &cfg, &defs, l, &[])).filter(is_one).map(|o| o.loc).collect()
+}
+
 /// The first loop over `prange` that has not been refused, outer ones first.
 pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
     let cfg = Cfg::new(func);

@@ -21,6 +21,7 @@ mod outline;
 mod places;
 mod races;
 mod reduce;
+mod tuples;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
@@ -51,7 +52,11 @@ pub struct LoopNote {
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.
 pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
-    if func.is_generator || !may_have_one(func) { return Ok(false); }
+    if !may_have_one(func) { return Ok(false); }
+    if func.is_generator {
+        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("it is in a generator, whose loops run in order"), shares: vec![], doubts: vec![], body: None }); }
+        return Ok(false);
+    }
     let mut changed = false;
     let mut refused: Vec<Loc> = vec![];
     loop {
@@ -65,7 +70,11 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                 func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None });
             }
             find::Look::Found(found) => {
-                let shared = reduce::classify(func, &found)?;
+                let shared = match reduce::classify(func, &found) {
+                    Ok(shared) => shared,
+                    Err(_) if tuples::split(func, &found) => { cleanup::run(func); continue; }
+                    Err(why) => return Err(why),
+                };
                 let note = outline::outline(func, &found, &shared, names)?;
                 func.loops.push(note);
                 cleanup::run(func);

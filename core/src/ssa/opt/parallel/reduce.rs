@@ -244,11 +244,11 @@ impl Classifier<'_> {
                                 None
                             }
                             _ if !is_version => return Err(self.needs_earlier(node.loc)),
-                            Op::Table(path) if family(path).is_some_and(|f| k == 0 || f.either) && node.args[0] != node.args[1] => { r.operations.push((i, k)); node.result }
+                            Op::Table(path) if family(path).is_some_and(|f| k == 0 || f.either) && node.args.get(1) != Some(&node.args[0]) => { r.operations.push((i, k)); node.result }
                             Op::Table("operator.is_" | "operator.is_not") if k == 0 && self.inst_of(node.args[1]).is_some_and(|n| n.op == Op::Const(Const::None)) => { r.nones.push(i); None }
                             Op::Table("operator.truth") => { r.truths.push(i); None }
                             Op::Call { keywords } if keywords.is_empty() && k > 0 && self.is_choice_of(node) => { r.choices.push((i, k)); node.result }
-                            _ => return Err(self.needs_earlier(node.loc)),
+                            _ => return Err(self.needs(node.loc, instead(&node.op))),
                         }
                     }
                 };
@@ -444,15 +444,31 @@ pub struct Family { pub name: &'static str, plain: &'static str, in_place: &'sta
 
 /// The reduction that an operation belongs to.
 pub fn family(path: &str) -> Option<Family> {
-    let either = !matches!(path, "operator.sub" | "operator.isub" | "operator.truediv" | "operator.itruediv") && !path.starts_with("operator.i");
+    let either = !matches!(path, "operator.sub" | "operator.isub" | "operator.truediv" | "operator.itruediv" | "operator.neg" | "operator.lshift") && !path.starts_with("operator.i");
     let of = |name, plain, in_place, neutral| Some(Family { name, plain, in_place, neutral, either });
     match path {
         "operator.add" | "operator.iadd" | "operator.sub" | "operator.isub" => of("sum", "operator.add", "operator.iadd", "parallel.zero"),
-        "operator.mul" | "operator.imul" | "operator.truediv" | "operator.itruediv" => of("product", "operator.mul", "operator.imul", "parallel.one"),
+        // A sign that changes is a product with -1, a shift one with a power of two.
+        "operator.mul" | "operator.imul" | "operator.truediv" | "operator.itruediv" | "operator.neg" | "operator.lshift" | "operator.ilshift" => of("product", "operator.mul", "operator.imul", "parallel.one"),
         "operator.and_" | "operator.iand" => of("and", "operator.and_", "operator.iand", "parallel.own"),
         "operator.or_" | "operator.ior" => of("or", "operator.or_", "operator.ior", "parallel.own"),
         "operator.xor" | "operator.ixor" => of("xor", "operator.xor", "operator.ixor", "parallel.zero"),
         _ => None,
+    }
+}
+
+/// What to write instead of an operation that is no reduction.
+fn instead(op: &Op) -> &'static str {
+    let Op::Table(path) = op else { return HELP };
+    match *path {
+        "operator.eq" | "operator.ne" => "of several equal ones `if x > m: m, k = x, i` keeps the first and `>=` the last, in the order of iterations, so that ties need no condition; where another value decides, compare tuples: best = max(best, (x, -y))",
+        "operator.not_" => "write s ^= True",
+        "operator.invert" => "write s ^= -1",
+        "operator.rshift" | "operator.irshift" => "sum up by how much to shift (n += k), and shift once behind the loop",
+        "operator.floordiv" | "operator.ifloordiv" => "multiply up what to divide by (d *= x), and divide once behind the loop",
+        "operator.mod" | "operator.imod" => "take the remainder behind the loop, where it is one of a sum or a product",
+        "operator.pow" | "operator.ipow" => "multiply up the exponents (e *= x), and raise to their power once behind the loop",
+        _ => HELP,
     }
 }
 
