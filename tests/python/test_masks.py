@@ -134,3 +134,32 @@ def test_assigning_through_masks_is_as_in_numpy(level, parallel):
     for types, sizes in (([("d", "d"), ("l", "l")], (0, 1, 40)), ([("f", "d"), ("i", "d")], (40,)), ([("d", "d")], (20000,))):
         text = PROGRAM.replace("PARALLEL", str(parallel)).replace("TYPES", repr(types)).replace("SIZES", repr(sizes))
         assert run(text, 3, TIERUP_TIER=level).split()[-2:] == ["True", "0"]
+
+
+def test_what_masks_choose_on_both_sides_is_one_loop():
+    text = """
+    def both(a, b, m): a[m] = b[m]
+    def more(a, b, m): a[m] += b[m] * 2
+    def computed(a, b, m):
+        k = a > b
+        a[k] = b[k] + 1
+    # Here something else would see the difference.
+    def kept(a, b, m):
+        v = b[m]
+        a[m] = v
+        return v
+    def between(a, b, m):
+        v = b[m]
+        b[0] = 7.0
+        a[m] = v
+    def other(a, b, m): a[m] = b[~m]
+    def slow(a, b, m): a[m] = np.exp(b[m])
+    for f in (both, more, computed, kept, between, other, slow):
+        g = njit(f)
+        a, b = np.arange(6.0), np.array([3.0, 1, 4, 1, 5, 9])
+        m = np.array([True, False] * 3)
+        c, d = a.copy(), b.copy()
+        g(a, b, m); f(c, d, m)
+        print(f.__name__, "getitem, setitem" in str(g.explain()), np.array_equal(a, c) and np.array_equal(b, d))
+    """
+    assert run(text).split() == "both True True more True True computed True True kept False True between False True other False True slow False True".split()

@@ -7,6 +7,7 @@
 use crate::infer::session::Session;
 use crate::lir::explain::Place;
 use crate::ops::array::OF_SHAPE;
+use crate::ops::fancy::CHOSEN;
 use crate::ops::{Body, Effect, OpDef, Own, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
 use crate::ops::kernel::Reduce;
@@ -22,11 +23,11 @@ const MOST_ARRAYS: usize = 10;
 const MOST_MADE: usize = 4;
 
 pub fn fuse(func: &mut Func, session: &Session<'_>) {
-    let steps = func.insts.iter().filter(|n| step(func, n).is_some()).count();
-    if steps == 0 { return; }
+    if !func.insts.iter().any(|n| step(func, n).is_some() || super::masked::assigns(func, n).is_some()) { return; }
     look_through_methods(func);
     let mut pass = Pass { uses: count_uses(func), shapes: shape_readers(func), defs: definitions(func), quiet: HashMap::new(), session, func };
     for b in (0..pass.func.blocks.len()).map(Block::new) {
+        pass.masks(b);
         pass.reduce_once(b);
         pass.join_reductions(b);
         pass.block(b);
@@ -82,7 +83,7 @@ pub struct Pass<'a, 'h> {
     pub func: &'a mut Func,
     session: &'a Session<'h>,
     /// How often each value is read.
-    uses: Vec<u32>,
+    pub uses: Vec<u32>,
     /// What reads nothing of an array but its shape.
     shapes: HashMap<Value, Vec<Inst>>,
     pub defs: HashMap<Value, Inst>,
@@ -115,8 +116,9 @@ fn definitions(func: &Func) -> HashMap<Value, Inst> {
 }
 
 /// The operation, if it makes an array element by element and that never fails but for shapes.
-fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
+pub fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
     let Op::Apply(op) = node.op else { return None };
+    if *op == CHOSEN { return Some(op); }
     let array = func.types[node.result?.index()].as_array().filter(|a| a.ndim > 0)?;
     if op.converts {
         // A copy of the same type may be asked for to keep what is overwritten later, and may be the array itself.
@@ -136,7 +138,7 @@ fn step(func: &Func, node: &InstNode) -> Option<&'static OpDef> {
 }
 
 /// Whether an operation is an elementary function.
-fn is_slow(op: &OpDef) -> bool { op.kernel.is_some_and(|k| k.is_slow()) }
+pub fn is_slow(op: &OpDef) -> bool { op.kernel.is_some_and(|k| k.is_slow()) }
 
 /// Which operands of the last operation of a chain may be steps.
 fn roots(func: &Func, node: &InstNode) -> Vec<usize> {
@@ -248,7 +250,7 @@ impl Pass<'_, '_> {
 
     /// Whether an operation that takes long might be done again and again for the same element, since its operand is probably stretched later.
     fn repeats(&self, op: &OpDef, node: &InstNode) -> bool {
-        if op.kernel.is_some_and(|k| !k.is_slow()) { return false; }
+        if *op == CHOSEN || op.kernel.is_some_and(|k| !k.is_slow()) { return false; }
         node.args.iter().any(|a| {
             let Some(array) = self.func.types[a.index()].as_array() else { return false };
             if array.ndim < 2 { return false; }

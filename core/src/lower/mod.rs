@@ -1,6 +1,6 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`same`] tells which values are the same before there are passes.
 
 pub mod arrays;
@@ -17,6 +17,7 @@ pub mod gpu;
 pub mod inline;
 pub mod join;
 pub mod lazy;
+pub mod masked;
 pub mod ownership;
 pub mod pieces;
 pub mod pure;

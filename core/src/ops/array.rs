@@ -22,8 +22,11 @@ pub static OF_SHAPE: OpDef = OpDef::new(&["numpy._of_shape"], "shape", Body::Lir
     Ok(ArrayVal { ty, owner: nothing, data: nothing, shape, strides, frozen: None }.pack())
 }));
 
+/// The row of `a.shape`.
+pub fn shape_of() -> &'static OpDef { &OPS[0] }
+
 pub static OPS: &[OpDef] = &[
-    // What an array is.
+    // What an array is; the first is [`shape_of`].
     OpDef::new(&["array.shape", "numpy.shape"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))), |cx, c| shape(cx, c))).property().doc("Length of each dimension."),
     OpDef::new(&["array.ndim", "numpy.ndim"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing)).property().doc("Number of dimensions."),
     OpDef::new(&["array.size"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]))).property().doc("Number of elements."),

@@ -24,6 +24,37 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(1, emit_set_lazy).doc("`a[mask] = value`, `a[indices] = value`."),
 ];
 
+/// All of an array whose elements a mask of the given shape chooses from: a view of that shape, which is another one only where the mask has no elements.
+/// [`crate::lower::masked`] makes this and the next two.
+pub static PART: OpDef = OpDef::new(&["array._part"], "a, shape", Body::Lir(|_, a| Err(no_match("_part()", a)), |cx, c| {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    check_mask(cx, &a, &c.args[1], 0);
+    Ok(ArrayVal { shape: c.args[1].clone(), ..a }.pack())
+})).raises().aliases();
+
+/// Whether an element is chosen and what it is, side by side. It is always part of a chain that [`PUT`] ends.
+pub static CHOSEN: OpDef = OpDef::new(&["operator.getitem"], "mask, a", Body::Ufunc(|t, _| {
+    let element = t[1].ty;
+    Some(Answer { args: vec![Type::bool(), element], ..Answer::of(element) })
+}, |_, c| Ok(c.args.concat())));
+
+/// Writes what [`CHOSEN`] says.
+pub static PUT: OpDef = OpDef::new(&["operator.setitem"], "a, chosen", Body::Lir(|_, a| Err(no_match("_put()", a)), |_, _| Err(Diagnostic::internal("chosen elements as an array")))).raises().writes().lazy(1, emit_put);
+
+fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    super::index::check_writable(cx, &a, "assignment destination is read-only");
+    write_apart(cx, &a, &e.lazy.arrays, true, &mut |cx, to, read| elementwise(cx, to, read, e.lazy.cost(), &mut |cx, p, at| {
+        let both = e.lazy.element(cx, at)?;
+        cx.if_then(both[0], |cx| {
+            let x = cast::cast(cx, &both[1..], e.dtype, to.ty.dtype)?;
+            store_element(cx, p, to.ty.dtype, &x);
+            Ok(())
+        })
+    }))?;
+    Ok(vec![])
+}
+
 /// One item of an index.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Item { Int, Slice, NewAxis, Ellipsis, Ints, Mask(usize), IntList, MaskList, Flag }
