@@ -81,6 +81,10 @@ def same(start, body, result, seeds=12):
     ("m = np.full(5, s)", "if a[i] OP m[k[i]]: m[k[i]] = a[i]", "m"),
     ("m = [s] * 5", "if a[i] OP m[k[i]]: m[k[i]] = a[i]", "m"),
     ("m, w = np.full(5, s), np.zeros(5)", "if a[i] OP m[k[i]]:\n  m[k[i]] = a[i]\n  w[k[i]] = i", "m, w"),
+    ("m, j = s, -1", "for l in range(k[i]):\n  if b[i] * l OP m: m, j = b[i] * l, i * 5 + l", "m, j"),
+    ("m, j = None, -1", "for l in range(k[i]):\n  if m is None or b[i] - l OP m: m, j = b[i] - l, i * 5 + l", "m, j"),
+    ("m = None", "for l in range(k[i]):\n  if m is None or not b[i] - l OP m[0]: m = (b[i] - l, i, l)", "m"),
+    ("m, j = s, -1", "for l in range(5):\n  if l == k[i]: break\n  if l == 1: continue\n  if not b[i] * l OP m: m, j = b[i] * l, i * 5 + l", "m, j"),
     ("m = 7", "if not k[i] OP m: m = k[i]", "m"),
     ("m, j = 7, -1", "if k[i] OP m: m, j = k[i], i", "m, j"),
 ])
@@ -142,6 +146,10 @@ def test_others(start, body, result):
     ("m = None; q = 0", "if m is None or (k[i] < 2 and a[i] > m): m = a[i]", "a[i] > m"),
     ("m = s", "if a[i] > m:\n  m = a[i]\n  if k[i] == 4: raise ValueError(i)", "raise ValueError"),
     ("m = s", "if a[i] > m:\n  m = a[i]\n  print(i)", "print(i)"),
+    ("m = s", "for l in range(3):\n  if a[i] - l > m:\n    m = a[i] - l\n    break", ""),
+    ("m = s", "for l in range(3):\n  if a[i] * l > m: m = a[i] * l\n  else: break", ""),
+    ("m = None", "for l in range(3):\n  if m is None or a[i] - l > m:\n    m = a[i] - l\n    break", ""),
+    ("m, q = False, 0", "for l in range(3):\n  if not m and k[i] > l:\n    m = True\n    break\n  q += 1", ""),
 ])
 def test_what_depends_on_what_was_found_before_is_a_race(start, body, line):
     with warnings.catch_warnings(), pytest.raises(TypeError) as e:

@@ -12,7 +12,7 @@
 use super::race;
 use super::reduce::{Classifier, Incoming, Kind, Reads, Use};
 use crate::diag::Result;
-use crate::ssa::analysis::Edge;
+use crate::ssa::analysis::{Edge, Loop};
 use crate::ssa::{Block, Inst, Op, Term, Value};
 use crate::types::Const;
 use std::collections::{HashMap, HashSet};
@@ -107,19 +107,37 @@ impl Classifier<'_> {
     }
     pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None } }
 
-    /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`.
+    /// Loops inside of the parallel one that a block is in.
+    fn around(&self, b: Block) -> Vec<&Loop> { self.loops.iter().filter(|l| self.found.blocks.contains(&l.header) && l.blocks.contains(&b)).collect() }
+
+    /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`, nor on to the next turn of a loop that `stop` is in.
     pub fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
+        let around = stop.map_or(vec![], |b| self.around(b));
         let (mut seen, mut work) = (HashSet::new(), vec![from]);
         while let Some(b) = work.pop() {
             if !self.found.blocks.contains(&b) || !seen.insert(b) || Some(b) == stop { continue; }
+            let turn = around.iter().find(|l| l.header == b);
             let mut side = 0;
             self.func.each_edge(b, &mut |edge, to| {
                 let this = (b, side);
                 if edge == Edge::Jumps { side += 1; }
+                if turn.is_some_and(|l| l.blocks.contains(&to.block)) { return; }
                 if edge == Edge::Raises || !gates.contains(&this) { work.push(to.block); }
             });
         }
         seen
+    }
+
+    /// Whether a side of a branch leaves a loop inside of the parallel one, so that what later turns do depends on it.
+    fn ends_turns(&self, branch: Block) -> bool {
+        let around = self.around(branch);
+        let one = self.one_side(branch);
+        let leaves = |b: Block| {
+            let mut found = false;
+            self.func.each_edge(b, &mut |edge, to| found |= edge == Edge::Jumps && around.iter().any(|l| l.header != b && l.blocks.contains(&b) && !l.blocks.contains(&to.block)));
+            found
+        };
+        one.into_iter().chain([branch]).any(leaves)
     }
 
     fn entry(&self) -> Block { if let Term::Branch { then_to, .. } = &self.func.block(self.found.header).term { then_to.block } else { self.found.header } }
@@ -159,6 +177,7 @@ impl Classifier<'_> {
     pub fn nothing_depends_on(&self, branch: Block, is_known: Option<&dyn Fn(Value) -> bool>, may_store: &dyn Fn(Value) -> bool) -> Result<()> {
         let func = self.func;
         let one = self.one_side(branch);
+        if self.ends_turns(branch) { return Err(self.depends(func.block(branch).term_loc)); }
         for b in &one {
             if let Term::Raise { .. } = func.block(*b).term { return Err(self.depends(func.block(*b).term_loc)); }
             for i in &func.block(*b).insts {

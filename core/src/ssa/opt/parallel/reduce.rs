@@ -105,7 +105,7 @@ pub struct Classifier<'a> {
     pub found: &'a Found,
     cfg: Cfg,
     pub doms: Dominators,
-    loops: Vec<Loop>,
+    pub loops: Vec<Loop>,
     defs: Definitions,
     uses: HashMap<Value, Vec<Use>>,
     incoming: HashMap<Value, Vec<Incoming>>,
