@@ -62,11 +62,22 @@ impl TyCx<'_, '_> {
 }
 
 /// "No version takes these types", without a place; inference adds it.
-pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
+pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic { no_match_named(what, args, &[]) }
+
+/// [`no_match`] with arguments that were given by name.
+pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, Arg)]) -> Diagnostic {
     let spelt;
-    let what = if what.starts_with("operator.") { spelt = super::hints::spelling(what); &spelt } else { what };
-    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", super::hints::operands(what, args)));
-    match super::hints::for_operands(what, args) { Some(h) => d.help(h), None => d }
+    let what = if what.starts_with("operator.") || what.starts_with("numpy.") && !what.ends_with(')') { spelt = super::hints::spelling(what); &spelt } else { what };
+    // A method of a universal function is that function's.
+    let method;
+    let (what, args) = match (what.strip_prefix("ufunc."), args) {
+        (Some(name), [Arg { ty, .. }, rest @ ..]) if let Kind::Builtin(f) = **ty => { method = format!("{f}.{name}"); (method.as_str(), rest) }
+        _ => (what, args),
+    };
+    let by_name = named.iter().map(|(name, a)| format!("{name}={}", super::hints::shown(a.ty)));
+    let all: Vec<String> = [super::hints::operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
+    let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")));
+    match super::hints::for_operands(what, args).or_else(|| super::hints::for_named(named)) { Some(h) => d.help(h), None => d }
 }
 
 /// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or constant string.

@@ -448,15 +448,19 @@ impl<'s, 'h> Solver<'s, 'h> {
         let all = if each { &[][..] } else { all };
         let again = if each { &[][..] } else { again };
         for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
-            let tried = call::bind_op(op, positional.clone(), named.clone()).and_then(|mut bound| {
+            let bound = call::bind_op(op, positional.clone(), named.clone());
+            let fits = bound.is_ok();
+            let tried = bound.and_then(|mut bound| {
                 if matches!(op.body, Body::Ufunc(..)) { bound.extend(options.iter().cloned()); }
                 self.apply(i, op, bound, unwrap)
             });
             match tried {
-                Err(e) if variant.is_some() || matches!(e.code, Code::NoMatchingOperation | Code::BadCall) => {
-                    // A row with a reason of its own says more than "does not take these types".
-                    let better = first.as_ref().is_none_or(|f: &Diagnostic| f.message.contains("does not take") && !e.message.contains("does not take"));
-                    if better { first = Some(e); }
+                Err(e) if variant.is_some() || matches!(e.code, Code::NoMatchingOperation | Code::BadCall) || e.code == Code::UnknownAttribute && matches!(op.body, Body::Py(_)) => {
+                    // A row that the arguments fit by number and name says more than one that they do not, and a reason of its own more than "does not take these types".
+                    let of_library = if matches!(op.body, Body::Py(_)) { self.of_library(i, path, &e, &positional, &named) } else { None };
+                    let reached = if !fits { 0 } else if of_library.is_none() && e.message.contains("does not take") { 1 } else { 2 };
+                    let e = of_library.unwrap_or(e);
+                    if first.as_ref().is_none_or(|(far, _): &(i32, Diagnostic)| reached > *far) { first = Some((reached, e)); }
                 }
                 other => return other,
             }
@@ -473,14 +477,36 @@ impl<'s, 'h> Solver<'s, 'h> {
         }
         if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? { return Ok(typed); }
         if let Some(typed) = self.of_numbers(i, path, &positional, &named)? { return Ok(typed); }
-        let e = first.unwrap_or_else(|| {
+        let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
+        let e = first.map(|(_, e)| e).unwrap_or_else(|| {
             let what = match path { "dict.build" => "a dict is not compiled yet".into(), "set.build" => "a set is not compiled yet".into(), _ => format!("`{}` is not compiled", path.trim_start_matches("builtins.")) };
             let d = Diagnostic::new(Code::UnsupportedSyntax, what);
             match super::hints::instead_of(path) { Some(h) => d.help(h), None => d }
         });
-        if all.len() == 1 && !optional && variant.is_none() || !e.message.contains("does not take") { return Err(e); }
-        let args = self.source_args(&positional)?;
-        Err(super::cx::no_match(&hints::spelling(path), &args))
+        if own_reason || !e.message.contains("does not take") { return Err(e); }
+        Err(self.does_not_take(path, &positional, &named).unwrap_or(e))
+    }
+
+    /// The error for arguments that no row takes, as they were written.
+    fn does_not_take(&mut self, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)]) -> Result<Diagnostic> {
+        let args = self.source_args(positional)?;
+        let by_name: Vec<(Arc<str>, Arg)> = named.iter().map(|(name, s)| Ok((name.clone(), self.source_arg(s)?))).collect::<Result<_>>()?;
+        Ok(super::cx::no_match_named(&hints::spelling(path), &args, &by_name))
+    }
+
+    /// The error of an operation that is library code: what that could not do with its operands is what the operation does not take, and names of the library say nothing to its user.
+    /// None for an error with a reason of its own.
+    fn of_library(&mut self, i: Inst, path: &str, e: &Diagnostic, positional: &[call::Source], named: &[(Arc<str>, call::Source)]) -> Option<Diagnostic> {
+        let generic = matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute) && (e.message.contains("does not take") || e.message.contains("has no attribute"));
+        let here = self.func.span(self.func.inst(i).loc);
+        if !generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) { return None; }
+        let mut d = self.does_not_take(path, positional, named).ok()?;
+        // An operator says something, and with it what to do instead.
+        if !e.message.starts_with(char::is_alphanumeric) && d.help.is_none() {
+            d.message = format!("{}: {}", d.message, e.message);
+            d.help = e.help.clone();
+        }
+        Some(d)
     }
 
     /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in that order, if either is given, to go
@@ -582,7 +608,12 @@ impl<'s, 'h> Solver<'s, 'h> {
                 let rest = sources.split_off(op.spec().params.len());
                 sources.push(call::Source::Pack(rest));
             }
-            return self.call_function(i, func, sources, true);
+            let typed = self.call_function(i, func, sources, true)?;
+            // A row that asks for itself with the very same types has found nothing that takes them.
+            if let Some(call::Resolved::Instance { id, .. }) = self.out.resolved.get(&i) && *id == self.id && self.session.is_library(self.func) {
+                return Err(super::cx::no_match(&hints::spelling(op.name()), &args));
+            }
+            return Ok(typed);
         }
         let mut unwrapped = vec![];
         let site = (self.id.0, i);

@@ -133,6 +133,8 @@ def diff(a, n, axis, prepend, append):
         return diff(np.concatenate((x, _edge(x, append, axis)), axis), n, axis, None, None)
     if x.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
+    if isinstance(n, float):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if n == 0:
         return x
     if n < 0:
