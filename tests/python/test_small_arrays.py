@@ -95,8 +95,22 @@ def test_operations_on_both_sides_of_a_short_loop(text, dtype):
     agree(text, [v for s in SHAPES for v in views(filled(s, dtype))], lambda a: a.dtype.kind == "c" and ("abs" in text or "square" in text) or "sqrt" in text and a.dtype.itemsize == 1)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("text", ["np.linalg.norm(a, 1)", "np.linalg.norm(a, np.inf)", "np.linalg.norm(a, -1)", "np.linalg.norm(a, -np.inf)"])
+def test_norms_of_sums(text, dtype):
+    shapes = [(1, 1), (1, 5), (5, 1), (2, 3), (7, 7), (7, 8), (8, 7), (8, 9), (16, 16)]
+    arrays = [v for s in shapes for v in views(filled(s, dtype))]
+    if dtype != np.int64:
+        for x in (np.inf, -np.inf, np.nan, 1e-320):
+            for at in ((0, 0), (1, 2), (4, 4)):
+                a = filled((5, 5), np.float64).astype(dtype)
+                a[at] = x
+                arrays.append(a)
+    agree(text, arrays)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128, np.int64])
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 12])
+@pytest.mark.parametrize("n", [1, 3, 9])
 def test_linear_algebra_on_both_sides_of_a_small_matrix(dtype, n):
     rng = np.random.default_rng(n)
     a = (rng.standard_normal((n, n)) * 5 + 9 * np.eye(n)).astype(dtype)
@@ -110,8 +124,9 @@ def test_linear_algebra_on_both_sides_of_a_small_matrix(dtype, n):
         f = eval(f"lambda a, b: {text}", {"np": np})
         for tier in TIERS:
             tierup.config.tier = tier
+            compiled = tierup.njit(f)
             for x in operands:
                 for form in (x, np.asfortranarray(x), x[..., ::-1, ::-1]):
-                    got, want = tierup.njit(f)(form, b), f(form, b)
+                    got, want = compiled(form, b), f(form, b)
                     assert np.asarray(got).dtype == np.asarray(want).dtype or np.ndim(want) == 0, (text, np.asarray(got).dtype, np.asarray(want).dtype)
                     np.testing.assert_allclose(got, want, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-4 if dtype == np.float32 else 1e-9, err_msg=f"{text} in tier {tier}")
