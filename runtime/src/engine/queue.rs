@@ -4,7 +4,7 @@
 //! only makes the next call or the next process faster may come [`Class::Later`].
 //!
 //! Where there is one processor, compiling takes time from what runs, so its threads run beside it at low priority rather than after a delay: with
-//! a fifth of the processor a program that ends soon is never slowed down by more than a quarter. One that has gone on for as long as its compilation
+//! a fifth of the processor a program that ends soon is never slowed down by more than a quarter. One that has gone on for two thirds of what its compilation
 //! takes will probably go on for long, and then waits for it ([`wait`]): whatever it does meanwhile it would do faster afterwards.
 
 use super::promote::{Work, lock, policy};
