@@ -75,7 +75,7 @@ impl Out {
         let numbers = Numbers::of(func);
         self.list(&func.layout, |o, b| {
             let block = &func.blocks[b.index()];
-            o.byte(u8::from(block.cold));
+            o.byte(u8::from(block.cold) + 2 * u8::from(block.short));
             o.list(&block.params, |o, p| o.ty(func.value_type(*p)));
             o.list(&block.insts, |o, i| o.inst(func, &numbers, &func.insts[i.index()]));
         });

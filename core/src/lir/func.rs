@@ -141,7 +141,7 @@ pub struct SlotData { pub bytes: u32 }
 pub struct LocData { pub file: std::sync::Arc<str>, pub func: std::sync::Arc<str>, pub line: u32, pub col: u32, pub inlined_at: Loc }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub cold: bool }
+pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub cold: bool, /** The header of a loop with so few turns that vectors and more copies of its body are not worth it. */ pub short: bool }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstNode { pub data: InstData, pub results: Vec<Value>, pub loc: Loc }
@@ -340,7 +340,7 @@ impl Func {
             let (old, new) = (&self.blocks[b.index()], out.make_block());
             blocks[b.index()] = Some(new);
             out.layout.push(new);
-            out.blocks[new.index()].cold = old.cold;
+            (out.blocks[new.index()].cold, out.blocks[new.index()].short) = (old.cold, old.short);
             for &p in &old.params { values[p.index()] = Some(out.add_param(new, self.value_type(p))); }
             for &i in &old.insts {
                 let node = &self.insts[i.index()];

@@ -150,7 +150,7 @@ impl Func {
             write!(f, "{}{p}: {}", if i == 0 { "(" } else { ", " }, self.value_type(*p))?;
         }
         if !block.params.is_empty() { f.write_char(')')?; }
-        writeln!(f, "{}:", if block.cold { " cold" } else { "" })?;
+        writeln!(f, "{}{}:", if block.cold { " cold" } else { "" }, if block.short { " short" } else { "" })?;
         for &i in &block.insts {
             write!(f, "    {}", self.inst_text(i))?;
             match self.insts[i.index()].loc {
@@ -433,6 +433,7 @@ impl FuncParser<'_> {
         let b = self.blocks[&l.entity("block")?];
         if l.eat("(") { for (_, ty) in l.list(")", Self::param)? { self.func.add_param(b, ty); } }
         self.func.blocks[b.index()].cold = l.eat_word("cold");
+        self.func.blocks[b.index()].short = l.eat_word("short");
         l.expect(":")?;
         l.finish()?;
         self.func.layout.push(b);

@@ -236,7 +236,7 @@ fn cut(from: &mut Func, mark: Mark, ctx: Value, name: String) -> (Func, Vec<Valu
     out.layout = from.layout.split_off(mark.layout).into_iter().map(|b| Block::new(b.index() - mark.blocks)).collect();
     let value = |v: &Value| Value::new(v.index() - mark.values);
     out.blocks = blocks.into_iter().map(|b| BlockData {
-        params: b.params.iter().map(value).collect(), insts: b.insts.iter().map(|i| Inst::new(i.index() - mark.insts)).collect(), cold: b.cold,
+        params: b.params.iter().map(value).collect(), insts: b.insts.iter().map(|i| Inst::new(i.index() - mark.insts)).collect(), cold: b.cold, short: b.short,
     }).collect();
     let mut cutter = Cutter { from, mark: &mark, known: HashMap::new(), consts: HashMap::new(), head: vec![], taken: vec![], locs: HashMap::new(), out };
     let own_ctx = cutter.out.blocks[0].params[0];

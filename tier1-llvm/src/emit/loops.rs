@@ -7,7 +7,7 @@
 //! Of any other loop LLVM may make vectors, and what is left of it then, the last few turns, is not worth unrolling. LLVM would, wherever it had to compare the addresses of arrays first,
 //! since it takes the loop that is left for a way that is used as often: a third of the time that compiling `jacobi` took. (It is used all the time where the arrays turn out to be
 //! one, as in `d[i, j] = min(d[i, j], d[i, k] + d[k, j])`; that one reads an element that stays.) Nor is a loop in cold blocks (the one that keeps
-//! its bounds checks, see `core::lir::opt::version`).
+//! its bounds checks, see `core::lir::opt::version`), or one that is known to have few turns (`core::lir::opt::nest`).
 
 use super::{Emitter, bug};
 use inkwell::llvm_sys::core::{LLVMMDNodeInContext2, LLVMMDStringInContext2, LLVMMetadataAsValue, LLVMSetMetadata, LLVMValueAsMetadata};
@@ -34,7 +34,7 @@ const REASSOC: u8 = 1;
 enum Advice {
     /// What it likes.
     None,
-    /// No vectors, no second copy of the body: it is hardly ever used.
+    /// No vectors, no second copy of the body: it is hardly ever used, or has few turns.
     Small,
     /// No vectors: they would have to be taken apart again.
     Scalar,
@@ -91,7 +91,7 @@ impl<'c> Emitter<'c, '_, '_> {
 
     fn advice(&self, l: &Loop) -> Advice {
         let any_order = self.fast_math & REASSOC != 0;
-        if self.func.blocks[self.at.index()].cold { Advice::Small }
+        if self.func.blocks[self.at.index()].cold || self.func.blocks[l.header.index()].short { Advice::Small }
         else if self.takes_long(l) { Advice::SmallRest }
         else if !any_order && self.adds_up(l) { Advice::Scalar }
         else if self.is_strided(l) { Advice::Twice }

@@ -8,18 +8,21 @@
 //!
 //! What a poll costs is little beside many turns, but with three turns (points in space, the rows of a gufunc, a small window) getting ready for each run of the inner loop took as
 //! long as the work, and kept a back end from unrolling. This is a step of `strip.rs`, which then treats the loop around
-//! as if it were innermost, and lets the inner ones count to their own bounds.
+//! as if it were innermost, and lets the inner ones count to their own bounds. They are marked as short, so that a back end makes neither vectors of them nor more copies.
+//!
+//! LLVM takes up to twice as long for it (`matmul` 83 ms instead of 35), so it is done where short rows are likely: over elements of unknown stride, which is what kernels of gufuncs
+//! are given, and parts of larger arrays.
 
 use super::edit::{Defs, FastMap};
 use super::licm::add_preheaders;
 use super::region::{Copied, copy_blocks, merge_definitions};
 use super::strip::{Counter, calls, counter_of, poll_of, test_of};
-use super::unit::ahead;
-use crate::lir::cfg::{Cfg, Dominators, Loops};
+use super::unit::{ahead, strided_loops};
+use crate::lir::cfg::{Cfg, Dominators, Loop, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, InstData, Op, Ty, Value};
 
 /// The most turns of an inner loop, by how many loops lie inside each other, and of all of them together.
-const FEW: [(i64, i64); 3] = [(128, 128), (16, 256), (8, 512)];
+const FEW: [(i64, i64); 3] = [(8, 8), (4, 16), (3, 27)];
 /// Loops inside of one.
 const MAX_INNER: usize = 4;
 /// Instructions of a nest that is small enough to stand twice, and of all such nests of a function together.
@@ -42,7 +45,10 @@ pub fn quieten(func: &mut Func) -> Vec<(Block, Option<i64>)> {
     for p in &plans {
         let Some(copied) = p.apply(func) else { continue };
         headers.push((copied.blocks[&p.header], Some(p.few.1)));
-        headers.extend(p.inner.iter().map(|i| (copied.blocks[&i.header], None)));
+        for header in p.inner.iter().map(|i| copied.blocks[&i.header]) {
+            func.blocks[header.index()].short = true;
+            headers.push((header, None));
+        }
         copies.push(copied);
     }
     merge_definitions(func, &copies);
@@ -60,9 +66,11 @@ fn plans(func: &Func) -> Vec<Plan> {
     let doms = Dominators::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &doms);
     let defs = Defs::new(func);
+    let strided = strided_loops(func, &cfg, &loops);
+    let is_strided = |index: usize, l: &Loop| walks_unknown_rows(func, &defs, l) || strided.iter().any(|header| loops.contains(index, *header));
     let (mut left, mut plans) = (MAX_TOTAL, vec![]);
     for (index, l) in loops.all.iter().enumerate() {
-        if l.innermost || func.blocks[l.header.index()].cold || l.header == func.entry() { continue; }
+        if l.innermost || !is_strided(index, l) || func.blocks[l.header.index()].cold || l.header == func.entry() { continue; }
         let size: usize = l.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
         if size > MAX_NEST.min(left) || calls(func, &l.blocks) { continue; }
         if !l.latches.iter().any(|latch| poll_of(func, &defs, *latch, l.header).is_some()) { continue; }
@@ -85,6 +93,15 @@ fn plans(func: &Func) -> Vec<Plan> {
         plans.push(Plan { front, header: l.header, blocks, inner, few: *few });
     }
     plans
+}
+
+/// Whether the counter of a loop goes over rows whose distance was read from an array's header, rather than computed of its shape.
+fn walks_unknown_rows(func: &Func, defs: &Defs, l: &Loop) -> bool {
+    let params = &func.blocks[l.header.index()].params;
+    let is_read = |v: Value| matches!(defs.data(func, v), Some(InstData::Load { .. }));
+    l.blocks.iter().flat_map(|b| &func.blocks[b.index()].insts).any(|i| {
+        matches!(&func.insts[i.index()].data, InstData::Op { op: Op::Imul, args, .. } if params.contains(&args[0]) && is_read(args[1]) || params.contains(&args[1]) && is_read(args[0]))
+    })
 }
 
 /// The block that jumps to a header from outside.

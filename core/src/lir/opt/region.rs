@@ -23,7 +23,7 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
     let blocks = all;
     for &b in &blocks {
         let new = func.make_block();
-        func.blocks[new.index()].cold = func.blocks[b.index()].cold;
+        (func.blocks[new.index()].cold, func.blocks[new.index()].short) = (func.blocks[b.index()].cold, func.blocks[b.index()].short);
         copied.blocks.insert(b, new);
         for p in func.blocks[b.index()].params.clone() {
             let ty = func.value_type(p);
