@@ -5,9 +5,10 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
-pytest.importorskip("tierup")
+tierup = pytest.importorskip("tierup")
 from test_parallel import HEAD, run  # noqa: E402
 
 
@@ -396,3 +397,17 @@ def test_ctrl_c_exceptions_threads_and_forks_in_array_code():
             assert time.monotonic() - begin < 20
         assert power(base, np.abs(exponents)) > 0
     """, threads=4)
+
+
+def test_columns_are_divided_by_the_line_and_few_of_them_not_at_all():
+    @tierup.njit(parallel=True)
+    def f(x):
+        return x.sum(axis=0), x.max(axis=0), x.mean(axis=0), x.std(axis=0), x.prod(axis=0), x.sum(axis=1)
+
+    random = np.random.default_rng(3)
+    for shape in ((20000, 10), (3000, 127), (3000, 128), (3000, 129), (20, 30, 200), (100000, 1)):
+        x = random.standard_normal(shape)
+        for a in (x, np.asfortranarray(x), x[::-1], x[..., ::2]):
+            for got, want in zip(f(a), f.py_func(a)):
+                assert np.allclose(got, want, rtol=1e-12, equal_nan=True), (shape, a.strides)
+            assert np.array_equal(f(a)[0], a.sum(axis=0)) and np.array_equal(f(a)[1], a.max(axis=0)), (shape, a.strides)
