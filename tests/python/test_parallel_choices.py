@@ -89,9 +89,13 @@ def same(start, body, result, seeds=12):
     ("m, j = 7, -1", "if k[i] OP m: m, j = k[i], i", "m, j"),
 ])
 def test_comparisons(start, body, result, op):
+    body = body.replace("OP", op)
     if "w[k[i]]" in body and "=" in op:
-        pytest.skip("a race: the last of equal ones")
-    same(start, body.replace("OP", op), result)
+        # The last of equal ones, which pieces do not keep: whoever writes it is warned.
+        with pytest.warns(Warning, match=r"\[parallel-race\]"):
+            tierup.njit(made(start, body, result, tierup.prange), parallel=True)(*inputs(1))
+        return
+    same(start, body, result)
 
 
 @pytest.mark.parametrize("function", ["min", "max"])
