@@ -125,14 +125,11 @@ impl Pass<'_, '_> {
         }
         for (v, t) in types { self.func.types[v.index()] = *t; }
         let node = self.func.inst(root).clone();
-        let ty = shape_of(self.func);
-        let shape = self.add(b, root, Op::Apply(crate::ops::array::shape_of()), vec![chain.mask], ty, &node);
-        let target = self.add(b, root, Op::Apply(&PART), vec![node.args[0], shape], self.func.types[node.args[0].index()], &node);
         let (value, mask) = (self.func.types[node.args[2].index()], self.func.types[chain.mask.index()]);
         let (Some(value), Some(mask)) = (value.as_array(), mask.as_array()) else { return };
         let layout = if value.layout == Layout::F && mask.layout == Layout::F && mask.ndim > 1 { Layout::F } else { Layout::C };
         let chosen = self.add(b, root, Op::Apply(&CHOSEN), vec![chain.mask, node.args[2]], Type::array(value.dtype, value.ndim(), layout), &node);
-        self.func.insts[root.index()] = InstNode { op: Op::Apply(&PUT), args: vec![target, chosen], ..node };
+        self.func.insts[root.index()] = InstNode { op: Op::Apply(&PUT), args: vec![node.args[0], chosen], ..node };
     }
 
     /// A new instruction in front of another.

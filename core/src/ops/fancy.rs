@@ -44,14 +44,11 @@ pub static PUT: OpDef = OpDef::new(&["operator.setitem"], "a, chosen", Body::Lir
 fn emit_put(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     super::index::check_writable(cx, &a, "assignment destination is read-only");
-    write_apart(cx, &a, &e.lazy.arrays, true, &mut |cx, to, read| elementwise(cx, to, read, e.lazy.cost(), &mut |cx, p, at| {
-        let both = e.lazy.element(cx, at)?;
-        cx.if_then(both[0], |cx| {
-            let x = cast::cast(cx, &both[1..], e.dtype, to.ty.dtype)?;
-            store_element(cx, p, to.ty.dtype, &x);
-            Ok(())
-        })
-    }))?;
+    set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| {
+        let mut both = e.lazy.element(cx, at)?;
+        let chosen = both.remove(0);
+        Ok((chosen, both, e.dtype))
+    })?;
     Ok(vec![])
 }
 
@@ -341,15 +338,20 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     Ok(out.pack())
 }
 
-/// `a[mask] = x` of a number, with a mask for every element: one pass, of which the mask's elements are what `chosen` says of those of `read`.
-fn set_chosen(
-    cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], read: &[ArrayVal], cost: i64, x: &[Value], chosen: &dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<Value>,
-) -> Result<()> {
+/// Whether an element is chosen, what is written there and its type, from the addresses of elements that are read.
+type Choice<'a> = dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<(Value, Val, Type)> + 'a;
+
+/// `a[mask] = x` with a mask of a given shape for every element: one pass over `a` and what is read.
+fn set_chosen(cx: &mut LowerCx<'_>, a: &ArrayVal, shape: &[Value], read: &[ArrayVal], cost: i64, choice: &Choice<'_>) -> Result<()> {
     check_mask(cx, a, shape, 0);
     let run = |cx: &mut LowerCx<'_>| write_apart(cx, a, read, true, &mut |cx, to, read| elementwise(cx, to, read, cost, &mut |cx, p, at| {
-        let m = chosen(cx, at)?;
+        let (chosen, x, ty) = choice(cx, at)?;
         // What is not chosen is not written, for another thread may write it.
-        cx.if_then(m, |cx| { store_element(cx, p, to.ty.dtype, x); Ok(()) })
+        cx.if_then(chosen, |cx| {
+            let x = cast::cast(cx, &x, ty, to.ty.dtype)?;
+            store_element(cx, p, to.ty.dtype, &x);
+            Ok(())
+        })
     }));
     // The mask's shape is the array's, or one without elements.
     let mut all = None;
@@ -367,7 +369,7 @@ fn emit_set_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Result<V
     if *e.dtype == Kind::Bool && e.shape.len() == a.shape.len() && c.types[2].is_number() {
         super::index::check_writable(cx, &a, "assignment destination is read-only");
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
-        set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &x, &|cx, at| Ok(e.element(cx, at)?[0]))?;
+        set_chosen(cx, &a, &e.shape, &e.lazy.arrays, e.lazy.cost(), &|cx, at| Ok((e.element(cx, at)?[0], x.clone(), a.ty.dtype)))?;
         return Ok(vec![]);
     }
     let made = e.array(cx)?;
@@ -494,7 +496,7 @@ fn emit_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         let x = cast::element(cx, &c.args[2], c.types[2], a.ty.dtype)?;
         if p.gap == 0 {
             let read = [mask];
-            set_chosen(cx, &a, &read[0].shape, &read, 1, &x, &|cx, at| Ok(cx.b.load(Ty::I8, at[0], 0, Alias::Array)))?;
+            set_chosen(cx, &a, &read[0].shape, &read, 1, &|cx, at| Ok((cx.b.load(Ty::I8, at[0], 0, Alias::Array), x.clone(), a.ty.dtype)))?;
             return Ok(vec![]);
         }
         set_masked(cx, &a, &mask, &x)?;
