@@ -97,6 +97,8 @@ class Program:
         if op == "if":
             value = self.pick("True", "False")
             return lambda e: [f"if {self.condition(e)}:", f"    {s} = {value}"]
+        if self.chance(0.2):
+            return lambda e: [f"{s} = {s} {op} ({self.condition(e)} and 12 // int(b[i]) > 2)"]
         if self.chance(0.5):
             return lambda e: [f"{s} = {s} {op} bool({self.condition(e)})"]
         return lambda e: [f"{s} = bool({self.condition(e)}) {op} {s}"]
@@ -114,12 +116,12 @@ class Program:
     def share_best(self, env):
         """Once in the body: the value, and what belongs to it."""
         compare, start = self.pick(("<", "1e6"), (">", "-1e6"), ("<=", "1e6"), (">=", "-1e6"))
-        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "none not", "index", "continue", "swapped", "else", "max tuple", "tuple max", "not tuple", "not index")
+        form = self.pick("pair", "pair", "three", "tuple", "none", "none tuple", "none not", "index", "continue", "swapped", "else", "max tuple", "tuple max", "not tuple", "not index", "inner", "inner none")
         more = ""
         if form in ("pair", "three", "continue", "swapped", "else"):
             best, at = self.variable(start, "best"), self.variable("-1", "at")
             also = self.variable("0.0", "also") if form == "three" else None
-            more = [f"    {at} = i"] + ([f"    {also} = m[i, 2]"] if also else [])
+            more = [f"    {at} = {self.pick('i', 'i', 'i', '12 // int(b[i])', 'int(a[b[i] * 2])')}"] + ([f"    {also} = m[i, 2]"] if also else [])
         done = []
 
         def write(e):
@@ -149,6 +151,12 @@ class Program:
                 which = "min" if "<" in compare else "max"
                 best_ = self.variable(f"({start}, 0.5)", "best")
                 return [f"{best_} = {which}({self.pick(f'({v}, m[i, 2]), {best_}', f'{best_}, ({v}, m[i, 2])')})"]
+            if form in ("inner", "inner none"):
+                best_, at_ = self.variable("None" if "none" in form else start, "best"), self.variable("-1", "at")
+                none = f"{best_} is None or " if "none" in form else ""
+                test = self.pick(f"m[i, z] {compare} {best_}", f"not m[i, z] {opposite} {best_}")
+                skip = self.pick([], [], [f"    if {self.condition({})}:", "        continue"], ["    if z == b[i]:", "        break"])
+                return [f"for z in range({self.pick('3', 'b[i] % 3')}):", *skip, f"    if {none}{test}:", f"        {best_}, {at_} = m[i, z], i * 3 + z"]
             if form == "not tuple":
                 best_ = self.variable(f"({start}, -1)", "best")
                 return [f"if not {v} {opposite} {best_}[0]:", f"    {best_} = ({v}, i)"]
@@ -210,7 +218,7 @@ class Program:
     def share_best_bins(self, env):
         compare = self.pick("<", ">", "<", ">", "<=", ">=")
         h = self.variable("np.full(8, 0.5)", "h")
-        w = self.variable("np.full(8, -1)", "w") if compare in "<>" and self.chance(0.5) else None
+        w = self.variable("np.full(8, -1)", "w") if self.chance(0.5) else None
         done = []
 
         def write(e):
@@ -218,7 +226,7 @@ class Program:
                 return ["pass"]
             done.append(1)
             k, v = self.index(), self.number({})
-            return [f"if {v} {compare} {h}[{k}]:", f"    {h}[{k}] = {v}", *([f"    {w}[{k}] = i"] if w else [])]
+            return [f"if {v} {compare} {h}[{k}]:", f"    {h}[{k}] = {v}", *([f"    {w}[{k}] = {self.pick('i', 'i', '12 // int(b[i])')}"] if w else [])]
         return write
 
     def share_out(self, env):

@@ -516,6 +516,51 @@ def run(function, args):
     return [function(*own), *own]
 
 
+@case("race", matrix, vector)
+def best_that_ends_an_inner_loop(a, h):
+    for i in prange(8):
+        for j in range(8):
+            if a[i, j] > h[0]:
+                h[0] = a[i, j]  # here
+                break
+
+
+@case("race", matrix, vector)
+def best_whose_array_is_read_elsewhere(a, h):
+    for i in prange(8):
+        if a[i, 0] > h[3]:
+            h[3] = a[i, 0]  # here
+        a[i, 1] = h[3]
+
+
+@case("doubtful", matrix, vector)
+def best_that_ends_an_inner_loop_in_some_iterations(a, h):
+    for i in prange(8):
+        if a[i, 0] > 5:
+            for j in range(8):
+                if a[i, j] > h[0]:
+                    h[0] = a[i, j]  # here
+                    break
+
+
+@case("doubtful", matrix, vector, lambda: np.arange(8) % 3)
+def best_of_an_unknown_element_that_ends_an_inner_loop(a, h, k):
+    for i in prange(8):
+        for j in range(8):
+            if a[i, j] > h[k[i]]:
+                h[k[i]] = a[i, j]  # here
+                break
+
+
+@case("fine", matrix, vector)
+def best_of_each_iteration_that_ends_an_inner_loop(a, h):
+    for i in prange(8):
+        for j in range(8):
+            if a[i, j] > h[i]:
+                h[i] = a[i, j]
+                break
+
+
 @pytest.mark.parametrize("want, args, function", CASES, ids=[c[2].__name__ for c in CASES])
 def test_elements_that_iterations_share(want, args, function):
     compiled = tierup.njit(parallel=True)(function)

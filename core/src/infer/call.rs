@@ -437,6 +437,7 @@ impl Solver<'_, '_> {
         let (id, captures, range) = (f.func, f.captures.clone(), self.ty(args[1]));
         let Kind::Range(_) = *range else { return Err(Diagnostic::internal(format!("a region over {range}"))) };
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
+        if registry::get(id).is_some_and(|f| f.decides) { sources.push(Source::Const(Const::Bool(false))); }
         sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
         let function = Source::Value(args[0]);
         sources.extend((0..captures.len()).map(|k| function.part(k as u32)));

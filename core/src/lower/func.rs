@@ -1,5 +1,7 @@
 //! Lowers one typed function: blocks, values and edges one by one, operations through their own emitters.
 
+use super::again::Again;
+use super::arrays::ArrayVal;
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
 use super::guard::Guard;
 use super::lazy::Elements;
@@ -429,10 +431,40 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let (range, ty, mut bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
         let given = t.ret.members().unwrap_or_default();
         if self.session.at(id).func.in_order.iter().any(|(k, tuples)| given.get(*k as usize).is_some_and(|t| crate::ops::parallel::keeps_order(*t, *tuples))) { bound = self.cx.b.i64(i64::MAX); }
+        let twice = self.again(id, node, &mut all, &mut bound)?;
         let alone = self.session.at(id).func.careful && !super::pure::is_pure(self.session, id);
-        if self.session.at(id).func.careful { self.cx.pieces.note_comprehension(self.func, node, alone); }
-        let how = if alone { Together::Alone } else if draws(self.session, id) { Together::Drawing } else { Together::Plain };
+        if self.session.at(id).func.careful { self.cx.pieces.note_region(self.func, node, "comprehension", alone.then_some("its iterations do more than compute, and run in order")); }
+        let how = if twice { Together::Twice } else if alone { Together::Alone } else if draws(self.session, id) { Together::Drawing } else { Together::Plain };
         crate::ops::parallel::emit_region(&mut self.cx, &super::wrapper::wrapper_name(&t.name), (&all, &t.params), (&range, ty, bound), how, t.ret)
+    }
+
+    /// Where what pieces find decides what may raise: makes it one piece that knows so, if it must be one; whether it is to run again after an exception.
+    fn again(&mut self, id: InstanceId, node: &InstNode, all: &mut [lir::Value], bound: &mut lir::Value) -> Result<bool> {
+        let how = super::again::again(self.session, id);
+        let written = match &how { Again::Never => return Ok(false), Again::Once { written } => written.as_slice(), Again::Ordered => &[] };
+        if let Again::Ordered = how {
+            let why = "one thread runs all iterations in order: what depends on what was found before may raise, and doing the loop twice would change what it leaves";
+            self.cx.pieces.note_region(self.func, node, "prange", Some(why));
+        }
+        let mut ordered = self.cx.b.bool(matches!(how, Again::Ordered));
+        let array = |s: &mut Self, v: Value| -> Result<Option<ArrayVal>> {
+            let (val, ty) = (s.val(v)?, s.ty(v));
+            if ty.as_array().is_none() { return Ok(None); }
+            ArrayVal::new(&mut s.cx, &val, ty).map(Some)
+        };
+        for k in written {
+            let Some(to) = array(self, node.args[*k])? else { continue };
+            for (j, v) in node.args.iter().enumerate() {
+                if written.contains(&j) { continue; }
+                let Some(from) = array(self, *v)? else { continue };
+                let meet = crate::ops::index::extents_meet(&mut self.cx, &to, &from);
+                ordered = self.cx.or(ordered, meet);
+            }
+        }
+        let one = self.cx.b.i64(i64::MAX);
+        *bound = self.cx.b.select(ordered, one, *bound);
+        if let Some(slot) = all.get_mut(2) { *slot = ordered; }
+        Ok(matches!(how, Again::Once { .. }))
     }
 
     fn suspend(&mut self, node: &InstNode) -> Result<()> {

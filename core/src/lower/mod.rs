@@ -3,6 +3,7 @@
 //! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`same`] tells which values are the same before there are passes.
 
+pub mod again;
 pub mod arrays;
 pub mod blocks;
 pub mod cast;

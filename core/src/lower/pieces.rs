@@ -131,10 +131,10 @@ impl Pieces {
         if self.wanted { crate::ops::kernel::IN_PIECES } else { 0 }
     }
 
-    /// Notes what became of a comprehension.
-    pub fn note_comprehension(&mut self, func: &ssa::Func, node: &ssa::InstNode, alone: bool) {
-        let (span, serial) = (func.span(user_place(func, node.loc).0), alone.then_some("its iterations do more than compute, and run in order"));
-        self.notes.push(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![("comprehension".into(), vec![])], serial, with: None, only: None });
+    /// Notes what became of a loop or a comprehension.
+    pub fn note_region(&mut self, func: &ssa::Func, node: &ssa::InstNode, what: &str, serial: Option<&'static str>) {
+        let span = func.span(user_place(func, node.loc).0);
+        self.notes.push(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(what.into(), vec![])], serial, with: None, only: None });
     }
 
     /// Notes what became of the operation that has just been lowered, if it is one that somebody would ask about.

@@ -8,27 +8,35 @@ use crate::types::promote::runs_generator;
 use crate::types::{Kind, Type};
 use std::collections::{HashMap, HashSet};
 
-pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool {
+/// Where the values of a function come from.
+pub type Defs<'a> = HashMap<Value, &'a InstNode>;
+
+pub fn definitions(f: &Func) -> Defs<'_> { f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| { let n = f.inst(*i); Some((n.result?, n)) }).collect() }
+
+pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool { does_nothing_but(session, id, &|_| false) }
+
+/// Whether a function is pure but for what it does itself that is `allowed`.
+pub fn does_nothing_but(session: &Session<'_>, id: InstanceId, allowed: &dyn Fn(&InstNode) -> bool) -> bool {
     if draws(session, id) { return false; }
     let (mut seen, mut todo) = (HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {
         let inst = session.at(at);
         let Some(typed) = inst.typed.as_ref().filter(|_| !inst.func.is_generator) else { return false };
         let f = &typed.func;
-        let defs: HashMap<Value, &InstNode> = f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| { let n = f.inst(*i); Some((n.result?, n)) }).collect();
-        if !f.blocks.iter().flat_map(|b| &b.insts).all(|i| computes(f, &defs, f.inst(*i))) { return false; }
+        let defs = definitions(f);
+        if !f.blocks.iter().flat_map(|b| &b.insts).all(|i| at == id && allowed(f.inst(*i)) || computes(f, &defs, f.inst(*i))) { return false; }
         todo.extend(super::callees(f).into_iter().filter(|c| seen.insert(*c)));
     }
     true
 }
 
-fn computes(f: &Func, defs: &HashMap<Value, &InstNode>, node: &InstNode) -> bool {
+fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
             if node.args.iter().any(|a| runs_generator(f.types[a.index()])) { return false; }
             let into = matches!(op.body, crate::ops::Body::Ufunc(..)) && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..].iter().any(|a| f.types[a.index()].as_array().is_some());
-            // Looking for Ctrl-C is nobody's business.
-            !into && (op.effect != Effect::Writes || op.name() == "interrupt.poll" || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
+            // Looking for Ctrl-C is nobody's business, and marks do nothing.
+            !into && (op.effect != Effect::Writes || matches!(op.name(), "interrupt.poll" | "parallel.more" | "parallel.fewer") || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::Cast | Op::CheckBound { .. } | Op::CallInstance(_) | Op::PushHandled
         | Op::PopHandled | Op::Retain | Op::Release | Op::Broadcast => true,
@@ -37,7 +45,7 @@ fn computes(f: &Func, defs: &HashMap<Value, &InstNode>, node: &InstNode) -> bool
 }
 
 /// Whether a value is, or is a view of, an array or a list that this function has made.
-fn is_made_here(f: &Func, defs: &HashMap<Value, &InstNode>, mut v: Value) -> bool {
+pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
     for _ in 0..64 {
         let Some(node) = defs.get(&v) else { return false };
         match &node.op {

@@ -345,7 +345,7 @@ pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
 }
 
 /// Whether the address ranges of two arrays meet.
-fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
+pub fn extents_meet(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
     let (a_low, a_high) = bounds(cx, a);
     let (b_low, b_high) = bounds(cx, b);
     let x = cx.b.bin(Op::IcmpUlt, a_low, b_high);

@@ -19,7 +19,7 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
     /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers (1), each piece has streams of its own; where
-    /// it is 2 this thread runs all pieces in order.
+    /// it is 2 this thread runs all pieces in order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there already.
     /// Each piece has `own` elements to itself, which limits how many there are.
     /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
@@ -57,12 +57,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.one_bins"], "h", Body::Py("bins.one_list")).only_if(is_list).raises().reads().doc("The same for a list."),
     OpDef::new(&["parallel.own_bins"], "h", Body::Py("bins.own_list")).only_if(is_list).raises().reads().doc("The same for a list."),
     OpDef::new(&["parallel.nan_bins"], "h", Body::Py("bins.nan_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take a NaN and forget it."),
-    OpDef::new(&["parallel.low_bins"], "h", Body::Py("bins.low_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not less."),
-    OpDef::new(&["parallel.high_bins"], "h", Body::Py("bins.high_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not greater."),
-    OpDef::new(&["parallel.nan_bins", "parallel.low_bins", "parallel.high_bins"], "h", Body::Py("bins.own")).only_if(|a| !is_list(a) && !holds_floats(a)).raises().reads().doc("The same where equal values are the same value."),
+    OpDef::new(&["parallel.low_bins"], "h, again=False", Body::Py("bins.low_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not less."),
+    OpDef::new(&["parallel.high_bins"], "h, again=False", Body::Py("bins.high_of")).only_if(holds_floats).raises().reads().doc("What each piece has of elements that take all that is not greater."),
+    OpDef::new(&["parallel.nan_bins", "parallel.low_bins", "parallel.high_bins"], "h, again=False", Body::Py("bins.own")).only_if(|a| !is_list(a) && !holds_floats(a)).raises().reads().doc("The same where equal values are the same value."),
     OpDef::new(&["parallel.nan_bins"], "h", Body::Py("bins.nan_list")).only_if(is_list).raises().reads().doc("The same for a list."),
-    OpDef::new(&["parallel.low_bins"], "h", Body::Py("bins.low_list")).only_if(is_list).raises().reads().doc("The same for a list."),
-    OpDef::new(&["parallel.high_bins"], "h", Body::Py("bins.high_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.low_bins"], "h, again=False", Body::Py("bins.low_list")).only_if(is_list).raises().reads().doc("The same for a list."),
+    OpDef::new(&["parallel.high_bins"], "h, again=False", Body::Py("bins.high_list")).only_if(is_list).raises().reads().doc("The same for a list."),
     OpDef::new(&["numpy._if_float"], "x, other", Body::Py("bins.second")).only_if(|a| a[0].ty.is_float()).doc("What stands for no value yet: for floats another one."),
     OpDef::new(&["numpy._if_float"], "x, other", Body::Py("bins.first")).only_if(|a| !a[0].ty.is_float()).doc("The same where equal values are the same value."),
     OpDef::new(&["parallel.no_resets"], "h", Body::Py("bins.no_resets")).raises().reads().doc("Which elements have forgotten what came before: none."),
@@ -86,13 +86,18 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.greater_bins"], "h, part", Body::Py("bins.greater")).raises().writes().doc("Takes what a piece has into the whole."),
     OpDef::new(&["parallel.with_lesser_bins"], "w, mine, h, part", Body::Py("bins.with_lesser")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
     OpDef::new(&["parallel.with_greater_bins"], "w, mine, h, part", Body::Py("bins.with_greater")).raises().writes().doc("The same for what belongs to elements of `h`, before those are taken."),
+    OpDef::new(&["parallel.with_least_bins"], "w, mine, h, part, changed", Body::Py("bins.with_least")).raises().writes().doc("The same where of equal elements of `h` the last counts: which a piece has taken."),
+    OpDef::new(&["parallel.with_greatest_bins"], "w, mine, h, part, changed", Body::Py("bins.with_greatest")).raises().writes().doc("The same where of equal elements of `h` the last counts: which a piece has taken."),
     OpDef::new(&["parallel.size"], "h", Body::Lir(size_rule, emit_size)).reads().doc("How many elements an array or a list has."),
     OpDef::new(&["parallel.sequence"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |cx, c| { cx.retain(&c.args[0], c.types[0]); Ok(c.args[0].clone()) })).only_if(is_sequence).raises().reads().doc("What a comprehension goes through, with elements in places."),
     OpDef::new(&["parallel.sequence"], "x", Body::Py("bins.as_list")).only_if(|a| !is_sequence(a)).raises().reads().doc("The same for what gives its elements once."),
     OpDef::new(&["parallel.indices"], "x", Body::Py("bins.indices")).raises().reads().doc("The places of a sequence."),
+    OpDef::new(&["parallel.more"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in more iterations than in a plain loop."),
+    OpDef::new(&["parallel.fewer"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in fewer iterations than in a plain loop."),
     OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),
 ];
 
+fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::none())) }
 fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::int())) }
 fn setting_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if !args[0].ty.is_index() { return Err(no_match("a setting of parallel loops", args)); }
@@ -207,9 +212,9 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
-/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other.
+/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other; or at the same time, and after an exception again as one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Together { Plain = 0, Drawing = 1, Alone = 2 }
+pub enum Together { Plain = 0, Drawing = 1, Alone = 2, Twice = 3 }
 
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
 pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), how: Together, ret: Type) -> Result<Val> {

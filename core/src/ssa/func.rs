@@ -186,6 +186,8 @@ pub struct Func {
     pub careful: bool,
     /// The body of a parallel loop that is one piece where a member of what it gives may be NaN; or where that is a tuple and a member behind its first one may be, if that is said.
     pub in_order: Vec<(u32, bool)>,
+    /// The body of a parallel loop in which what was found before decides what runs; its third argument says that this is one piece that begins with what the plain loop has there.
+    pub decides: bool,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,

@@ -18,7 +18,7 @@ def own_list(h):
     return h.copy()
 
 
-def own(h):
+def own(h, again):
     return h.copy()
 
 
@@ -28,15 +28,17 @@ def nan_of(h):
     return part
 
 
-def low_of(h):
+def low_of(h, again):
     part = h.copy()
-    part[...] = -np.inf
+    if not again:
+        part[...] = -np.inf
     return part
 
 
-def high_of(h):
+def high_of(h, again):
     part = h.copy()
-    part[...] = np.inf
+    if not again:
+        part[...] = np.inf
     return part
 
 
@@ -44,11 +46,15 @@ def nan_list(h):
     return [np._if_float(x, np.nan) for x in h]
 
 
-def low_list(h):
+def low_list(h, again):
+    if again:
+        return h.copy()
     return [np._if_float(x, -np.inf) for x in h]
 
 
-def high_list(h):
+def high_list(h, again):
+    if again:
+        return h.copy()
     return [np._if_float(x, np.inf) for x in h]
 
 
@@ -220,6 +226,30 @@ def with_greater(w, mine, h, part):
     else:
         for k in np.ndindex(h.shape):
             if part[k] > h[k]:
+                w[k] = mine[k]
+
+
+def with_least(w, mine, h, part, changed):
+    # What a piece has not taken is what it began with.
+    if isinstance(h, list) or isinstance(w, list):
+        for k in range(len(part)):
+            if changed[k] and part[k] <= h[k]:
+                w[k] = mine[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if changed[k] and part[k] <= h[k]:
+                w[k] = mine[k]
+
+
+def with_greatest(w, mine, h, part, changed):
+    # What a piece has not taken is what it began with.
+    if isinstance(h, list) or isinstance(w, list):
+        for k in range(len(part)):
+            if changed[k] and part[k] >= h[k]:
+                w[k] = mine[k]
+    else:
+        for k in np.ndindex(h.shape):
+            if changed[k] and part[k] >= h[k]:
                 w[k] = mine[k]
 
 

@@ -6,6 +6,7 @@
 //!
 //! Where indices cannot meet in different iterations (`h[i] += x`) the elements are added to where they are.
 
+use super::best::Gate;
 use super::races::Trial;
 use super::reduce::{Classifier, family};
 use crate::ssa::{Block, Inst, Op, Value};
@@ -24,11 +25,17 @@ pub struct Bins {
     pub follows: Option<Value>,
     /// A NaN is taken, and forgotten at the next value: `h[k] = max(x, h[k])`. Each piece says where it was.
     pub resets: bool,
+    /// Of equal ones the last counts, and others follow: `if x <= h[k]: h[k] = x; w[k] = i`. Each piece says where something was taken.
+    pub changes: bool,
     /// Sometimes the old one is the first argument, sometimes the new one.
     pub several: bool,
+    /// What leads to a new one, where it is the best that counts.
+    pub gates: Vec<Gate>,
 }
 
 impl Bins {
+    /// Whether each piece keeps a note for each element.
+    pub fn notes(&self) -> bool { self.resets || self.changes }
     pub fn describe(&self) -> &'static str {
         if self.follows.is_some() { "elements that belong to the least or greatest" } else if matches!(self.merge, "parallel.lesser_bins" | "parallel.greater_bins" | "parallel.least_bins" | "parallel.greatest_bins") || self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" }
     }
@@ -116,16 +123,22 @@ impl Classifier<'_> {
             Kind::Better("operator.le") => ("parallel.high_bins", "parallel.least_bins"),
             Kind::Better(_) => ("parallel.low_bins", "parallel.greatest_bins"),
         };
-        let mut all = vec![];
+        let (mut all, mut changes) = (vec![], false);
         if let Kind::Better(path) = kind {
             // What belongs to the best one comes first: it asks what was the best so far.
             let all_follow = followers.iter().all(|f| *f == followers[0]) && followers.len() == 1;
             let with = if all_follow { std::mem::take(&mut followers[0]) } else { vec![] };
             if branches.iter().any(|b| self.nothing_depends_on(*b, None, &|v| v == of || with.contains(&v)).is_err()) { return None; }
-            let merge = match path { "operator.lt" => "parallel.with_lesser_bins", "operator.gt" => "parallel.with_greater_bins", _ if with.is_empty() => "", _ => return None };
-            all.extend(with.into_iter().map(|w| Bins { of: w, start, merge, choose: None, follows: Some(of), resets: false, several: false }));
+            let merge = match path {
+                "operator.lt" => "parallel.with_lesser_bins",
+                "operator.gt" => "parallel.with_greater_bins",
+                "operator.le" => "parallel.with_least_bins",
+                _ => "parallel.with_greatest_bins",
+            };
+            changes = !with.is_empty() && matches!(path, "operator.le" | "operator.ge");
+            all.extend(with.into_iter().map(|w| Bins { of: w, start: "parallel.own_bins", merge, choose: None, follows: Some(of), resets: false, changes: false, several: false, gates: vec![] }));
         }
-        all.push(Bins { of, start, merge, choose, follows: None, resets: start == "parallel.nan_bins", several: orders == [true; 2] });
+        all.push(Bins { of, start, merge, choose, follows: None, resets: start == "parallel.nan_bins", changes, several: orders == [true; 2], gates: branches.iter().map(|b| (*b, 0)).collect() });
         Some(all)
     }
 }

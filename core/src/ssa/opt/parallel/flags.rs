@@ -104,7 +104,8 @@ impl Body<'_> {
 
     /// Whether something came before a version that matters: in this piece, or at all where there is one piece only.
     fn has_before(&mut self, at: Block, leader: usize, version: Value) -> Result<Value> {
-        let has = self.flag_of(leader, What::Changed, version)?;
+        let mut has = self.flag_of(leader, What::Changed, version)?;
+        if let Some(again) = self.again { has = self.push(at, Op::Table("operator.or_"), vec![has, again]); }
         let Some((_, tuples)) = self.shared.in_order().into_iter().find(|o| o.0 as usize == leader) else { return Ok(has) };
         let tuples = self.push(at, Op::Const(Const::Bool(tuples)), vec![]);
         let version = self.value(version)?;
@@ -130,7 +131,11 @@ impl Body<'_> {
         if !c.keeps_first() { return Ok(cond); }
         // A NaN came first, which is kept elsewhere.
         let old = self.value(old)?;
-        let nan = self.push(at, Op::Table("parallel.is_nan"), vec![old]);
+        let mut nan = self.push(at, Op::Table("parallel.is_nan"), vec![old]);
+        if let Some(again) = self.again {
+            let not = self.push(at, Op::Table("operator.xor"), vec![again, self.yes]);
+            nan = self.push(at, Op::Table("operator.and_"), vec![nan, not]);
+        }
         Ok(self.push(at, Op::Table("operator.or_"), vec![cond, nan]))
     }
 

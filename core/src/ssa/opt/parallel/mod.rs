@@ -15,6 +15,7 @@ mod alone;
 mod best;
 mod bins;
 mod comprehension;
+mod decided;
 mod find;
 mod flags;
 mod outline;
@@ -22,6 +23,8 @@ mod places;
 mod races;
 mod reduce;
 mod tuples;
+
+pub use decided::Decided;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};

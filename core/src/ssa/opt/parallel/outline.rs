@@ -55,10 +55,12 @@ pub struct Body<'a> {
     pub flags: Vec<Flag>,
     /// Flags of what the block that is being copied passes on, by flag, parameter and value.
     pub passed: HashMap<(usize, Value, Value), Value>,
-    /// Which elements of bins have forgotten what came before, for those that may.
+    /// Which elements of bins have forgotten what came before, or have changed, for those that say so.
     resets: Vec<Value>,
     /// The constant True, for flags.
     pub yes: Value,
+    /// Whether this piece begins with what the plain loop has there, in loops where that decides what may raise.
+    pub again: Option<Value>,
 }
 
 const ENTRY: Block = Block(0);
@@ -66,17 +68,18 @@ const ENTRY: Block = Block(0);
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
+        if !shared.decided.is_empty() { names.push("again".into()); }
         names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
         let mut func = Func {
             name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
             params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host,
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each would ask anew.
-            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, in_order: shared.in_order(), ..Func::default()
+            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, in_order: shared.in_order(), decides: !shared.decided.is_empty(), ..Func::default()
         };
         func.make_block();
         Body {
             outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![],
-            flags: shared.flags().into_iter().map(|(leader, what)| Flag { leader, what, of: HashMap::new() }).collect(), passed: HashMap::new(), resets: vec![], yes: Value(0),
+            flags: shared.flags().into_iter().map(|(leader, what)| Flag { leader, what, of: HashMap::new() }).collect(), passed: HashMap::new(), resets: vec![], yes: Value(0), again: None,
         }
     }
 
@@ -84,6 +87,7 @@ impl<'a> Body<'a> {
 
     fn write(&mut self) -> Result<()> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
+        self.again = self.func.decides.then(|| self.func.add_param(ENTRY));
         let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
         self.capture_all();
         let lists: Vec<Value> = self.shared.lists.clone().into_iter().map(|l| {
@@ -94,10 +98,11 @@ impl<'a> Body<'a> {
         let mut bins = vec![];
         for b in &self.shared.bins {
             let whole = self.capture(b.of);
-            let own = self.push(ENTRY, Op::Table(b.start), vec![whole]);
+            let knows = self.again.filter(|_| !b.gates.is_empty() && b.start != "parallel.own_bins");
+            let own = self.push(ENTRY, Op::Table(b.start), [whole].into_iter().chain(knows).collect());
             self.values.insert(b.of, own);
             bins.push(own);
-            if b.resets { let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]); self.resets.push(none); }
+            if b.notes() { let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]); self.resets.push(none); }
         }
         self.yes = self.push(ENTRY, Op::Const(Const::Bool(true)), vec![]);
         let no = self.push(ENTRY, Op::Const(Const::Bool(false)), vec![]);
@@ -196,9 +201,14 @@ impl<'a> Body<'a> {
         match to { Some(u) if self.is_inside(u.block) => self.edge(u, Edge::Raises).map(Some), Some(_) | None => Ok(None) }
     }
 
-    /// `h[k] = max(x, h[k])`: notes that a NaN was taken.
-    fn note_reset(&mut self, at: Block, store: &InstNode) -> Result<()> {
-        let Some(n) = self.shared.bins.iter().filter(|b| b.resets).position(|b| b.of == store.args[0]) else { return Ok(()) };
+    /// `h[k] = max(x, h[k])`: notes that a NaN was taken. `if x <= h[k]: h[k] = x`: notes that there was something.
+    fn note_store(&mut self, at: Block, store: &InstNode) -> Result<()> {
+        let Some((n, bins)) = self.shared.bins.iter().filter(|b| b.notes()).enumerate().find(|b| b.1.of == store.args[0]) else { return Ok(()) };
+        if bins.changes {
+            let (args, unwind) = (vec![self.resets[n], self.value(store.args[1])?, self.yes], self.handler(&store.unwind)?);
+            self.func.push(at, Op::Table("operator.setitem"), args, store.loc, unwind);
+            return Ok(());
+        }
         let Some(call) = self.defs.inst(store.args[2]).map(|i| self.outer.inst(i)) else { return Ok(()) };
         let args = vec![self.resets[n], self.value(store.args[1])?, self.value(call.args[1])?];
         let unwind = self.handler(&store.unwind)?;
@@ -209,12 +219,13 @@ impl<'a> Body<'a> {
     fn copy_block(&mut self, b: Block) -> Result<()> {
         let new = self.blocks[&b];
         let data = self.outer.block(b);
+        if let Some(d) = self.shared.decided.get(&b) { self.func.push(new, Op::Table(d.mark()), vec![], data.term_loc, None); }
         for i in &data.insts {
             let node = self.outer.inst(*i);
             if node.op == Op::Table("operator.setitem") && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
                 let args = self.all(&[node.args[0], node.args[2]])?;
                 self.func.push(new, Op::Table("parallel.check_bins"), args, node.loc, None);
-                self.note_reset(new, node)?;
+                self.note_store(new, node)?;
             }
             let unwind = self.handler(&node.unwind)?;
             if self.choose(new, *i, unwind)? { continue; }
@@ -372,14 +383,18 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
         w.push(Op::Table("list.extend"), vec![*list, of]);
     }
     let first_bins = first_list + shared.lists.len();
-    let piece = part;
     let own: Vec<Value> = (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
-    let mut resets = first_bins + shared.bins.len();
+    let noting: Vec<Value> = shared.bins.iter().filter(|b| b.notes()).map(|b| b.of).collect();
+    let notes: Vec<Value> = (0..noting.len()).map(|k| w.push(Op::Member((first_bins + shared.bins.len() + k) as u32), vec![part])).collect();
+    let note_of = |of: Value| noting.iter().position(|n| *n == of).map(|k| notes[k]);
     for (b, part) in shared.bins.iter().zip(&own) {
         let mut args = vec![b.of, *part];
-        if b.resets { args.push(w.push(Op::Member(resets as u32), vec![piece])); resets += 1; }
+        if b.resets { args.extend(note_of(b.of)); }
         args.extend(b.choose.map(|c| w.again(c)));
-        if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) { args.extend([shared.bins[k].of, own[k]]); }
+        if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) {
+            args.extend([shared.bins[k].of, own[k]]);
+            if shared.bins[k].changes { args.extend(note_of(shared.bins[k].of)); }
+        }
         w.push(Op::Table(b.merge), args);
     }
     w.end(Term::Jump(BlockCall { block: head, args: [state].into_iter().chain(merged).collect() }));

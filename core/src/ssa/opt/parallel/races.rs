@@ -37,6 +37,8 @@ struct Access {
     updates: bool,
     /// Happens in every iteration.
     certain: bool,
+    /// A store that happens where what is written is found to be better than what is there, which every iteration asks.
+    compared: bool,
     loc: Loc,
 }
 
@@ -260,7 +262,11 @@ fn alone(c: &Classifier<'_>, trial: &mut Trial<'_>, a: &Access, new: Value, doub
         let ix = trial.places.ix(new, 0);
         // All write the same, so who comes last does not matter.
         let equal = !a.updates && matches!(trial.places.class(&ix), Class::Same | Class::Sweep);
-        if !a.certain || equal || trial.count.is_none() && s.abs_diff(t) > NEXT { doubt(a.loc, several); return Ok(()); }
+        if !(a.certain || a.compared) || equal || trial.count.is_none() && s.abs_diff(t) > NEXT { doubt(a.loc, several); return Ok(()); }
+        if a.compared {
+            return Err(race(c.func, a.loc, "several iterations of this prange loop compare what is in the same element with what they write there, at the same time")
+                .help("elements may be compared and replaced (if x > h[k]: h[k] = x) where nothing else depends on that, neither a break nor another variable, and nothing else is done with the array"));
+        }
         let message = match a.class {
             Class::Same => "every iteration of this prange loop writes to the same element, at the same time".into(),
             Class::Sweep => "every iteration of this prange loop writes to the same elements, at the same time".into(),
@@ -298,7 +304,8 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
             let new = store.then(|| node.args[2]);
             let old = |v: &Value| c.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == node.args[0] && c.is_equal(g.args[1], node.args[1], 0));
             let updates = new.is_some_and(|v| c.inst_of(v).is_some_and(|n| n.args.iter().any(old)));
-            out.push(Access { of, parts, class, new, updates, certain, loc: node.loc });
+            let compared = store && !certain && c.better_element(b, node).is_some_and(|(_, read, _)| c.block_of(read).is_some_and(|b| c.is_sure(b, true)));
+            out.push(Access { of, parts, class, new, updates, certain, compared, loc: node.loc });
         }
     }
     let stored: Vec<Value> = out.iter().filter(|a| a.new.is_some()).map(|a| a.of).collect();

@@ -5,6 +5,7 @@
 
 use super::best::{Choice, Compared, Gate, Step};
 use super::bins::Bins;
+use super::decided::Decided;
 use super::find::Found;
 use super::race;
 use super::races::{self, Doubt};
@@ -57,6 +58,8 @@ pub struct Shared {
     pub bins: Vec<Bins>,
     /// Stores that may go to one element in several iterations.
     pub doubts: Vec<Doubt>,
+    /// Blocks that run where something is found, or where nothing is, and may raise.
+    pub decided: HashMap<Block, Decided>,
 }
 
 impl Carried {
@@ -137,7 +140,7 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let mut c = Classifier { func, found, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
     c.collect();
     let bins = c.bins();
-    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: races::check(&c, &bins)?, bins };
+    let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: races::check(&c, &bins)?, bins, decided: HashMap::new() };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
@@ -147,6 +150,8 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
         reads.push(r);
     }
     c.pair_up(&mut shared.carried, &reads)?;
+    let groups: Vec<Vec<Gate>> = reads.into_iter().map(|r| r.gates).chain(shared.bins.iter().map(|b| b.gates.clone())).filter(|g| !g.is_empty()).collect();
+    shared.decided = c.decided(&groups);
     Ok(shared)
 }
 
@@ -425,14 +430,16 @@ impl Classifier<'_> {
     pub fn passed_to(&self, param: Value) -> Vec<Value> { self.incoming.get(&param).into_iter().flatten().map(|i| i.value).collect() }
 
     /// Whether a block runs in every iteration: all ways back go through it, or it is in an inner `for` loop of which that is true and all turns go through it.
-    pub fn is_certain(&self, mut b: Block) -> bool {
+    pub fn is_certain(&self, b: Block) -> bool { self.is_sure(b, false) }
+    /// The same; `once`: for inner loops it is enough that the first turn goes through it, whatever leaves the loop behind it.
+    pub fn is_sure(&self, mut b: Block, once: bool) -> bool {
         let back: Vec<Block> = self.cfg.preds(self.found.header).iter().copied().filter(|b| self.found.blocks.contains(b)).collect();
         let mut inner: Vec<&Loop> = self.loops.iter().filter(|l| self.found.blocks.contains(&l.header) && l.blocks.contains(&b)).collect();
         inner.sort_by_key(|l| std::cmp::Reverse(l.depth));
         for l in inner {
             let is_for = self.func.block(l.header).insts.iter().any(|i| self.func.inst(*i).op == Op::Table("iter.next"));
             let mut breaks = false;
-            for from in l.blocks.iter().filter(|f| **f != l.header) { self.func.each_edge(*from, &mut |edge, to| breaks |= edge == Edge::Jumps && !l.blocks.contains(&to.block)); }
+            for from in l.blocks.iter().filter(|f| **f != l.header && !(once && self.doms.dominates(b, **f))) { self.func.each_edge(*from, &mut |edge, to| breaks |= edge == Edge::Jumps && !l.blocks.contains(&to.block)); }
             if !is_for || breaks || !l.latches.iter().all(|x| self.doms.dominates(b, *x)) { return false; }
             b = l.header;
         }
