@@ -2,11 +2,13 @@
 
 import itertools
 import pickle
+import re
 
 import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
+from harness.build import needs_llvm
 from harness.tiers import on_tier  # noqa: F401
 from tierup import njit, stencil
 
@@ -149,6 +151,75 @@ def test_numbers_around_the_border(tier):
     for cval in (np.nan, np.inf, -np.inf, 3, np.float32(2.5), True):
         s = stencil(cval=cval)(lambda a: a[-1] + a[1] * 0.5)
         np.testing.assert_array_equal(s(np.arange(5.0)), slow(s, np.arange(5.0)))
+
+
+def test_a_complex_number_around_real_results_is_refused(tier):
+    s = stencil(cval=1j)(lambda a: a[-1] + a[1])
+    compiled, into = njit(lambda a: s(a)), njit(lambda a, y: s(a, out=y))
+    for call in (lambda: s(np.arange(4.0)), lambda: compiled(np.arange(4)), lambda: s(np.arange(4.0), out=np.ones(4)), lambda: into(np.arange(4.0), np.ones(4))):
+        with pytest.raises(ValueError, match="cval type does not match stencil return type"):
+            call()
+    assert s(np.arange(4) * 1j).tolist() == [1j, 2j, 4j, 1j]
+    y = np.zeros(4, complex)
+    assert s(np.arange(4.0), out=y) is y and y.tolist() == [1j, 2, 4, 1j]
+
+
+def test_kernels_capture_and_call(tier):
+    @njit
+    def twice(x):
+        return 2 * x
+
+    @njit(parallel=True)
+    def more(x):
+        return x + 1
+    offset, table = 2, (1.0, 4.0)
+
+    def kernel(a, k):
+        step = 1
+        if a[0] > k:
+            return twice(a[-step]) + table[1]
+        return more(a[step]) - offset
+    s = stencil(kernel)
+    a = np.arange(9.0)[::-1]
+    want = slow(s, a, 3)
+    assert s.neighborhood == ((-1, 1),)
+    for call in (s, njit(lambda a, k: s(a, k)), njit(parallel=True)(lambda a, k: s(a, k))):
+        np.testing.assert_array_equal(call(a, 3), want)
+
+
+def test_results_may_go_where_operands_lie_apart_in_one_array(tier):
+    a = np.arange(24.0).reshape(4, 6)
+    both = np.concatenate([a, np.zeros_like(a)])
+    want = slow(five, a, out=np.zeros_like(a))
+    five(both[:4], out=both[4:])
+    np.testing.assert_array_equal(both[4:], want)
+
+
+def test_lists_and_tuples_under_standard_indexing(tier):
+    a = np.arange(6.0)
+    want = a[:-3] * 0
+    for w in ([1.0, 2.0, 3.0], (1.0, 2.0, 3.0)):
+        compiled = njit(lambda a: weighted(a, w)) if isinstance(w, tuple) else njit(lambda a: weighted(a, [1.0, 2.0, 3.0]))
+        want = slow(weighted, a, np.array(w))
+        np.testing.assert_array_equal(compiled(a), want)
+        np.testing.assert_array_equal(weighted(a, np.array(w)), want)
+
+
+@needs_llvm
+def test_checks_leave_the_loop_over_an_inlined_kernel():
+    """Where the kernel reads several arrays, or one by ordinary indices, rows lie between bounds that one test knows; so the loop becomes vectors."""
+    @stencil
+    def several(a, b):
+        return a[0, 1] - b[0, -1] + a[1, 0] * b[0, 0]
+    a = np.ones((9, 9))
+    before, tierup.config.tier = tierup.config.tier, "1"
+    try:
+        for f, args in ((njit(lambda a, b: several(a, b)), (a, a)), (njit(lambda a, w: weighted(a, w)), (a[0], a[1]))):
+            f(*args)
+            text = f.inspect("llvm")
+            assert re.search(r"<[48] x double>", text if isinstance(text, str) else "".join(text.values())), f
+    finally:
+        tierup.config.tier = before
 
 
 def test_exceptions_come_out(tier):

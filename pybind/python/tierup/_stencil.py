@@ -83,7 +83,7 @@ class StencilFunc:
         lines += ["    if out is None:", f"        return fresh({listed})", f"    if out.ndim != {ndim}:", "        raise ValueError('the output of a stencil has as many dimensions as its first array')",
                   f"    stencils.check_output(out, {first}.shape)"]
         if "cval" in self.options:
-            lines.append("    out[...] = cval")
+            lines.append("    stencils.fill(out, cval)")
         lines += [f"    fill(out, {listed})", "    return out", "", f"def fresh({listed}):", f"    y = np.empty({first}.shape, np._result_dtype(first, {listed}))", *body,
                   f"    fill(y, {listed})", "    return y", "", f"def fill(y, {listed}):"]
         for k, (lo, hi) in enumerate(reach):

@@ -54,13 +54,13 @@ pub const PASSES: &[Pass] = &[
     Pass { name: "narrow", doc: "Divisions of Python's integers in 32 bits where both operands are small, in loops.", run: Run::Func(narrow::narrow_divisions) },
     Pass { name: "unit", doc: "Innermost loops over elements of unknown stride in two versions: for elements side by side, and as they were.", run: Run::Func(unit::ask_strides) },
     Pass { name: "unfold", doc: "Some calls of a small function to itself replaced by its body.", run: Run::Func(unfold::unfold_recursion) },
-    Pass { name: "thread", doc: "Branches that ask what the way there has decided: that way goes straight on.", run: Run::Func(thread::thread_branches) },
-    Pass { name: "refs", doc: "References that are added and dropped at once, not counted.", run: Run::Func(refs::drop_counts) },
+    Pass { name: "thread", doc: "Branches that ask what the way there has decided, or passes: that way goes straight on.", run: Run::Func(thread::thread_branches) },
+    Pass { name: "refs", doc: "References that are added and dropped again with nothing between that could drop another, not counted.", run: Run::Func(refs::drop_counts) },
     Pass { name: "assume", doc: "Branches that only stated a fact (one side unreachable) dropped, once nothing asks any more.", run: Run::Func(blocks::drop_assumptions) },
 ];
 
 /// What tier 0 runs, in order.
-pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "refs", "dce"];
+pub const PIPELINE: &[&str] = &["inline", "fold", "blocks", "thread", "unroll", "cse", "range", "fold", "blocks", "licm", "version", "unwrap", "assume", "blocks", "refs", "dce"];
 
 /// What tier 1 runs on the snapshot that both tiers share, or on a function that goes on from the middle of it.
 pub const TIER1: &[&str] = &["unfold", "fold", "blocks", "thread", "cse", "unit", "strip", "narrow", "fold", "blocks", "dce"];

@@ -8,11 +8,11 @@ use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::region::{Copied, copy_blocks, merge_variables, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
-use crate::lir::{Alias, Block, Cold, Func, InstData, Op, Value};
+use crate::lir::{Alias, Block, Cold, Func, Inst, InstData, Op, Value};
 
 /// Turns of a loop that is unrolled.
 const MAX_TURNS: u64 = 8;
-/// Instructions that unrolling one loop may make, and all loops of a function together.
+/// Instructions, constants not counted, that unrolling one loop may make, and all loops of a function together.
 const MAX_LOOP: usize = 450;
 const MAX_TOTAL: usize = 900;
 /// Loops in loops.
@@ -47,7 +47,9 @@ fn find(func: &Func, left: &mut usize) -> Vec<Plan> {
     let mut plans = vec![];
     for l in loops.all.iter().filter(|l| l.innermost && l.header != func.entry()) {
         let Some(turns) = turns(func, &cfg, &defs, l.header, &l.blocks) else { continue };
-        let size: usize = l.blocks.iter().filter(|b| !func.blocks[b.index()].cold).map(|b| func.blocks[b.index()].insts.len()).sum();
+        // Constants vanish; each turn that has been copied in an inner loop brought its own.
+        let weighs = |i: &&Inst| !matches!(func.insts[i.index()].data, InstData::Const { .. });
+        let size: usize = l.blocks.iter().filter(|b| !func.blocks[b.index()].cold).map(|b| func.blocks[b.index()].insts.iter().filter(weighs).count()).sum();
         let all: usize = l.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
         if size * turns as usize > MAX_LOOP.min(*left) || all * turns as usize > 4 * MAX_LOOP { continue; }
         *left -= size * turns as usize;

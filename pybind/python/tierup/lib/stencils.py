@@ -50,8 +50,21 @@ def shifted(k, by):
     return k + by
 
 
+def check_value(y, value):
+    if np.iscomplexobj(value):
+        if not np.iscomplexobj(y):
+            raise ValueError("cval type does not match stencil return type.")
+
+
+def fill(y, value):
+    """Before the results are written."""
+    check_value(y, value)
+    y[...] = value
+
+
 def border(y, axis, low, high, value):
     """Fills what lies too near to the ends of an axis."""
+    check_value(y, value)
     rows = np.moveaxis(y, axis, 0)
     if low > 0:
         rows[:low] = value
