@@ -5,7 +5,7 @@ use crate::typeof_::{array_type, nested, value_type};
 use crate::{functions, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyList, PyModule, PySet, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString, PyTuple, PyType};
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Const, Kind, Layout, Type};
 
@@ -78,6 +78,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
     }
     if let Some(f) = functions::function_of_c(obj)? { return functions::func_id(&f, tierup_core::ssa::Parts::NONE).map(GlobalValue::Function); }
     if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
+    if is_decorator(obj)? { return Ok(GlobalValue::Unsupported("a decorator".into())); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
     if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }
     if let Some(t) = functions::scalar_type_object(obj)? { return Ok(GlobalValue::DType(t)); }
@@ -140,4 +141,14 @@ fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalV
     let Some(types) = members.iter().map(value_type).collect::<Option<Vec<_>>>() else { return Ok(GlobalValue::Unsupported("a tuple".into())) };
     let ty = match named { Some(c) => Type::new(Kind::NamedTuple(c, types)), None => Type::tuple(types) };
     Ok(GlobalValue::Tuple(ty, members))
+}
+
+/// Whether it is one of those that make an object of Python out of a kernel: `stencil`, `vectorize`, `guvectorize`, `cfunc`. They are functions of Python themselves.
+fn is_decorator(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(f) = obj.cast::<PyFunction>() else { return Ok(false) };
+    let home = f.getattr(pyo3::intern!(obj.py(), "__module__"))?;
+    let Ok(home) = home.cast::<PyString>() else { return Ok(false) };
+    if !matches!(home.to_str()?, "tierup._stencil" | "tierup._ufunc" | "tierup._cfunc") { return Ok(false); }
+    let name = f.getattr(pyo3::intern!(obj.py(), "__qualname__"))?;
+    Ok(name.cast::<PyString>().is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))
 }

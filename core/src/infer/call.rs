@@ -105,6 +105,10 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
     if let Some(what) = what.strip_suffix(" (not yet)") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold yet")).help("use a tuple, a named tuple or an array");
     }
+    if what == "a decorator" {
+        return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}: what it makes is an object of Python, which compiled code cannot make"))
+            .help("decorate the kernel outside of compiled code, at module level or in the function around; what comes out can be called in compiled code");
+    }
     Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold"))
         .help("use the numbers, strings, tuples or arrays in it: as globals of their own, or as arguments")
 }
