@@ -3,7 +3,7 @@
 //! What C gets is the address of a small function made by tier 0, with the C signature: it puts its arguments where the overload's wrapper wants them and goes through
 //! [`run`], which enters the code of the moment. So a callback that C holds for ever is promoted like any other function. The address is good for the life of the process.
 
-use crate::errors::{Failure, with_lost_gil};
+use crate::errors::Failure;
 use crate::overload::{Overload, Run};
 use crate::{api, ctx, exc};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -40,8 +40,7 @@ unsafe extern "C" fn run(data: *const Callback, args: *const u64, results: *mut 
             ctx::end();
             status
         } else {
-            let _here = ctx::begin_without_gil();
-            with_lost_gil(|| body(ctx::current_without_gil()))
+            ctx::without_gil(body)
         };
         if status != 0 { failed(c, status, results); }
     }

@@ -8,7 +8,7 @@
 //! stack of the thread that asked last, which two comparisons tell.
 
 use pyo3::prelude::*;
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -18,7 +18,17 @@ use tierup_runtime::engine::promote::{self, SAMPLE};
 /// Stack kept free for the run-time, for Python's own code and for turning the exception into a Python one.
 const STACK_RESERVE: usize = 256 << 10;
 
-struct Slot { ctx: UnsafeCell<ThreadCtx>, top: std::cell::Cell<usize> }
+/// What belongs to one thread, in one place: looking it up is what takes time.
+#[repr(C)]
+struct Slot {
+    /// First, so that whoever has its address has the slot's.
+    ctx: UnsafeCell<ThreadCtx>,
+    top: Cell<usize>,
+    /// Calls in progress that began without the GIL: loops that NumPy runs, callbacks of C. Written by this thread alone.
+    inside: AtomicU32,
+    /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may still believe that this thread is attached.
+    lost: Cell<bool>,
+}
 
 /// A thread that has run compiled code: its context, and the clock of the time that it runs with what that said when the thread was last asked where it is.
 struct Known { ctx: usize, clock: Option<libc::clockid_t>, ran: Duration }
@@ -82,7 +92,9 @@ thread_local! {
     static SLOT: Slot = const {
         Slot {
             ctx: UnsafeCell::new(ThreadCtx::new()),
-            top: std::cell::Cell::new(0),
+            top: Cell::new(0),
+            inside: AtomicU32::new(0),
+            lost: Cell::new(false),
         }
     };
 }
@@ -222,22 +234,35 @@ pub fn begin() {
 #[cfg(Py_GIL_DISABLED)]
 pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
 
-/// Calls in progress that began without the GIL: loops that NumPy runs.
-static UNATTACHED: AtomicU32 = AtomicU32::new(0);
+/// Runs `body`, which begins without the GIL although PyO3 may not know that: what needs Python inside takes the GIL by [`crate::errors::Regained`].
+///
+/// The thread is looked up once and no word is shared with others: NumPy enters a loop a million times a second where segments are short.
+#[inline(always)]
+pub fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
+    struct Inside<'a>(&'a Slot, bool);
+    impl Drop for Inside<'_> {
+        fn drop(&mut self) {
+            self.0.lost.set(self.1);
+            self.0.inside.store(self.0.inside.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Release);
+        }
+    }
+    SLOT.with(|s| {
+        let ctx = prepared(s);
+        s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        if ASLEEP.load(Ordering::Relaxed) { wake(); }
+        let _inside = Inside(s, s.lost.replace(true));
+        body(ctx)
+    })
+}
 
-/// Counts a call that begins without the GIL, until it is dropped.
-pub struct Unattached(());
-pub fn begin_without_gil() -> Unattached {
-    UNATTACHED.fetch_add(1, Ordering::Acquire);
-    if ASLEEP.load(Ordering::Relaxed) { wake(); }
-    Unattached(())
-}
-impl Drop for Unattached {
-    fn drop(&mut self) { UNATTACHED.fetch_sub(1, Ordering::Release); }
-}
+/// Says whether somebody else has let go of this thread's GIL; gives what was said before.
+pub fn set_lost(lost: bool) -> bool { SLOT.try_with(|s| s.lost.replace(lost)).unwrap_or(false) }
 
 /// Whether a thread is in compiled code.
-fn busy(order: Ordering) -> bool { ACTIVE.load(order) != 0 || UNATTACHED.load(order) != 0 }
+fn busy(order: Ordering) -> bool {
+    // SAFETY: contexts leave the list, under this lock, before their thread's storage goes; the address of one is that of its slot.
+    ACTIVE.load(order) != 0 || all().iter().any(|c| unsafe { (*(&raw const (*(c.ctx as *const Slot)).inside)).load(order) != 0 })
+}
 
 /// Whether no thread is in compiled code, so that code may be freed. The caller holds the GIL.
 pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && !busy(Ordering::Acquire) }
@@ -321,7 +346,6 @@ pub fn after_fork() {
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);
-    UNATTACHED.store(0, Ordering::Relaxed);
     promote::helped(false);
     if was_ticking { start_ticker(); }
 }

@@ -64,26 +64,13 @@ pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
     }
 }
 
-thread_local! {
-    /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may still believe that this thread is attached.
-    static LOST: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Runs `body` on a thread whose GIL is gone, although PyO3 may not know that: what needs Python inside takes it back by [`Regained`].
-pub fn with_lost_gil<R>(body: impl FnOnce() -> R) -> R {
-    struct Before(bool);
-    impl Drop for Before { fn drop(&mut self) { LOST.set(self.0); } }
-    let _before = Before(LOST.replace(true));
-    body()
-}
-
 /// Holds the GIL where it was lost, until it is dropped.
 pub struct Regained(Option<pyo3::ffi::PyGILState_STATE>);
 
 impl Regained {
     pub fn now() -> Regained {
         // SAFETY: the thread has a Python thread state, and lost the GIL by NumPy's hand.
-        Regained(LOST.replace(false).then(|| unsafe { pyo3::ffi::PyGILState_Ensure() }))
+        Regained(crate::ctx::set_lost(false).then(|| unsafe { pyo3::ffi::PyGILState_Ensure() }))
     }
 }
 impl Drop for Regained {
@@ -91,7 +78,7 @@ impl Drop for Regained {
         let Some(state) = self.0.take() else { return };
         // SAFETY: the other half of `now`.
         unsafe { pyo3::ffi::PyGILState_Release(state) };
-        LOST.set(true);
+        crate::ctx::set_lost(true);
     }
 }
 

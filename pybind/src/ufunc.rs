@@ -4,9 +4,8 @@
 //! An inner loop is an overload like any other. It takes arrays, of one dimension for a ufunc and of one more than the kernel's for a gufunc, so it is compiled, polled,
 //! promoted and cached as a loop that the user wrote. Which loop a call needs is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
 //!
-//! NumPy calls inner loops with the GIL or without it. Without it PyO3 must not think that this thread has it, hence [`crate::errors::with_lost_gil`].
+//! NumPy calls inner loops with the GIL or without it. Without it PyO3 must not think that this thread has it, hence [`ctx::without_gil`].
 
-use crate::errors::with_lost_gil;
 use crate::npy::{self, Descr, PyArrayObject};
 use crate::overload::{Overload, Run};
 use crate::{api, ctx, exc};
@@ -122,8 +121,7 @@ unsafe fn running(l: &Loop, body: impl FnOnce(*mut tierup_core::layout::ThreadCt
             if status != 0 { failed(l, status); }
             ctx::end();
         } else {
-            let _here = ctx::begin_without_gil();
-            let status = with_lost_gil(|| body(ctx::current_without_gil()));
+            let status = ctx::without_gil(body);
             if status != 0 { failed(l, status); }
         }
     }
