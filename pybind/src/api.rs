@@ -188,7 +188,13 @@ fn set_most_threads(n: usize) { settings::set_most(n) }
 fn get_num_threads() -> usize { settings::threads() }
 /// Sets that, up to `config.num_threads`; ValueError beyond it.
 #[pyfunction]
-fn set_num_threads(n: i64) -> PyResult<()> { settings::set_threads(n).map_err(|e| PyValueError::new_err(e.message())) }
+fn set_num_threads(n: &Bound<'_, PyAny>) -> PyResult<()> {
+    settings::set_threads(whole(n, "The number of threads specified must be an integer")?).map_err(|e| PyValueError::new_err(e.message()))
+}
+/// A Python integer, the greatest one for those beyond 64 bits; TypeError with Numba's text for anything else.
+fn whole(n: &Bound<'_, PyAny>, text: &str) -> PyResult<i64> {
+    n.extract().or_else(|e: PyErr| if e.is_instance_of::<pyo3::exceptions::PyTypeError>(n.py()) { Err(pyo3::exceptions::PyTypeError::new_err(text.to_owned())) } else if n.lt(0)? { Ok(i64::MIN) } else { Ok(i64::MAX) })
+}
 /// Which of the threads in a parallel loop this is: 0 outside of one.
 #[pyfunction]
 fn get_thread_id() -> i64 { tierup_runtime::parallel::region::thread_id() }
@@ -197,7 +203,9 @@ fn get_thread_id() -> i64 { tierup_runtime::parallel::region::thread_id() }
 fn get_parallel_chunksize() -> u64 { settings::chunk() }
 /// Sets that for this thread; gives what it was.
 #[pyfunction]
-fn set_parallel_chunksize(n: i64) -> PyResult<i64> { settings::set_chunk(n).map_err(|e| PyValueError::new_err(e.message())) }
+fn set_parallel_chunksize(n: &Bound<'_, PyAny>) -> PyResult<i64> {
+    settings::set_chunk(whole(n, "The parallel chunksize must be an integer")?).map_err(|e| PyValueError::new_err(e.message()))
+}
 
 /// How often something was compiled by tier 1.
 #[pyfunction]

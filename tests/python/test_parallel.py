@@ -310,6 +310,13 @@ def test_settings():
                 assert str(e) == "The number of threads must be between 1 and 4"
             else:
                 assert False
+        for bad, kind, text in ((2**70, ValueError, "The number of threads must be between 1 and 4"), (1.5, TypeError, "The number of threads specified must be an integer"), ("2", TypeError, "The number of threads specified must be an integer")):
+            try:
+                tierup.set_num_threads(bad)
+            except kind as e:
+                assert str(e) == text
+            else:
+                assert False
         other = []
         t = threading.Thread(target=lambda: other.append(tierup.get_num_threads()))
         t.start(); t.join()
@@ -344,6 +351,12 @@ def test_settings():
             tierup.set_parallel_chunksize(-1)
         except ValueError as e:
             assert "greater than or equal to zero" in str(e)
+        try:
+            tierup.set_parallel_chunksize(1.5)
+        except TypeError as e:
+            assert str(e) == "The parallel chunksize must be an integer"
+        else:
+            assert False
     """)
 
 

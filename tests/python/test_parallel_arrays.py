@@ -260,6 +260,14 @@ def test_the_report_lists_operations_on_arrays(tmp_path):
         assert at("d = np.cumsum(c)")[0] == "    cumsum: not in parallel, each element needs the one before it", text
         page = f.parallel_report()._repr_html_()
         assert page.count("<svg") == 3 and ">mul</text>" in page, page
+        @njit(parallel=True)
+        def inside(a):
+            out = np.zeros(len(a))
+            for i in prange(len(a)):
+                out[i] = (a * 2).sum()
+            return out
+        inside(np.ones(10))
+        assert "mul, sum: not in parallel, its loop is (one loop over 2 operations)" in str(inside.parallel_report())
         g = njit(parallel={"numpy": False})(lambda a: a + 1)
         g(np.ones(3))
         assert "add: not in parallel, switched off by the dictionary" in str(g.parallel_report())

@@ -51,6 +51,16 @@ pub fn for_operands(what: &str, args: &[Arg]) -> Option<&'static str> {
         "&" | "|" | "^" | "<<" | ">>" | "~" if any(fraction) => Some("only bools and integers have bits: compare first, (a > 0) & (b > 0), or convert with a.astype(np.int64)"),
         "indexing" | "item assignment" if is(1, fractions) => Some("an array of indices holds integers or bools: a[i.astype(np.int64)]"),
         "indexing" if is(1, array) && is(0, |t| t.is_sequence()) => Some("only arrays are indexed by arrays: np.array(x)[i]"),
+        "numpy.take()" | "array.take()" if is(1, float) || is(1, fractions) => Some("what is taken is said by integers: np.take(a, int(i)), or i.astype(np.int64) of an array"),
+        "numpy.where()" | "numpy.clip()" | "numpy.select()" | "numpy.add()" | "numpy.subtract()" | "numpy.multiply()" | "numpy.divide()" | "numpy.maximum()" | "numpy.minimum()" | "numpy.dot()" | "numpy.inner()"
+        | "numpy.matmul()" | "array.dot()" | "numpy.full()" | "numpy.arange()" | "numpy.linspace()" | "numpy.searchsorted()" | "array.searchsorted()" | "numpy.sqrt()" | "numpy.exp()" | "numpy.log()" if any(text) => {
+            Some("arrays hold numbers: int(s) or float(s) makes one of a string")
+        }
+        "numpy.matmul()" if any(Type::is_number) => Some("matmul multiplies matrices and vectors; use * for a number"),
+        "array.sort()" | "numpy.sort()" | "array.argsort()" | "numpy.argsort()" => Some("the arguments are a, axis=-1, kind=None, where a kind is a string: \"stable\""),
+        "numpy.random.shuffle()" | "random.shuffle()" | "numpy.random.Generator.shuffle()" => Some("what is shuffled is a list or an array, in place; np.random.permutation(n) gives shuffled integers"),
+        "random.choice()" | "random.sample()" => Some("what is chosen from is a list, a tuple, a string or a range"),
+        "random.randint()" | "random.randrange()" if any(float) => Some("the ends are integers: int(x)"),
         "int()" | "float()" | "complex()" | "range()" if is(0, array) => Some("that takes one number: an element, a[0], or a.item() of an array of one element"),
         "numpy.concatenate()" | "numpy.stack()" | "numpy.block()" | "numpy.vstack()" | "numpy.hstack()" | "numpy.dstack()" | "numpy.column_stack()" if is(0, array) => {
             Some("what is joined is given in a tuple or a list: (a, b)")
@@ -112,6 +122,10 @@ pub fn instead_of(path: &str) -> Option<&'static str> {
         "set.build" | "set" | "frozenset" => "use a sorted array or np.unique; @jit instead of @njit runs the function in Python",
         "open" | "input" => "read and write outside, and pass what was read",
         "eval" | "exec" | "compile" => "write the code out, or pass a function",
+        "float16" | "half" => "there are no numbers of 16 bits with a fraction: use np.float32",
+        "longdouble" | "clongdouble" => "floats have 32 or 64 bits: use np.float64 or np.complex128",
+        "RandomState" => "make the generator outside with np.random.default_rng(seed), and pass it as an argument",
+        "numpy.linalg.multi_dot" => "write the products out: a @ b @ c",
         "super" => "use functions that take what the object holds",
         "str.format" => "use an f-string: f\"{x:.2f}\"",
         "numpy.random.default_rng" | "numpy.random.RandomState" => "make the generator outside with np.random.default_rng(seed), and pass it as an argument",

@@ -381,11 +381,11 @@ impl<'s, 'h> Solver<'s, 'h> {
         let users = self.only_users.get_or_insert_with(|| only_users(self.func));
         let Some(user) = users.get(&value).copied().flatten() else { return false };
         let by = self.func.inst(user);
-        if by.op == Op::Table("list.build") { return self.serves_as_tuple(user); }
+        if matches!(by.op, Op::Table("list.build" | "tuple.build")) { return self.serves_as_tuple(user); }
         if matches!(by.op, Op::Call { .. }) {
             return by.args[0] != value && match *self.ty(by.args[0]) {
                 Kind::Builtin(p) => p.starts_with("numpy."),
-                Kind::Method(p, _) => p.starts_with("array."),
+                Kind::Method(p, _) => p.starts_with("array.") || p.starts_with("numpy.random.Generator.") && !p.ends_with(".shuffle"),
                 _ => false,
             };
         }
@@ -475,6 +475,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 s.rows(i, path, each, named)
             });
         }
+        if let Some(typed) = self.of_parameters(i, path, &positional, &named)? { return Ok(typed); }
         if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? { return Ok(typed); }
         if let Some(typed) = self.of_numbers(i, path, &positional, &named)? { return Ok(typed); }
         let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
@@ -504,7 +505,8 @@ impl<'s, 'h> Solver<'s, 'h> {
         // An operator says something, and with it what to do instead.
         if !e.message.starts_with(char::is_alphanumeric) && d.help.is_none() {
             d.message = format!("{}: {}", d.message, e.message);
-            d.help = e.help.clone();
+            // Nobody has written that operator, which with a string in front would format it.
+            if !e.message.starts_with('%') { d.help = e.help.clone(); }
         }
         Some(d)
     }
@@ -575,6 +577,27 @@ impl<'s, 'h> Solver<'s, 'h> {
             if !plain { continue; }
             bound.truncate(op.spec().positional);
             let library = match bound.len() { 1 => "array.of_sequence_1", 2 => "array.of_sequence_2", 3 => "array.of_sequence_3", 4 => "array.of_sequence_4", 5 => "array.of_sequence_5", 6 => "array.of_sequence_6", _ => continue };
+            return self.through_library(i, library, path, bound).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// A distribution whose parameters are lists or tuples: they become arrays first, in a library function.
+    fn of_parameters(&mut self, i: Inst, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)]) -> Result<Option<(Type, Option<Const>, bool)>> {
+        if !path.starts_with("numpy.random.") { return Ok(None); }
+        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..))) {
+            let params = &op.spec().params;
+            let Some(size) = params.iter().position(|p| p.name == "size") else { continue };
+            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
+            let args = self.source_args(&bound)?;
+            let first = usize::from(params[0].name == "self");
+            if !args[first..size].iter().any(|a| a.ty.is_sequence() && ops::create::makes_array(self.session.resolve(a.ty))) { continue; }
+            if !params.iter().zip(&args).skip(size + 1).all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none()) { continue; }
+            bound.truncate(size + 1);
+            let library = match (first, size - first) {
+                (0, 1) => "random.of_sequences_1", (0, 2) => "random.of_sequences_2", (0, 3) => "random.of_sequences_3",
+                (1, 1) => "random.drawn_of_sequences_1", (1, 2) => "random.drawn_of_sequences_2", (1, 3) => "random.drawn_of_sequences_3", _ => continue,
+            };
             return self.through_library(i, library, path, bound).map(Some);
         }
         Ok(None)

@@ -52,14 +52,14 @@ fn operation(node: &ssa::InstNode) -> Option<(&'static OpDef, Option<&ssa::Fused
 }
 
 /// An operation's name as reports have it.
-pub fn shown(op: &OpDef) -> String { op.name().trim_start_matches("operator.").trim_start_matches("numpy.").trim_start_matches("array.").to_owned() }
+pub fn shown(op: &OpDef) -> String { op.name().trim_start_matches("operator.").trim_start_matches("numpy.").trim_start_matches("array.").trim_start_matches('_').to_owned() }
 
 /// Why an operation does not run in parallel; none where there is nothing to say, since it does not pass over an array.
 fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted: bool) -> Option<&'static str> {
     let is_array = |v: &ssa::Value| func.types[v.index()].as_array().is_some_and(|a| a.ndim > 0);
     let makes = node.result.as_ref().is_some_and(is_array);
     let passes = matches!(op.body, Body::Ufunc(..)) && makes || op.lazy.is_some_and(|(k, _)| node.args.get(k).is_some_and(is_array));
-    if passes && !wanted { return Some("switched off by the dictionary"); }
+    if passes && !wanted { return Some(if ssa::opt::parallel::is_body(func) { "its loop is" } else { "switched off by the dictionary" }); }
     let name = shown(op);
     if name == "getitem" && makes && matches!(node.op, ssa::Op::Apply(_)) {
         let types: Vec<_> = node.args.iter().map(|a| func.types[a.index()]).collect();

@@ -13,8 +13,17 @@ use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
+    OpDef::new(&["numpy.einsum"], "subscripts, *operands, out=None, optimize=False, dtype=None, order='K', casting='safe'", Body::Py("linalg.einsum")).only_if(has_options).raises().writes().doc("The same into an array, in another type, and of numbers and sequences."),
+    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Py("linalg.tensordot_of_numbers")).only_if(|a| a.iter().take(2).any(|a| a.ty.as_array().is_none())).raises().reads().doc("The same of numbers and sequences."),
     OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Lir(tensordot_rule, emit_tensordot)).raises().reads().doc("Sums of products over axes of both."),
 ];
+
+/// Whether a call of einsum() asks for more than a sum of products of arrays.
+fn has_options(args: &[Arg]) -> bool {
+    let usual = [Const::None, Const::Bool(false), Const::None, Const::Str("K".into()), Const::Str("safe".into())];
+    let (options, operands) = args[1..].split_at(usual.len().min(args.len() - 1));
+    args[0].text().is_some() && (options.iter().zip(&usual).any(|(a, u)| !a.is_none() && a.konst.as_ref() != Some(u)) || operands.iter().any(|a| a.ty.as_array().is_none()))
+}
 
 fn refuse<T>(text: impl Into<String>) -> Result<T> { Err(Diagnostic::new(Code::NoMatchingOperation, text)) }
 
@@ -80,6 +89,9 @@ fn subscripts(text: Option<&str>, types: &[Type]) -> Result<Subscripts> {
 
 fn einsum_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let types: Vec<Type> = args[1..].iter().map(|a| a.ty).collect();
+    if args[0].ty.as_array().is_some() {
+        return Err(Diagnostic::new(Code::NoMatchingOperation, "einsum() is compiled with axes named by letters").help("write them in a string in front: np.einsum(\"ij,jk->ik\", a, b)"));
+    }
     if types.is_empty() || types.iter().any(|t| t.as_array().is_none()) { return Err(no_match("einsum()", args)); }
     let s = subscripts(args[0].text(), &types)?;
     let dtype = types.iter().filter_map(|t| t.as_array()).map(|a| a.dtype).reduce(promote::result_type).unwrap_or_else(Type::f64);
@@ -187,7 +199,7 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 /// The axes that are summed over, of `a` and of `b`.
 fn axes_of(axes: Option<&Const>, m: usize, n: usize) -> Result<(Vec<usize>, Vec<usize>)> {
-    let axes = axes.ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "the axes of tensordot() must be a constant integer or constant tuples"))?;
+    let axes = axes.ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "the axes of tensordot() must be a constant integer or constant tuples").help("how many axes the result has must be known when the function is compiled: axes=1, or axes=((1,), (0,))"))?;
     if let Some(k) = axes.as_int() {
         let k = usize::try_from(k).ok().filter(|k| *k <= m.min(n)).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("tensordot: {k} axes cannot be summed over in {m} and {n} dimensions")))?;
         return Ok(((m - k..m).collect(), (0..k).collect()));

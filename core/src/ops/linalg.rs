@@ -23,7 +23,7 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.matmul", "numpy.matmul", "numpy.linalg.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
+    OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
     OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Py("linalg.matmul_of_sequences")).only_if(|a| a.iter().any(|a| a.ty.is_sequence())).raises().reads().doc("Matrix product of sequences."),
     OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
@@ -50,8 +50,8 @@ pub static OPS: &[OpDef] = &[
     library(&["numpy.linalg.pinv"], "a, rcond=None, hermitian=False, *, rtol=None", "solvers.pinv", "The pseudo-inverse."),
     library(&["numpy.linalg.matrix_rank"], "A, tol=None, hermitian=False, *, rtol=None", "solvers.matrix_rank", "The rank, by singular values."),
     library(&["numpy.linalg.matrix_power"], "a, n", "solvers.matrix_power", "An integer power of a matrix."),
-    library(&["numpy.linalg.cond"], "x, p=None", "solvers.cond", "The condition number."),
-    library(&["numpy.linalg.norm"], "x, ord=None, axis=None, keepdims=False", "solvers.norm", "A norm of vectors or matrices."),
+    library(&["numpy.linalg.cond"], "x, p=None", "norms.cond", "The condition number."),
+    library(&["numpy.linalg.norm"], "x, ord=None, axis=None, keepdims=False", "norms.norm", "A norm of vectors or matrices."),
     OpDef::new(&["numpy.trace", "array.trace"], "a, offset=0, axis1=0, axis2=1, dtype=None, out=None", Body::Py("linalg.trace")).raises().reads().doc("Sum of a diagonal."),
     library(&["numpy.vecdot", "numpy.linalg.vecdot"], "x1, x2", "linalg.vecdot", "Products of rows with rows."),
     library(&["numpy.matvec"], "x1, x2", "linalg.matvec", "Products of matrices with vectors."),

@@ -50,6 +50,8 @@ crate::runtime_fns! {
     fn random_pow(x: f64, y: f64) -> f64 [Pure, Never];
     /// `n` integers of type `elem` from `low` to `low + range`, both included, written to `out`.
     fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) [Writes, Pending];
+    /// An integer of type `elem` for each of `n` pairs of a low end and a range.
+    fn random_integers_each(source: *mut BitSource, elem: i64, lows: *const i64, ranges: *const i64, n: i64, out: P) [Writes, Never];
     /// An integer of 0 to `max`, both included, as shuffles draw it.
     fn random_interval(source: *mut BitSource, max: i64) -> i64 [Writes, Never];
     /// The thread's stream of `np.random` (0) or `random` (1). Functions stay on their thread, so one look is enough.
@@ -154,6 +156,7 @@ pub static OPS: &[OpDef] = rows! {
     OpDef::new(&["numpy.random.Generator.standard_exponential"], "self, size=None, dtype=None, method='zig'", Body::Lir(exponential_rule, exponential_emit)).raises().writes().doc("Exponential distribution."),
     typed!("numpy.random.Generator.standard_gamma", "self, shape, size=None, dtype=None", Gamma1, Gamma1F32, "Gamma distribution."),
     OpDef::new(&["numpy.random._integers"], "source, low, range, size, dtype", Body::Lir(integers_rule, integers_emit)).raises().writes().doc("Integers from `low` to `low + range`; the source is None or a generator."),
+    OpDef::new(&["numpy.random._integers_each"], "source, lows, ranges, out", Body::Lir(|_, a| each_rule(a), integers_each_emit)).writes().doc("Fills an array with an integer for each pair of a low end and a range (contiguous arrays; library use)."),
     OpDef::new(&["numpy.random._interval"], "source, max", Body::Lir(|_, a| whole(a, 1, Type::int()), |cx, c| {
         let source = source(cx, c);
         let max = cast::cast(cx, &c.args[1], c.types[1], Type::int())?[0];
@@ -527,6 +530,19 @@ fn integers_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let n = out.size(cx);
     cx.guarded(&[out.owner], |cx| { cx.helper(&random_integers, &[source, elem, low, range, n, out.data]); Ok(()) })?;
     Ok(out.pack())
+}
+
+fn each_rule(args: &[Arg]) -> Result<Answer> {
+    if args[1..].iter().all(|a| a.ty.as_array().is_some()) { Ok(Answer::of(Type::none())) } else { Err(no_match("integers()", args)) }
+}
+
+fn integers_each_emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let source = source(cx, c);
+    let [lows, ranges, out] = [1, 2, 3].map(|k| ArrayVal::new(cx, &c.args[k], c.types[k]));
+    let (lows, ranges, out) = (lows?, ranges?, out?);
+    let (elem, n) = (element_code(cx, out.ty.dtype)?, out.size(cx));
+    cx.helper(&random_integers_each, &[source, elem, lows.data, ranges.data, n, out.data]);
+    Ok(vec![])
 }
 
 fn seed_stream(cx: &mut LowerCx<'_>, which: i64, seed: Option<Value>) -> Result<Val> {

@@ -13,34 +13,37 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["array.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Lir(|_, a| in_place_rule(a, 1), |cx, c| {
-        sort_call(cx, c, |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_sort, &[elem, n, shape, a.data, strides, axis]); Ok(vec![]) })
-    })).raises().writes().doc("Sorts along an axis, in place; NaN last."),
+    OpDef::new(&["numpy._sort"], "a, axis, stable", Body::Lir(|_, a| sort_rule(a), |cx, c| {
+        let stable = cx.b.bin_imm(Op::IcmpNe, c.args[2][0], 0);
+        sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_sort, &[elem, n, shape, a.data, strides, axis, stable]); Ok(vec![]) })
+    })).raises().writes().doc("Sorts along an axis, in place; NaN last (library use)."),
+    OpDef::new(&["array.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort_in_place")).raises().writes().doc("Sorts along an axis, in place; NaN last."),
     OpDef::new(&["numpy.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort")).raises().doc("A sorted copy."),
     OpDef::new(&["numpy._argsort"], "a, axis", Body::Lir(|_, a| order_rule(a), |cx, c| {
-        sort_call(cx, c, |cx, a, elem, n, shape, strides, axis| {
+        sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| {
             let out = ArrayVal::alloc(cx, Type::i64(), &a.shape, Layout::C, false)?;
             cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_argsort, &[elem, n, shape, a.data, strides, axis, out.data]); Ok(()) })?;
             Ok(out.pack())
         })
     })).raises().reads().doc("The stable order that sorts along an axis (library use)."),
     OpDef::new(&["numpy.argsort", "array.argsort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.argsort")).raises().doc("The order that sorts."),
-    OpDef::new(&["array.partition"], "a, kth, axis=-1", Body::Lir(|_, a| in_place_rule(a, 2), |cx, c| {
+    OpDef::new(&["numpy._partition"], "a, kth, axis", Body::Lir(|_, a| in_place_rule(a, 2), |cx, c| {
         let kth = cast::to_i64(cx, c.args[1][0], c.types[1]);
         let moved = [0, 2].map(|i| (c.args[i].clone(), c.types[i]));
         let call = OpCall { args: &moved.clone().map(|m| m.0), types: &moved.map(|m| m.1), ..*c };
-        sort_call(cx, &call, |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_partition, &[elem, n, shape, a.data, strides, axis, kth]); Ok(vec![]) })
-    })).raises().writes().doc("Puts element `kth` of the sorted order in its place, smaller ones before it."),
-    OpDef::new(&["numpy.partition"], "a, kth, axis=-1", Body::Py("sorting.partition")).raises().doc("A partitioned copy."),
+        sort_call(cx, &call, "partition", |cx, a, elem, n, shape, strides, axis| { cx.helper(&k::array_partition, &[elem, n, shape, a.data, strides, axis, kth]); Ok(vec![]) })
+    })).raises().writes().doc("Puts element `kth` of the sorted order in its place (library use)."),
+    OpDef::new(&["array.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition_in_place")).raises().writes().doc("Puts element `kth` of the sorted order in its place, smaller ones before it."),
+    OpDef::new(&["numpy.partition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.partition")).raises().doc("A partitioned copy."),
     OpDef::new(&["numpy._argpartition"], "a, axis, kth", Body::Lir(|_, a| order_rule(a), |cx, c| {
         let kth = cast::to_i64(cx, c.args[2][0], c.types[2]);
-        sort_call(cx, c, |cx, a, elem, n, shape, strides, axis| {
+        sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| {
             let out = ArrayVal::alloc(cx, Type::i64(), &a.shape, Layout::C, false)?;
             cx.guarded(&[out.owner], |cx| { cx.helper(&k::array_argpartition, &[elem, n, shape, a.data, strides, axis, kth, out.data]); Ok(()) })?;
             Ok(out.pack())
         })
     })).raises().reads().doc("The order that a partition gives (library use)."),
-    OpDef::new(&["numpy.argpartition", "array.argpartition"], "a, kth, axis=-1", Body::Py("sorting.argpartition")).raises().doc("The order that a partition gives."),
+    OpDef::new(&["numpy.argpartition", "array.argpartition"], "a, kth, axis=-1, kind='introselect', order=None", Body::Py("sorting.argpartition")).raises().doc("The order that a partition gives."),
     OpDef::new(&["numpy._searchsorted"], "a, v, right", Body::Lir(search_rule, emit_search)).raises().reads().doc("Positions of a 1-d array's values in a sorted one of the same type (library use)."),
     OpDef::new(&["numpy.searchsorted", "array.searchsorted"], "a, v, side='left', sorter=None", Body::Py("sorting.searchsorted")).raises().doc("Where values belong in a sorted array."),
     OpDef::new(&["numpy.digitize"], "x, bins, right=False", Body::Py("sorting.digitize")).raises().doc("Which bin each value is in; ValueError."),
@@ -72,6 +75,11 @@ fn in_place_rule(args: &[Arg], axis: usize) -> Result<Answer> {
     Ok(Answer::of(super::index::written(a)))
 }
 
+fn sort_rule(args: &[Arg]) -> Result<Answer> {
+    if *args[2].ty != Kind::Bool { return Err(no_match("sorting", args)); }
+    in_place_rule(args, 1)
+}
+
 fn order_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
     if !args[1..].iter().all(|a| a.ty.is_index()) { return Err(no_match("sorting", args)); }
@@ -79,13 +87,13 @@ fn order_rule(args: &[Arg]) -> Result<Answer> {
 }
 
 /// Spills what the kernels want to know of an array: element code, number of dimensions, shape, strides and the axis, which is operand 1.
-fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>) -> Result<Val> {
+fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>) -> Result<Val> {
     if *c.ret == Kind::Never {
-        cx.raise_and_continue(Class::ValueError, "sort array is read-only");
+        cx.raise_and_continue(Class::ValueError, &format!("{what} array is read-only"));
         return Ok(vec![]);
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
-    if *c.ret == Kind::None { super::index::check_writable(cx, &a, "sort array is read-only"); }
+    if *c.ret == Kind::None { super::index::check_writable(cx, &a, &format!("{what} array is read-only")); }
     let axis = checked_axis(cx, c.args[1][0], c.types[1], a.shape.len());
     let (elem, n) = (element_code(cx, a.ty.dtype)?, cx.b.i64(a.shape.len() as i64));
     let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));

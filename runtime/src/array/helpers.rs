@@ -132,9 +132,9 @@ impl Helpers for Native {
     unsafe fn array_nonzero(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
         unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, (count, item_step, axis_step), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_sort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64) {
+    unsafe fn array_sort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, stable: i8) {
         let Some(axis) = axis(along, ndim) else { return };
-        unsafe { sort::sort(elem(elem_code), View::new(ndim, shape, data, strides), axis, &mut Poll::new(ctx)) }
+        unsafe { sort::sort(elem(elem_code), View::new(ndim, shape, data, strides), axis, stable != 0, &mut Poll::new(ctx)) }
     }
     unsafe fn array_argsort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, out: *mut i64) {
         let Some(axis) = axis(along, ndim) else { return };

@@ -21,6 +21,8 @@ trait Keyed: Item {
     fn back(key: Self::Key) -> Self;
     /// Order as unsigned number, in which both zeros are equal.
     fn bits(self) -> u64;
+    /// Whether there are several zeros, and NaN.
+    const FLOAT: bool = false;
     const NARROW: bool = size_of::<Self>() <= 4;
 }
 macro_rules! keyed_ints { ($($T:ty: $U:ty),*) => {$(impl Keyed for $T {
@@ -110,6 +112,7 @@ macro_rules! keyed_floats { ($($T:ident: $I:ident, $U:ident),*) => {$(impl Keyed
     }
     #[inline(always)] fn back(key: $I) -> $T { $T::from_bits((key ^ (((key >> ($I::BITS - 1)) as $U) >> 1) as $I) as $U) }
     #[inline(always)] fn bits(self) -> u64 { ((self + 0.0).key() as $U ^ $I::MIN as $U) as u64 }
+    const FLOAT: bool = true;
     fn sort_keys(keys: &mut [$I], poll: &mut Poll) { sort_digits(keys, |k| k, poll) }
 })*}; }
 keyed_floats!(f32: i32, u32, f64: i64, u64);
@@ -171,17 +174,33 @@ fn on_keys<T: Keyed>(v: &mut [T], f: impl FnOnce(&mut [T::Key])) {
     }
 }
 
+/// Sorts a slice. What compares as equal looks the same, but for zeros and NaN: these are put back in the order in which they were, where that counts.
+fn sort_slice<T: Keyed>(v: &mut [T], stable: bool, poll: &mut Poll) {
+    let (mut zeros, mut nans): (Vec<T>, Vec<T>) = (vec![], vec![]);
+    let zero = T::ZERO.bits();
+    if stable && T::FLOAT { for x in v.iter() { if x.bits() == zero { zeros.push(*x) } else if x.is_nan() { nans.push(*x) } } }
+    on_keys(v, |k| T::sort_keys(k, poll));
+    if poll.stopped() || zeros.is_empty() && nans.is_empty() { return; }
+    let first = v.partition_point(|x| x.bits() < zero);
+    v[first..first + zeros.len()].copy_from_slice(&zeros);
+    let end = v.len() - nans.len();
+    v[end..].copy_from_slice(&nans);
+}
+
 /// Sorts along an axis in place.
 ///
 /// # Safety
 /// The array is as described.
-pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, poll: &mut Poll) {
+pub unsafe fn sort(elem: Elem, a: View<'_>, axis: usize, stable: bool, poll: &mut Poll) {
     let (n, stride) = (a.shape[axis] as usize, a.strides[axis]);
     each_lane(a.shape, [a.strides], axis, |[o]| unsafe {
         if poll.stopped() { return; }
         let p = a.data.offset(o);
-        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| on_keys(v, |k| T::sort_keys(k, poll))),
-            complex C => as_slice::<C>(p, n, stride, |v| { poll.worked(n); poll.sorting(n, |tick| v.sort_unstable_by(|a, b| { tick(); a.order(*b) })) }));
+        by_key!(elem, T => as_slice::<T>(p, n, stride, |v| sort_slice(v, stable, poll)),
+            complex C => as_slice::<C>(p, n, stride, |v| {
+                poll.worked(n);
+                poll.sorting(n, |tick| if stable { v.sort_by(|a, b| { tick(); a.order(*b) }) } else { v.sort_unstable_by(|a, b| { tick(); a.order(*b) }) })
+            }));
     });
 }
 

@@ -214,17 +214,21 @@ fn sorting_puts_nan_last() {
     unsafe {
         Native::array_argsort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), p(&v), [8i64].as_ptr(), 0, order.as_mut_ptr());
         assert_eq!(order, [3, 2, 4, 6, 0, 1, 5], "stable: zeros of both signs are equal, and so is NaN");
-        Native::array_sort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0, 0);
         assert_eq!(v[..5], [f64::NEG_INFINITY, 0.0, 0.0, 1.0, 2.0]);
         assert!(v[5..].iter().all(|x| x.is_nan()));
+        // Stably: what is equal keeps its order, and its bits.
+        let mut v = [0.0, n, -0.0, 1.0, -n, 0.0, -1.0];
+        Native::array_sort(std::ptr::null_mut(), F64, 1, [7i64].as_ptr(), v.as_mut_ptr().cast(), [8i64].as_ptr(), 0, 1);
+        assert_eq!(v.map(f64::to_bits), [-1.0, 0.0, -0.0, 0.0, 1.0, n, -n].map(f64::to_bits));
         // The columns of a 2 x 3 matrix of int32.
         let mut m = [3i32, 1, 2, -1, 5, 0];
-        Native::array_sort(std::ptr::null_mut(), Elem::I32 as i64, 2, [2i64, 3].as_ptr(), m.as_mut_ptr().cast(), [12i64, 4].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), Elem::I32 as i64, 2, [2i64, 3].as_ptr(), m.as_mut_ptr().cast(), [12i64, 4].as_ptr(), 0, 0);
         assert_eq!(m, [-1, 1, 0, 3, 5, 2]);
         let mut long: Vec<f32> = wild(5000).iter().map(|x| *x as f32).collect();
         let mut expected = long.clone();
         expected.sort_by(f32::total_cmp);
-        Native::array_sort(std::ptr::null_mut(), Elem::F32 as i64, 1, [5000i64].as_ptr(), long.as_mut_ptr().cast(), [4i64].as_ptr(), 0);
+        Native::array_sort(std::ptr::null_mut(), Elem::F32 as i64, 1, [5000i64].as_ptr(), long.as_mut_ptr().cast(), [4i64].as_ptr(), 0, 0);
         assert_eq!(long, expected);
     }
 }

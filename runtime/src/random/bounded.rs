@@ -82,25 +82,24 @@ impl Buffer {
     }
 }
 
-/// Fills `n` elements with integers of `low` to `low + range`, both included.
+/// Fills `n` elements with integers of `low` to `low + range`, both included; `ends` gives both for an element.
 ///
 /// # Safety
 /// `out` has room for `n` elements of that type, which is an integer's or bool.
-pub unsafe fn fill(bits: &impl Source, elem: Elem, low: u64, range: u64, legacy: bool, n: usize, out: *mut u8) {
+pub unsafe fn fill(bits: &impl Source, elem: Elem, ends: impl Fn(usize) -> (u64, u64), legacy: bool, n: usize, out: *mut u8) {
+    let mut buffer = Buffer::default();
     // SAFETY: as required of the caller.
     unsafe {
-        let mut buffer = Buffer::default();
-        match elem {
-            Elem::Bool => {
-                for i in 0..n {
-                    // Bits are taken from a whole word.
-                    *out.add(i) = if range == 0 { low as u8 } else { buffer.take(bits, 1) as u8 };
-                }
+        for i in 0..n {
+            let (low, range) = ends(i);
+            match elem {
+                // Bits are taken from a whole word.
+                Elem::Bool => *out.add(i) = if range == 0 { low as u8 } else { buffer.take(bits, 1) as u8 },
+                Elem::I8 | Elem::U8 => *out.add(i) = (low as u8).wrapping_add(buffer.bounded(bits, range as u32, 8, legacy) as u8),
+                Elem::I16 | Elem::U16 => *out.cast::<u16>().add(i) = (low as u16).wrapping_add(buffer.bounded(bits, range as u32, 16, legacy) as u16),
+                Elem::I32 | Elem::U32 => *out.cast::<u32>().add(i) = (low as u32).wrapping_add(word(bits, range, legacy) as u32),
+                Elem::I64 | Elem::U64 | Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Str => *out.cast::<u64>().add(i) = low.wrapping_add(word(bits, range, legacy)),
             }
-            Elem::I8 | Elem::U8 => { for i in 0..n { *out.add(i) = (low as u8).wrapping_add(buffer.bounded(bits, range as u32, 8, legacy) as u8); } }
-            Elem::I16 | Elem::U16 => { for i in 0..n { *out.cast::<u16>().add(i) = (low as u16).wrapping_add(buffer.bounded(bits, range as u32, 16, legacy) as u16); } }
-            Elem::I32 | Elem::U32 => { for i in 0..n { *out.cast::<u32>().add(i) = (low as u32).wrapping_add(word(bits, range, legacy) as u32); } }
-            Elem::I64 | Elem::U64 | Elem::F32 | Elem::F64 | Elem::C64 | Elem::C128 | Elem::Str => { for i in 0..n { *out.cast::<u64>().add(i) = low.wrapping_add(word(bits, range, legacy)); } }
         }
     }
 }

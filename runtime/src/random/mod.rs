@@ -117,6 +117,7 @@ fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
         }
         Draw::NegativeBinomial if modern => {
             let (n, q) = (p.f(0), p.f(1));
+            if n.is_nan() { return refuse("n must not be NaN".into()); }
             if n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM { return refuse("n too large or p too small, see Generator.negative_binomial Notes".into()); }
         }
         _others => {}
@@ -467,10 +468,19 @@ impl Helpers for Native {
         unsafe {
             let fill = |at: usize, len: usize| {
                 let out = out.add(at * elem.bytes());
-                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, low, range, true, len, out)) } else { bounded::fill(&*Held::new(source), elem, low, range, false, len, out) }
+                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, |_| (low, range), true, len, out)) } else { bounded::fill(&*Held::new(source), elem, |_| (low, range), false, len, out) }
             };
             // Small integers share words of bits, so they are drawn in one go.
             if elem.bytes() < 4 || n == 1 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
+        }
+    }
+    unsafe fn random_integers_each(source: *mut BitSource, elem: i64, lows: *const i64, ranges: *const i64, n: i64, out: P) {
+        let Some(elem) = Elem::from_number(elem) else { return };
+        // SAFETY: compiled code passes as many ends, and room for the elements.
+        unsafe {
+            let (legacy, n) = (source.is_null(), n.max(0) as usize);
+            let ends = |i: usize| (*lows.add(i) as u64, *ranges.add(i) as u64);
+            if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, ends, true, n, out)) } else { bounded::fill(&*Held::new(source), elem, ends, false, n, out) }
         }
     }
     unsafe fn random_interval(source: *mut BitSource, max: i64) -> i64 {

@@ -9,18 +9,28 @@ def dot(a, b, out):
             return np.dot(np.asarray(a), np.asarray(b))
         return dot(np.asarray(a), np.asarray(b), out)
     if out is None:
+        if np.ndim(a) > 0 and np.ndim(b) > 0:
+            return np.dot(a, b)
         # A number counts as an array without dimensions, of its own type.
         return np.multiply(np.asarray(a), np.asarray(b))
-    result = np.dot(a, b)
-    if out.shape != result.shape or out.dtype != result.dtype:
+    result = np.asarray(np.dot(a, b))
+    if out.ndim != result.ndim or out.dtype != result.dtype or not out.flags.c_contiguous:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
+    if out.shape != result.shape:
+        raise ValueError("output array has wrong dimensions")
     out[...] = result
     return out
 
 
 def matmul_out(a, b, out):
+    if isinstance(out, tuple):
+        return matmul_out(a, b, out[0])
     # Through a function that refuses what NumPy does not cast.
-    product = np.matmul(a, b)
+    product = np.asarray(np.matmul(a, b))
+    if product.ndim == out.ndim and np.ndim(a) > 1 and np.ndim(b) > 1:
+        for k in (0, 1):
+            if out.shape[k - 2] != product.shape[k - 2]:
+                raise ValueError(f"matmul: Output operand 0 has a mismatch in its core dimension {k}, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size {out.shape[k - 2]} is different from {product.shape[k - 2]})")
     if product.ndim < out.ndim:
         raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.")
     return np.multiply(product, True, out)
@@ -47,6 +57,49 @@ def vdot(a, b):
 
 def outer(a, b, out):
     return np.multiply(np.expand_dims(np.ravel(np.asarray(a)), 1), np.expand_dims(np.ravel(np.asarray(b)), 0), out)
+
+
+def einsum(subscripts, out, optimize, dtype, order, casting, operands):
+    # In which order three or more operands are multiplied is not planned: `optimize` changes roundings only.
+    result = np.asarray(_sum_of_products(subscripts, _operands(operands, dtype, casting)))
+    if out is not None:
+        if out.shape != result.shape:
+            raise ValueError(f"einsum: the result has shape {result.shape}, and out has {out.shape}")
+        np.copyto(out, result, casting)
+        return out
+    if order == "F":
+        return np.asfortranarray(result)
+    return result[()] if result.ndim == 0 else result
+
+
+def _sum_of_products(subscripts, x):
+    # Subscripts that are passed on with operands of unknown number would be no constant.
+    if len(x) == 1:
+        return np.einsum(subscripts, x[0])
+    if len(x) == 2:
+        return np.einsum(subscripts, x[0], x[1])
+    if len(x) == 3:
+        return np.einsum(subscripts, x[0], x[1], x[2])
+    if len(x) == 4:
+        return np.einsum(subscripts, x[0], x[1], x[2], x[3])
+    raise NotImplementedError("einsum() takes options with up to four operands: leave them out, or sum over some first")
+
+
+def _operands(operands, dtype, casting):
+    """All operands as arrays, in that type."""
+    if len(operands) == 0:
+        return ()
+    return (_operand(np.asarray(operands[0]), dtype, casting),) + _operands(operands[1:], dtype, casting)
+
+
+def _operand(x, dtype, casting):
+    if dtype is None:
+        return x
+    return x.astype(dtype, casting=casting)
+
+
+def tensordot_of_numbers(a, b, axes):
+    return np.tensordot(np.asarray(a), np.asarray(b), axes)
 
 
 def kron(a, b):
@@ -97,21 +150,45 @@ def _conjugate(x):
     return np.conjugate(x) if np.iscomplexobj(x) else x
 
 
+def _too_few(name, signature, k, has, needed):
+    return f"{name}: Input operand {k} does not have enough dimensions (has {has}, gufunc core with signature {signature} requires {needed})"
+
+
+def _fit(name, signature, n, m):
+    if n != m:
+        raise ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {signature} (size {m} is different from {n})")
+
+
 def vecdot(x1, x2):
     a, b = _conjugate(np.asarray(x1)), np.asarray(x2)
-    if a.ndim == 0 or b.ndim == 0:
-        raise ValueError("vecdot: each operand needs at least one dimension")
+    if a.ndim < 1:
+        raise ValueError(_too_few("vecdot", "(n),(n)->()", 0, a.ndim, 1))
+    if b.ndim < 1:
+        raise ValueError(_too_few("vecdot", "(n),(n)->()", 1, b.ndim, 1))
+    _fit("vecdot", "(n),(n)->()", a.shape[-1], b.shape[-1])
     if a.ndim == 1 and b.ndim == 1:
         return np.matmul(a, b)
     return np.matmul(np.expand_dims(a, -2), np.expand_dims(b, -1))[..., 0, 0]
 
 
 def matvec(x1, x2):
-    return np.matmul(np.asarray(x1), np.expand_dims(np.asarray(x2), -1))[..., 0]
+    a, b = np.asarray(x1), np.asarray(x2)
+    if a.ndim < 2:
+        raise ValueError(_too_few("matvec", "(m,n),(n)->(m)", 0, a.ndim, 2))
+    if b.ndim < 1:
+        raise ValueError(_too_few("matvec", "(m,n),(n)->(m)", 1, b.ndim, 1))
+    _fit("matvec", "(m,n),(n)->(m)", a.shape[-1], b.shape[-1])
+    return np.matmul(a, np.expand_dims(b, -1))[..., 0]
 
 
 def vecmat(x1, x2):
-    return np.matmul(np.expand_dims(_conjugate(np.asarray(x1)), -2), np.asarray(x2))[..., 0, :]
+    a, b = _conjugate(np.asarray(x1)), np.asarray(x2)
+    if a.ndim < 1:
+        raise ValueError(_too_few("vecmat", "(n),(n,m)->(m)", 0, a.ndim, 1))
+    if b.ndim < 2:
+        raise ValueError(_too_few("vecmat", "(n),(n,m)->(m)", 1, b.ndim, 2))
+    _fit("vecmat", "(n),(n,m)->(m)", a.shape[-1], b.shape[-2])
+    return np.matmul(np.expand_dims(a, -2), b)[..., 0, :]
 
 
 # -- NumPy's names of the array standard -----------------------------------------------------------------------------------------------------------

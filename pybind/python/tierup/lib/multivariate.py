@@ -99,7 +99,7 @@ def multivariate_hypergeometric(rng, colors, nsample, size, method):
     if nsample < 0:
         raise ValueError("nsample must be nonnegative.")
     given = np.asarray(colors)
-    if given.ndim != 1:
+    if given.ndim != 1 or (given.dtype.kind != "i" and given.dtype.kind != "u"):
         raise ValueError("colors must be a one-dimensional sequence of nonnegative integers not exceeding 9223372036854775807.")
     counts = given.astype(np.int64)
     total = 0

@@ -32,9 +32,13 @@ def _integers(rng, low, high, size, dtype, closed):
 
 def _between_each(rng, lows, highs, size, dtype, closed):
     """An integer for each pair of ends."""
+    if lows.dtype.kind == "c" or highs.dtype.kind == "c":
+        raise TypeError("int() argument must be a string, a bytes-like object or a real number, not 'complex'")
     shape = np.broadcast_shapes(lows.shape, highs.shape)
     if size is None:
         return _between_each_of(rng, np.broadcast_to(lows, shape), np.broadcast_to(highs, shape), dtype, closed)
+    # What does not fit together is said as of three operands.
+    np.broadcast_shapes(lows.shape, highs.shape, _shape(size))
     return _between_each_of(rng, np.broadcast_to(lows, _shape(size)), np.broadcast_to(highs, _shape(size)), dtype, closed)
 
 
@@ -44,17 +48,14 @@ def _shape(size):
 
 def _between_each_of(rng, lows, highs, dtype, closed):
     out = np.empty(lows.shape, np.int64 if dtype is None else dtype)
-    if out.itemsize < 4:
-        raise NotImplementedError("compiled code draws integers of less than four bytes between the same two ends only: draw int64 and convert")
-    low, high, to = np.ravel(lows).astype(np.int64), np.ravel(highs).astype(np.int64), out.reshape(-1)
-    for i in range(len(to)):
-        if dtype is not None:
+    low, high = np.ravel(lows).astype(np.int64), np.ravel(highs).astype(np.int64)
+    if dtype is not None:
+        for i in range(len(low)):
             _check_bounds(low[i], high[i], out.dtype, closed)
-    for i in range(len(to)):
+    for i in range(len(low)):
         if low[i] > high[i] or (low[i] == high[i] and not closed):
             raise ValueError("low > high" if closed else "low >= high")
-    for i in range(len(to)):
-        to[i] = np.random._integers(rng, low[i], high[i] - low[i] if closed else high[i] - low[i] - 1, None, dtype)
+    np.random._integers_each(rng, low, high - low if closed else high - low - 1, out)
     return out
 
 
@@ -101,8 +102,20 @@ def generator_shuffle(rng, x, axis):
         if axis != 0:
             raise NotImplementedError("Axis argument is only supported on ndarray objects")
         _shuffle(rng, x)
+    elif isinstance(x, tuple):
+        raise TypeError("'tuple' object does not support item assignment")
+    elif np.ndim(x) == 0:
+        raise TypeError("len() of unsized object")
     else:
+        _check_axis(axis, x.ndim)
         _shuffle(rng, np.swapaxes(x, 0, axis))
+
+
+def _check_axis(axis, ndim):
+    if axis is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
+    if not -ndim <= axis < ndim:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {ndim}")
 
 
 def _shuffle(rng, x):
@@ -111,7 +124,7 @@ def _shuffle(rng, x):
             j = np.random._interval(rng, i)
             x[i], x[j] = x[j], x[i]
     elif x.ndim == 0:
-        raise TypeError("object of type 'numpy.ndarray' has no len()")
+        raise TypeError("len() of unsized object")
     else:
         row = np.empty_like(x[0])
         for i in range(len(x) - 1, 0, -1):
@@ -141,8 +154,7 @@ def _permuted(rng, a, axis):
     if axis is None:
         _shuffle_all(rng, a)
     else:
-        if not (-a.ndim <= axis < a.ndim):
-            raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
+        _check_axis(axis, a.ndim)
         # To the end, one step at a time, since the others stay in order.
         at_end = axis % a.ndim
         lines = np.swapaxes(a, at_end, at_end)
@@ -158,7 +170,7 @@ def _shuffle_all(rng, a):
     if a.ndim == 1:
         _shuffle(rng, a)
     elif a.ndim == 0:
-        raise TypeError("object of type 'numpy.ndarray' has no len()")
+        raise TypeError("len() of unsized object")
     elif a.flags.c_contiguous:
         _shuffle(rng, a.reshape(-1))
     elif a.flags.f_contiguous:
@@ -174,7 +186,14 @@ def permutation(x):
 
 
 def generator_permutation(rng, x, axis):
-    return _permutation(rng, x, axis)
+    if isinstance(x, int):
+        return _permutation(rng, x, 0)
+    a = np.asarray(x)
+    if axis is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
+    if axis + a.ndim < 0 or axis >= a.ndim:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
+    return _permutation(rng, a, axis)
 
 
 def _permutation(rng, x, axis):
@@ -202,7 +221,13 @@ def choice(a, size, replace, p):
         if a <= 0 and _count(size) != 0:
             raise ValueError("a must be greater than 0 unless no samples are taken")
         return _chosen(None, a, size, replace, p, True)
+    if size is None and isinstance(a, tuple) and len(a) > 0 and isinstance(a[0], str):
+        return a[_chosen(None, len(a), size, replace, p, True)]
     x = np.asarray(a)
+    if x.ndim == 0:
+        if x.dtype.kind == "i" or x.dtype.kind == "u":
+            return choice(int(x), size, replace, p)
+        raise ValueError("a must be 1-dimensional or an integer")
     if x.ndim != 1:
         raise ValueError("a must be 1-dimensional")
     if len(x) == 0 and _count(size) != 0:
@@ -215,9 +240,14 @@ def generator_choice(rng, a, size, replace, p, axis, shuffle):
         if a <= 0 and _count(size) != 0:
             raise ValueError("a must be a positive integer unless no samples are taken")
         return _chosen(rng, a, size, replace, p, shuffle)
+    # Strings make no array: one of them is chosen as it is.
+    if size is None and isinstance(a, tuple) and len(a) > 0 and isinstance(a[0], str):
+        return a[_chosen(rng, len(a), size, replace, p, shuffle)]
     x = np.asarray(a)
     if x.ndim == 0:
-        raise ValueError("a must be a sequence or an integer, not <class 'numpy.ndarray'>")
+        if x.dtype.kind == "i" or x.dtype.kind == "u":
+            return generator_choice(rng, int(x), size, replace, p, axis, shuffle)
+        raise ValueError("a must be a sequence or an integer, not <class '" + ("float" if isinstance(a, float) else "numpy.ndarray") + "'>")
     if x.shape[axis] == 0 and _count(size) != 0:
         raise ValueError("a cannot be empty unless no samples are taken")
     if x.ndim == 1:
@@ -413,13 +443,13 @@ def standard_exponential_into(rng, size, dtype, method, out):
 def standard_gamma_into(rng, shape, size, dtype, out):
     if out is None:
         return rng.standard_gamma(shape, size, dtype)
-    _check_out(out, size, dtype)
     if not out.flags.writeable or not out.flags.c_contiguous:
         raise ValueError("Supplied output array must be C-contiguous, writable, aligned, and in machine byte-order.")
+    _check_out(out, size, dtype)
     if isinstance(shape, int) or isinstance(shape, float):
         np.random._standard_gamma_into(rng, out, shape)
     else:
-        out[...] = rng.standard_gamma(shape, out.shape, dtype)
+        out[...] = rng.standard_gamma(np.asarray(shape), out.shape, dtype)
     return out
 
 
@@ -433,7 +463,38 @@ def _check_out(out, size, dtype):
 
 def _place(out, size, dtype):
     """`out`, whose elements must lie side by side: they are written in the order in which they do."""
-    _check_out(out, size, dtype)
     if not out.flags.writeable or not (out.flags.c_contiguous or out.flags.f_contiguous):
         raise ValueError("Supplied output array must be contiguous, writable, aligned, and in machine byte-order.")
+    _check_out(out, size, dtype)
     return out
+
+
+# -- distributions whose parameters are lists or tuples -------------------------------------------------------------------------------------------
+
+
+def _parameter(x):
+    return np.asarray(x) if isinstance(x, (list, tuple)) else x
+
+
+def of_sequences_1(f, a, size):
+    return f(_parameter(a), size)
+
+
+def of_sequences_2(f, a, b, size):
+    return f(_parameter(a), _parameter(b), size)
+
+
+def of_sequences_3(f, a, b, c, size):
+    return f(_parameter(a), _parameter(b), _parameter(c), size)
+
+
+def drawn_of_sequences_1(f, rng, a, size):
+    return f(rng, _parameter(a), size)
+
+
+def drawn_of_sequences_2(f, rng, a, b, size):
+    return f(rng, _parameter(a), _parameter(b), size)
+
+
+def drawn_of_sequences_3(f, rng, a, b, c, size):
+    return f(rng, _parameter(a), _parameter(b), _parameter(c), size)

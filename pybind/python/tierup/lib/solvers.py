@@ -160,9 +160,16 @@ def _log_det(a, dtype):
             sign = -sign
         x = lu[i, i]
         size = abs(x)
-        sign *= x / size
+        sign = _turned(sign, x, size)
         log += np.log(size)
     return sign, log
+
+
+def _turned(sign, x, size):
+    """The sign of a determinant with one more factor; that of a real one is a sign even where the factor is infinite or none."""
+    if np.iscomplexobj(x):
+        return sign * (x / size)
+    return -sign if x < 0 else sign
 
 
 def slogdet(a):
@@ -240,6 +247,8 @@ def qr(a, mode):
         return _qr(x, False, False)[1]
     if mode == "complete":
         return QRResult(*_qr(x, True, True))
+    if mode == "raw":
+        return _qr_raw(x)
     if mode != "reduced":
         raise ValueError(f"Unrecognized mode '{mode}'")
     return QRResult(*_qr(x, False, True))
@@ -260,16 +269,38 @@ def _qr(a, complete, with_q):
     return q.reshape(a.shape[:-2] + q.shape[-2:]), r.reshape(a.shape[:-2] + r.shape[-2:])
 
 
+def _qr_raw(a):
+    """What LAPACK leaves of a matrix, with rows and columns exchanged, and the factors of the reflections."""
+    m, n = a.shape[-2], a.shape[-1]
+    if a.ndim == 2:
+        factors, tau = _reflections(a, n)
+        return _as(factors.T, _result(a)), _as(tau, _result(a))
+    matrices = _stack(a)
+    h, taus = np.empty((len(matrices), n, m), _result(a)), np.empty((len(matrices), min(m, n)), _result(a))
+    for i in range(len(matrices)):
+        factors, tau = _reflections(matrices[i], n)
+        h[i] = factors.T
+        taus[i] = tau
+    return h.reshape(a.shape[:-2] + (n, m)), taus.reshape(a.shape[:-2] + taus.shape[1:])
+
+
+def _reflections(a, columns):
+    """The QR factors of a matrix as LAPACK packs them, in as many columns."""
+    m, n = a.shape[0], a.shape[1]
+    factors = np.zeros((m, columns), _double(a), "F")
+    for i in range(m):
+        for j in range(n):
+            factors[i, j] = a[i, j]
+    tau = np.empty(min(m, n), _double(a))
+    np.linalg._lapack("dgeqrf", m, n, factors, tau)
+    return factors, tau
+
+
 def _qr_of(a, complete, with_q):
     m, n = a.shape[0], a.shape[1]
     least = min(m, n)
     columns = m if complete and m > n else least
-    factors = np.zeros((m, max(n, columns)), _double(a), "F")
-    for i in range(m):
-        for j in range(n):
-            factors[i, j] = a[i, j]
-    tau = np.empty(least, _double(a))
-    np.linalg._lapack("dgeqrf", m, n, factors, tau)
+    factors, tau = _reflections(a, max(n, columns))
     r = np.zeros((columns, n), _result(a))
     for i in range(least):
         for j in range(i, n):
@@ -577,7 +608,7 @@ def _lstsq(a, b, rcond):
     return np.ascontiguousarray(x[:n, :k]).astype(result), residuals, found, s.astype(_real(result))
 
 
-# -- powers and norms --------------------------------------------------------------------------------------------------------------------------
+# -- powers ------------------------------------------------------------------------------------------------------------------------------------
 
 
 def matrix_power(a, n):
@@ -596,7 +627,7 @@ def matrix_power(a, n):
 def _power(a, n):
     if n < 0:
         return _positive_power(_inv(a), -n)
-    return _positive_power(a.copy(), n)
+    return _positive_power(a, n)
 
 
 def _positive_power(a, n):
@@ -605,6 +636,8 @@ def _positive_power(a, n):
         for k in range(a.shape[-1]):
             out[..., k, k] = 1
         return out
+    if n == 1:
+        return a
     if n == 3:
         return np.matmul(np.matmul(a, a), a)
     z = a.copy()
@@ -619,175 +652,3 @@ def _positive_power(a, n):
             result = np.matmul(result, z)
         n //= 2
     return result
-
-
-def cond(x, p):
-    return _cond(np.asarray(x), p)
-
-
-def _cond(a, p):
-    _matrices(a)
-    if a.shape[-1] == 0 or a.shape[-2] == 0:
-        raise LinAlgError("cond is not defined on empty arrays")
-    if a.ndim == 2:
-        return _cond_of(a, p)
-    matrices = _stack(a)
-    out = np.empty(len(matrices), _real(_result(a)))
-    for i in range(len(matrices)):
-        out[i] = _cond_of(matrices[i], p)
-    return out.reshape(a.shape[:-2])
-
-
-def _cond_of(a, p):
-    if p is None:
-        return _ratio(a, 0)
-    if not isinstance(p, str):
-        if p == 2:
-            return _ratio(a, 0)
-        if p == -2:
-            return _ratio(a, -1)
-    _squares(a)
-    r = _real(_result(a)).type(_norm_of_matrix(a.astype(_double(a)), p) * _norm_of_inverse(a, p))
-    if np.isnan(r) and not np.any(np.isnan(a)):
-        return r.dtype.type(math.inf)
-    return r
-
-
-def _norm_of_inverse(a, p):
-    n = len(a)
-    x = _columns(np.eye(n), _double(a))
-    if np.linalg._lapack("dgesv", n, n, _columns(a, _double(a)), x) != 0:
-        return math.inf
-    return float(_norm_of_matrix(x, p))
-
-
-def _ratio(a, above):
-    s = _singular(a)
-    r = np.true_divide(s[above], s[-1 - above])
-    if np.isnan(r) and not np.any(np.isnan(a)):
-        return s.dtype.type(math.inf)
-    return r
-
-
-def norm(x, ord, axis, keepdims):
-    a = np.asarray(x)
-    if not np._is_inexact(a):
-        return _norm(a.astype(np.float64), ord, axis, keepdims)
-    return _norm(a, ord, axis, keepdims)
-
-
-def _norm(a, ord, axis, keepdims):
-    if axis is None:
-        if ord is None:
-            return _kept(_length(np.ravel(a)), a, keepdims)
-        if a.ndim == 1:
-            return _norm_of_vectors(a, ord, 0, keepdims)
-        if a.ndim == 2:
-            return _kept(_norm_of_matrix(a, ord), a, keepdims)
-        raise ValueError("Improper number of dimensions to norm.")
-    if isinstance(axis, tuple):
-        if len(axis) == 2:
-            return _norm_of_matrices(a, ord, axis, keepdims)
-        if len(axis) == 1:
-            return _norm_of_vectors(a, ord, axis[0], keepdims)
-        raise ValueError("Improper number of dimensions to norm.")
-    return _norm_of_vectors(a, ord, axis, keepdims)
-
-
-def _kept(x, a, keepdims):
-    if keepdims:
-        return np.asarray(x).reshape((1,) * a.ndim)
-    return x
-
-
-def _length(x):
-    if np.iscomplexobj(x):
-        return np.sqrt(np.dot(x.real, x.real) + np.dot(x.imag, x.imag))
-    return np.sqrt(np.dot(x, x))
-
-
-def _squared(a):
-    if np.iscomplexobj(a):
-        return a.real * a.real + a.imag * a.imag
-    return a * a
-
-
-def _norm_of_vectors(a, ord, axis, keepdims):
-    if ord is None:
-        return np.sqrt(np.sum(_squared(a), axis, None, None, keepdims))
-    if isinstance(ord, str):
-        raise ValueError(f"Invalid norm order '{ord}' for vectors")
-    if ord == math.inf:
-        return np.max(np.abs(a), axis, None, keepdims, 0)
-    if ord == -math.inf:
-        return np.min(np.abs(a), axis, None, keepdims)
-    if ord == 0:
-        return np.sum((a != 0).astype(a.real.dtype), axis, None, None, keepdims)
-    if ord == 1:
-        return np.sum(np.abs(a), axis, None, None, keepdims)
-    if ord == 2:
-        return np.sqrt(np.sum(_squared(a), axis, None, None, keepdims))
-    power = a.real.dtype.type(ord)
-    return np.power(np.sum(np.power(np.abs(a), power), axis, None, None, keepdims), 1 / power)
-
-
-def _norm_of_matrix(a, ord):
-    if ord is None:
-        return np.sqrt(np.sum(_squared(a)))
-    if isinstance(ord, str):
-        if ord == "fro" or ord == "f":
-            return _length(np.ravel(a))
-        if ord == "nuc":
-            return np.sum(_singular(a))
-        raise ValueError("Invalid norm order for matrices.")
-    if ord == 2:
-        return np.max(_singular(a), None, None, False, 0)
-    if ord == -2:
-        return np.min(_singular(a))
-    if ord == 1:
-        if _adds_in_order(a):
-            return _most(a, True)
-        return np.max(np.sum(np.abs(a), 0), None, None, False, 0)
-    if ord == -1:
-        return np.min(np.sum(np.abs(a), 0))
-    if ord == math.inf:
-        if _adds_in_order(a):
-            return _most(a, False)
-        return np.max(np.sum(np.abs(a), 1), None, None, False, 0)
-    if ord == -math.inf:
-        return np.min(np.sum(np.abs(a), 1))
-    raise ValueError("Invalid norm order for matrices.")
-
-
-def _adds_in_order(a):
-    """Whether NumPy adds what is in a row or a column one after the other, in any order of the matrix's elements."""
-    return 0 < a.shape[0] < 8 and 0 < a.shape[1] < 8
-
-
-def _most(a, columns):
-    """The greatest sum of sizes in a column or in a row."""
-    outer, inner = (a.shape[1], a.shape[0]) if columns else (a.shape[0], a.shape[1])
-    most = np.abs(a[0, 0])
-    for i in range(outer):
-        s = np.abs(a[0, i] if columns else a[i, 0])
-        for j in range(1, inner):
-            s += np.abs(a[j, i] if columns else a[i, j])
-        most = s if i == 0 else np.maximum(most, s)
-    return most
-
-
-def _norm_of_matrices(a, ord, axis, keepdims):
-    rows, columns = axis[0] % a.ndim, axis[1] % a.ndim
-    if rows == columns:
-        raise ValueError("Duplicate axes given.")
-    last = np.moveaxis(a, axis, (-2, -1))
-    if a.ndim == 2:
-        return _kept(_norm_of_matrix(last, ord), a, keepdims)
-    matrices = _stack(np.ascontiguousarray(last))
-    out = np.empty(len(matrices), a.real.dtype)
-    for i in range(len(matrices)):
-        out[i] = _norm_of_matrix(matrices[i], ord)
-    r = out.reshape(last.shape[:-2])
-    if keepdims:
-        return np.expand_dims(r, (rows, columns))
-    return r

@@ -4,76 +4,143 @@ NaN counts as larger than everything, as in NumPy.
 """
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
-def _check_kind(kind):
-    if kind is not None and kind != "quicksort" and kind != "mergesort" and kind != "heapsort" and kind != "stable":
-        raise ValueError("sort kind must be one of 'quick', 'heap', or 'stable' (got '" + kind + "')")
+def _is_stable(kind, order, stable):
+    """Whether equal elements keep their order; of a kind the first letter counts."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind is None:
+        return stable is not None and bool(stable)
+    if stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    first = kind[:1]
+    if first == "q" or first == "Q" or first == "h" or first == "H":
+        return False
+    if first == "s" or first == "S" or first == "m" or first == "M":
+        return True
+    raise ValueError("sort kind must be one of 'quick', 'heap', or 'stable' (got '" + kind + "')")
 
 
 def sort(a, axis, kind, order, stable):
-    _check_kind(kind)
+    in_order = _is_stable(kind, order, stable)
     if axis is None:
         out = np.asarray(a).flatten()
-        out.sort()
+        np._sort(out, -1, in_order)
     else:
         out = np.asarray(a).copy()
-        out.sort(axis)
+        np._sort(out, axis, in_order)
     return out
 
 
+def sort_in_place(a, axis, kind, order, stable):
+    np._sort(a, axis, _is_stable(kind, order, stable))
+
+
 def argsort(a, axis, kind, order, stable):
-    _check_kind(kind)
+    # All orders are stable.
+    _is_stable(kind, order, stable)
     x = np.asarray(a)
     if axis is None or x.ndim == 0 and (axis == -1 or axis == 0):
         return np._argsort(x.flatten(), 0)
     return np._argsort(x, axis)
 
 
-def partition(a, kth, axis):
+def _check_introselect(kind, order):
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if kind != "introselect":
+        raise ValueError("select kind must be 'introselect' (got '" + kind + "')")
+
+
+def _places(kth, n):
+    """Checks where elements shall come; of several it gives an array."""
+    if isinstance(kth, bool):
+        raise ValueError("Booleans unacceptable as partition index")
+    if isinstance(kth, int):
+        return kth
+    places = np.asarray(kth)
+    if places.dtype.kind == "b":
+        raise ValueError("Booleans unacceptable as partition index")
+    if places.dtype.kind != "i" and places.dtype.kind != "u":
+        raise TypeError("Partition index must be integer")
+    if places.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    for k in places.ravel():
+        if n > 0 and not -n <= k < n:
+            raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
+    return places
+
+
+def _length_along(a, axis):
+    return a.shape[axis] if -a.ndim <= axis < a.ndim else 0
+
+
+def partition(a, kth, axis, kind, order):
     if axis is None:
         out = np.asarray(a).flatten()
-        _partition(out, kth, -1)
+        partition_in_place(out, kth, -1, kind, order)
     else:
         out = np.asarray(a).copy()
-        _partition(out, kth, axis)
+        partition_in_place(out, kth, axis, kind, order)
     return out
 
 
-def _partition(out, kth, axis):
-    if isinstance(kth, float):
+def partition_in_place(a, kth, axis, kind, order):
+    _check_introselect(kind, order)
+    if isinstance(kth, float) or isinstance(kth, str) or kth is None:
         raise TypeError("Partition index must be integer")
-    if isinstance(kth, int):
-        out.partition(kth, axis)
-    else:
+    places = _places(kth, _length_along(a, axis))
+    if isinstance(places, int):
+        np._partition(a, places, axis)
+    elif len(np.ravel(places)) > 0:
         # A sorted array has every element in its place.
-        out.sort(axis)
+        np._sort(a, axis, False)
 
 
-def argpartition(a, kth, axis):
+def argpartition(a, kth, axis, kind, order):
+    _check_introselect(kind, order)
+    if isinstance(kth, float) or isinstance(kth, str) or kth is None:
+        raise TypeError("Partition index must be integer")
+    x = np.asarray(a)
     if axis is None:
-        return _argpartition(np.asarray(a).flatten(), 0, kth)
-    return _argpartition(np.asarray(a), axis, kth)
+        return _argpartition(x.flatten(), 0, kth)
+    if x.ndim == 0:
+        return _argpartition(x.flatten(), axis, kth)
+    return _argpartition(x, axis, kth)
 
 
 def _argpartition(a, axis, kth):
-    if isinstance(kth, int):
-        return np._argpartition(a, axis, kth)
+    places = _places(kth, _length_along(a, axis))
+    if isinstance(places, int):
+        return np._argpartition(a, axis, places)
     return np._argsort(a, axis)
 
 
 def lexsort(keys, axis):
+    if len(keys) == 0:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if np.ndim(keys[0]) != 1:
+        raise NotImplementedError("compiled code sorts by keys of one dimension: call lexsort() for each row")
+    if not -1 <= axis < 1:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension 1")
     order = np.arange(len(keys[0]))
     if isinstance(keys, tuple):
         return _by_keys(order, keys)
     for key in keys:
+        if len(key) != len(order):
+            raise ValueError("all keys need to be the same shape")
         order = order[np._argsort(key[order], 0)]
     return order
 
 
 def _by_keys(order, keys):
     """Sorts by one key after the other; the last counts most."""
-    by_first = order[np._argsort(np.asarray(keys[0])[order], 0)]
+    key = np.asarray(keys[0])
+    if len(key) != len(order):
+        raise ValueError("all keys need to be the same shape")
+    by_first = order[np._argsort(key[order], 0)]
     if len(keys) == 1:
         return by_first
     return _by_keys(by_first, keys[1:])

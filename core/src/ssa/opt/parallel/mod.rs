@@ -25,6 +25,7 @@ mod reduce;
 mod tuples;
 
 pub use decided::Decided;
+pub use outline::is_body;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};

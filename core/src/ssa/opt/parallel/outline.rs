@@ -65,13 +65,19 @@ pub struct Body<'a> {
 
 const ENTRY: Block = Block(0);
 
+/// What the name of a body ends with.
+const BODY: &str = ".prange";
+
+/// Whether a function is the body of a parallel loop.
+pub fn is_body(func: &Func) -> bool { func.name.ends_with(BODY) }
+
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
         if !shared.decided.is_empty() { names.push("again".into()); }
         names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
         let mut func = Func {
-            name: format!("{}.prange", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
+            name: format!("{}{BODY}", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
             params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host,
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each would ask anew.
             parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, in_order: shared.in_order(), decides: !shared.decided.is_empty(), ..Func::default()
