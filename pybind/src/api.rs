@@ -153,16 +153,27 @@ fn before_fork(py: Python<'_>) { py.detach(promote::pause) }
 #[pyfunction]
 fn after_fork_in_parent() { promote::resume() }
 
-/// Of each loop over `prange` in a function with parallel loops: file, line, why it is not parallel or None, what its iterations share, and lines of stores
-/// that may be races.
+/// Of each loop over `prange` in a function with parallel loops: file, line, why it is not parallel or None, what its iterations share, lines of stores
+/// that may be races, the line of the loop that it is part of, and that of the one before it of which it is none, with the reason.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, String)>)>> {
+fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, String)>, Option<u32>, Option<(u32, String)>)>> {
     let (py, core) = (d.py(), core_of(d)?);
     if !core.options.parallel.any() { return Ok(vec![]); }
     let id = crate::functions::func_id(core.function(py), core.options.parallel).map_err(|e| e.into_python(py))?;
-    let Some(func) = tierup_core::ssa::registry::get(id) else { return Ok(vec![]) };
-    let mut loops: Vec<_> = func.loops.iter().map(|l| { let s = func.span(l.loc); (s.file.to_string(), s.line, l.serial, l.shares.clone(), l.doubts.iter().map(|(loc, why)| (func.span(*loc).line, why.to_string())).collect()) }).collect();
+    let (mut loops, mut seen, mut todo) = (vec![], vec![], vec![id]);
+    // Inner functions have loops of their own; bodies of loops have left theirs to the function around.
+    while let Some(id) = todo.pop() {
+        if seen.contains(&id) { continue; }
+        seen.push(id);
+        let Some(func) = tierup_core::ssa::registry::get(id) else { continue };
+        todo.extend(func.insts.iter().filter_map(|n| if let tierup_core::ssa::Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }));
+        let line = |loc| func.span(loc).line;
+        for l in &func.loops {
+            let doubts = l.doubts.iter().map(|(loc, why)| (line(*loc), why.to_string())).collect();
+            loops.push((func.span(l.loc).file.to_string(), line(l.loc), l.serial, l.shares.clone(), doubts, l.into.map(line), l.apart.as_ref().map(|(loc, why)| (line(*loc), why.to_string()))));
+        }
+    }
     loops.sort();
     Ok(loops)
 }

@@ -133,14 +133,30 @@ struct PrangeNames<'a, 'py> { f: &'a Bound<'py, PyFunction> }
 impl Names for PrangeNames<'_, '_> {
     fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool {
         let find = || -> PyResult<bool> {
-            let mut at = match root {
-                Root::Global(name) => self.f.getattr("__globals__")?.get_item(name)?,
-                Root::Free(n) => self.f.getattr("__closure__")?.get_item(n as usize)?.getattr("cell_contents")?,
-            };
+            let mut at = self.object(root)?;
             for a in attributes { at = at.getattr(*a)?; }
             is_prange(&at)
         };
         find().unwrap_or(false)
+    }
+
+    fn is_module(&self, root: Root<'_>, name: &str) -> bool {
+        let find = || -> PyResult<bool> { Ok(self.object(root)?.is(&self.f.py().import("sys")?.getattr("modules")?.get_item(name)?)) };
+        find().unwrap_or(false)
+    }
+
+    fn is_builtin(&self, name: &str) -> bool {
+        let find = || -> PyResult<bool> { Ok(!self.f.getattr("__globals__")?.cast_into::<pyo3::types::PyDict>()?.contains(name)? && self.f.py().import("builtins")?.hasattr(name)?) };
+        find().unwrap_or(false)
+    }
+}
+
+impl<'py> PrangeNames<'_, 'py> {
+    fn object(&self, root: Root<'_>) -> PyResult<Bound<'py, PyAny>> {
+        match root {
+            Root::Global(name) => self.f.getattr("__globals__")?.get_item(name),
+            Root::Free(n) => self.f.getattr("__closure__")?.get_item(n as usize)?.getattr("cell_contents"),
+        }
     }
 }
 

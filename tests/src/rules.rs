@@ -27,6 +27,8 @@ mod tests {
         ("core/src/ssa/opt/parallel/best.rs", "what chooses the best is known by pattern: what is not understood is refused"),
         ("core/src/ssa/opt/parallel/places.rs", "indices are understood by pattern: any other is unknown"),
         ("core/src/ssa/opt/parallel/races.rs", "what changes captured variables is two instructions; any other does not"),
+        ("core/src/ssa/opt/parallel/neighbours/mod.rs", "what may move in front of a loop is known by pattern: any other keeps loops apart"),
+        ("core/src/ssa/opt/parallel/neighbours/apart.rs", "what only computes is known by pattern: any other keeps loops apart"),
         ("core/src/ssa/opt/parallel/outline.rs", "only globals and their attributes are made again; any other value is at hand"),
         ("core/src/lir/opt/range.rs", "facts are optional: an operation about which nothing is known is right"),
     ];

@@ -160,8 +160,14 @@ class ParallelReport:
         from ._jit import _same
         self.name, self.file = dispatcher.__name__, dispatcher.__code__.co_filename
         self.parallel = bool(dispatcher.targetoptions.get("parallel"))
-        self.loops = [{"file": file, "line": line, "parallel": serial is None, "why": serial, "shares": shares, "doubts": doubts}
-                      for file, line, serial, shares, doubts in _tierup.parallel_loops(dispatcher)]
+        self.loops = [{"file": file, "line": line, "parallel": serial is None, "why": serial, "shares": shares, "doubts": doubts, "into": into, "apart": apart}
+                      for file, line, serial, shares, doubts, into, apart in _tierup.parallel_loops(dispatcher)]
+        # What keeps a loop from being part of the one before it is told of the loop itself.
+        for note in [loop for loop in self.loops if loop["apart"]]:
+            self.loops.remove(note)
+            for loop in self.loops:
+                if (loop["file"], loop["line"]) == (note["file"], note["line"]):
+                    loop["apart"] = note["apart"]
         found = {}
         overloads = _tierup.overloads(dispatcher) if self.parallel else []
         for i in range(len(overloads)):
@@ -177,9 +183,13 @@ class ParallelReport:
     def _rows(self):
         for loop in self.loops:
             what = "parallel loop" if loop["parallel"] else f"a loop that is not parallel: {loop['why']}"
+            if loop["into"] is not None:
+                what = f"part of the loop of line {loop['into']}"
             if loop["shares"]:
                 what += "; its iterations share " + ", ".join(loop["shares"])
             yield loop["file"], loop["line"], what
+            if loop["apart"]:
+                yield loop["file"], loop["line"], f"not part of the loop of line {loop['apart'][0]}: {loop['apart'][1]}"
             for line, why in loop["doubts"]:
                 yield loop["file"], line, f"doubtful: {why}"
         for a in self.arrays:
@@ -216,6 +226,8 @@ class ParallelReport:
         if level >= 2:
             single = [(a["file"], a["line"], name) for a in regions for name, _ in a["steps"]]
             parts += ["", f"Before fusion: {_count(len(single), 'loop')} over arrays; after it {len(regions)}"]
+            if any(loop["into"] is not None for loop in self.loops):
+                parts += [f"Before fusion: {_count(len(self.loops), 'loop')} over prange; after it {sum(loop['into'] is None for loop in self.loops)}"]
             parts += _listed([(self._place(file, line), *rest) for file, line, *rest in ((file, line, _source(file, line), name) for file, line, name in single)])
         if level >= 3:
             fused = [a for a in regions if len(a["steps"]) > 1]
@@ -242,7 +254,21 @@ class ParallelReport:
             return f"<p>{html.escape(str(self))}</p>"
         body = "".join(f"<tr><td>{html.escape(place)}</td><td><code>{html.escape(source)}</code></td><td>{html.escape(what)}</td></tr>" for place, source, what in rows)
         graphs = "".join(_graph(f"{os.path.basename(a['file'])}:{a['line']}", a["steps"]) for a in self.arrays if a["parallel"] and len(a["steps"]) > 1)
-        return f"<table><caption>Parallel code in <code>{html.escape(self.name)}</code></caption>{body}</table>{graphs}"
+        return f"<table><caption>Parallel code in <code>{html.escape(self.name)}</code></caption>{body}</table>{self._loop_graph()}{graphs}"
+
+    def _loop_graph(self):
+        """Loops over `prange` that follow each other as a drawing: a line where the lower one has become part of the upper one, a dashed one with the reason where it has not."""
+        loops = sorted((loop for loop in self.loops if loop["file"] == self.file), key=lambda loop: loop["line"])
+        edges = [(loop["into"], loop["line"], None) for loop in loops if loop["into"] is not None] + [(*loop["apart"][:1], loop["line"], loop["apart"][1]) for loop in loops if loop["apart"]]
+        shown = sorted({line for a, b, _ in edges for line in (a, b)})
+        if not shown:
+            return ""
+        y = {line: 20 + 60 * k for k, line in enumerate(shown)}
+        parts = [f"<rect x='20' y='{y[line]}' width='420' height='26' rx='5' fill='white' stroke='black'/><text x='30' y='{y[line] + 17}' font-size='12'>{line}: {html.escape(_source(self.file, line)[:56])}</text>" for line in shown]
+        for a, b, why in edges:
+            x, dash = (40, "") if why is None else (60, " stroke-dasharray='4'")
+            parts.append(f"<line x1='{x}' y1='{y[a] + 26}' x2='{x}' y2='{y[b]}' stroke='gray'{dash}/><text x='{x + 10}' y='{y[b] - 12}' font-size='11'>{html.escape(why or 'one loop')}</text>")
+        return f"<p>loops over prange</p><svg width='900' height='{40 + 60 * len(shown)}'>{''.join(parts)}</svg>"
 
 
 def _source(file, line):

@@ -51,7 +51,7 @@ pub fn build(code: &Code, host: u64) -> Result<Func> { build_nested(code, host, 
 pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names) -> Result<Func> {
     let mut func = build(code, host)?;
     func.parallel = parts;
-    if parts.has(Parts::PRANGE) { super::opt::parallel::run(&mut func, names)?; }
+    if parts.any() { super::opt::parallel::run(&mut func, names)?; }
     Ok(func)
 }
 

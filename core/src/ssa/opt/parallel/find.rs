@@ -7,6 +7,7 @@ use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
 
 /// A loop over `prange`.
+#[derive(Clone)]
 pub struct Found {
     /// The block that asks for the next value; its other parameters are what the loop carries.
     pub header: Block,

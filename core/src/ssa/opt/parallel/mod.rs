@@ -18,6 +18,7 @@ mod comprehension;
 mod decided;
 mod find;
 mod flags;
+mod neighbours;
 mod outline;
 mod places;
 mod races;
@@ -38,6 +39,10 @@ pub enum Root<'a> { Global(&'a str), /** A captured variable of the function. */
 pub trait Names {
     /// Whether `root.attribute.attribute` is `prange`.
     fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool;
+    /// Whether `root` is the module of that name.
+    fn is_module(&self, root: Root<'_>, name: &str) -> bool;
+    /// Whether a global name is the builtin of that name.
+    fn is_builtin(&self, name: &str) -> bool;
 }
 
 /// What became of a loop over `prange`, for reports.
@@ -52,15 +57,24 @@ pub struct LoopNote {
     pub doubts: Vec<races::Doubt>,
     /// The body, when it is parallel.
     pub body: Option<crate::ssa::FuncId>,
+    /// The loop that it has become a part of.
+    pub into: Option<Loc>,
+    /// The loop before it that it has not become a part of, and why.
+    pub apart: Option<(Loc, std::sync::Arc<str>)>,
 }
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.
 pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     if !may_have_one(func) { return Ok(false); }
     if func.is_generator {
-        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("it is in a generator, whose loops run in order"), shares: vec![], doubts: vec![], body: None }); }
+        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("it is in a generator, whose loops run in order"), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
         return Ok(false);
     }
+    if !func.parallel.has(Parts::PRANGE) {
+        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("switched off by the dictionary"), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
+        return Ok(func.parallel.has(Parts::COMPREHENSION) && comprehensions(func, names));
+    }
+    neighbours::join(func, names);
     let mut changed = false;
     let mut refused: Vec<Loc> = vec![];
     loop {
@@ -71,7 +85,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
             }
             find::Look::Refused(loc, why) => {
                 refused.push(loc);
-                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None });
+                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None, into: None, apart: None });
             }
             find::Look::Found(found) => {
                 let shared = match reduce::classify(func, &found) {
@@ -100,7 +114,7 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
             cleanup::run(func);
         } else {
             *func = before;
-            func.loops.push(LoopNote { loc, serial: Some("an iteration of the comprehension may need what another one does"), shares: vec![], doubts: vec![], body: None });
+            func.loops.push(LoopNote { loc, serial: Some("an iteration of the comprehension may need what another one does"), shares: vec![], doubts: vec![], body: None, into: None, apart: None });
         }
         refused.push(loc);
     }

@@ -30,7 +30,7 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     let mut shares: Vec<String> = shared.carried.iter().map(Carried::describe).collect();
     if !shared.lists.is_empty() { shares.push("a list that is appended to".into()); }
     shares.extend(shared.bins.iter().map(|b| b.describe().into()));
-    Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id) })
+    Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id), into: None, apart: None })
 }
 
 /// Captured variables of the outer function are read before the loop: in the body their numbers would mean something else.

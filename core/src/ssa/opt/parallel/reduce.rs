@@ -13,7 +13,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// How the results of two pieces of the range become one.
 #[derive(Clone, Debug, PartialEq)]
@@ -134,11 +134,7 @@ pub struct Reads {
 const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
 
 pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
-    let cfg = Cfg::new(func);
-    let doms = Dominators::new(func, &cfg);
-    let loops = Loops::new(func, &cfg, &doms).all;
-    let mut c = Classifier { func, found, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
-    c.collect();
+    let c = Classifier::of(func, found);
     let bins = c.bins();
     let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: races::check(&c, &bins)?, bins, decided: HashMap::new() };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
@@ -153,6 +149,31 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
     let groups: Vec<Vec<Gate>> = reads.into_iter().map(|r| r.gates).chain(shared.bins.iter().map(|b| b.gates.clone())).filter(|g| !g.is_empty()).collect();
     shared.decided = c.decided(&groups);
     Ok(shared)
+}
+
+impl<'a> Classifier<'a> {
+    pub fn of(func: &'a Func, found: &'a Found) -> Classifier<'a> {
+        let cfg = Cfg::new(func);
+        let doms = Dominators::new(func, &cfg);
+        let loops = Loops::new(func, &cfg, &doms).all;
+        let mut c = Classifier { func, found, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
+        c.collect();
+        c
+    }
+
+    /// Blocks that run when the loop is over, exceptions apart.
+    pub fn reach_behind(&self) -> BTreeSet<Block> {
+        let (mut seen, mut work) = (BTreeSet::new(), vec![self.found.exit.block]);
+        while let Some(b) = work.pop() {
+            if !self.is_inside(b) && seen.insert(b) { self.func.each_edge(b, &mut |_, to| work.push(to.block)); }
+        }
+        // What leads back to the loop runs before it as well.
+        let mut before = vec![self.found.pre];
+        while let Some(b) = before.pop() { if seen.remove(&b) || b == self.found.pre { before.extend(self.cfg.preds(b).iter().copied().filter(|p| seen.contains(p))); } }
+        seen
+    }
+
+    fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
 }
 
 impl Classifier<'_> {
