@@ -311,7 +311,7 @@ fn nested(
 }
 
 /// The loops for a part of the outermost level.
-fn nest(
+pub fn nest(
     cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let count = cx.b.bin(Op::Isub, end, first);

@@ -387,6 +387,15 @@ impl<'a> LowerCx<'a> {
         self.for_range_from(zero, n, carried, body)
     }
 
+    /// [`LowerCx::for_range`] of a loop that is best left as it is written: vectors and more copies of its body are not worth it.
+    pub fn for_range_short(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+        let head = self.b.func.blocks.len();
+        let last = self.for_range(n, carried, body)?;
+        // Its header, and what becomes the header where the test goes to the end of the loop.
+        for b in [head, head + 1] { self.b.func.blocks[b].short = true; }
+        Ok(last)
+    }
+
     /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that the inner loop stays as it is.
     pub fn for_range_polling(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
         let zero = self.b.i64(0);

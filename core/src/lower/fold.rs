@@ -2,11 +2,12 @@
 //!
 //! What does not depend on the order is put together in the loop that computes the elements, where that is an operation on integers. Floats, and what else has an order, go
 //! through a buffer that stays in the nearest cache, a block at a time: the loop that fills it becomes vectors whatever it computes, and the run-time's kernel puts the block
-//! together as it would an array.
+//! together as it would an array. Sums and extremes of chains of a few instructions need no buffer: see [`super::lanes`].
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;
 use super::cx::{LowerCx, Val};
+use super::lanes::{self, Mark};
 use super::lazy::Elements;
 use super::pieces::in_pieces;
 use crate::diag::Result;
@@ -14,6 +15,7 @@ use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::kernel::{self as k, Reduce, SUM_BLOCK};
 use crate::types::Type;
+use std::cell::Cell;
 
 /// How a reduction of a chain is done.
 #[derive(Clone, Copy)]
@@ -53,6 +55,11 @@ impl Fold {
 /// The reduction of all elements.
 pub fn fold(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], how: Fold) -> Result<Val> {
     let n = product(cx, &e.shape);
+    fold_some(cx, e, streams, n, how)
+}
+
+/// That of the first `n` elements of the streams.
+pub fn fold_some(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, how: Fold) -> Result<Val> {
     match how {
         Fold::Sum => pairwise_sum(cx, e, streams, n),
         Fold::InLoop(what, ty) => accumulate(cx, e, streams, n, what, ty),
@@ -61,10 +68,10 @@ pub fn fold(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], how: Fold) -
 }
 
 impl InLoop {
-    fn start(self, cx: &mut LowerCx<'_>) -> Value {
+    pub fn start(self, cx: &mut LowerCx<'_>) -> Value {
         match self { InLoop::Or => cx.b.bool(false), InLoop::And => cx.b.bool(true), InLoop::Multiply => cx.b.i64(1), InLoop::Add | InLoop::CountTrue | InLoop::CountNumbers => cx.b.i64(0) }
     }
-    fn put(self, cx: &mut LowerCx<'_>, so_far: Value, x: &[Value]) -> Value {
+    pub fn put(self, cx: &mut LowerCx<'_>, so_far: Value, x: &[Value]) -> Value {
         match self {
             InLoop::Or => cx.or(so_far, x[0]),
             InLoop::And => cx.and(so_far, x[0]),
@@ -187,13 +194,32 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
         let total = cx.b.bin(Op::Isub, end, first);
         // Of nothing: what the operation begins with.
         cx.helper(&k::array_fold, &[code, elem, buffer, zero, zero, place]);
+        let mut direct = None;
+        if matches!(op, Reduce::Min | Reduce::Max) && lanes::suits(cx, e, streams) && e.kept.is_none() {
+            let at = Stream::at(streams, cx, first);
+            let mark = Mark::here(cx);
+            let x = e.element(cx, &at)?;
+            if mark.is_cheap(cx) { direct = Some(x[0]); cx.b.store(x[0], place, 0, Alias::Stack); }
+        }
         let blocks = { let up = cx.b.bin_imm(Op::Iadd, total, length - 1); cx.b.bin_imm(Op::Sshr, up, length.trailing_zeros().into()) };
         cx.for_range(blocks, &[], |cx, block, _| {
             let done = cx.b.bin_imm(Op::Ishl, block, length.trailing_zeros().into());
             let (at, left, most) = (cx.b.bin(Op::Iadd, first, done), cx.b.bin(Op::Isub, total, done), cx.b.i64(length));
             let here = cx.b.bin(Op::Smin, left, most);
-            fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
-            cx.helper(&k::array_fold, &[code, elem, buffer, here, done, place]);
+            let through_buffer = |cx: &mut LowerCx<'_>, done: Value| -> Result<()> {
+                fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
+                cx.helper(&k::array_fold, &[code, elem, buffer, here, done, place]);
+                Ok(())
+            };
+            match direct {
+                None => through_buffer(cx, done)?,
+                Some(x) => {
+                    let so_far = cx.b.load(cx.b.ty(x), place, 0, Alias::Stack);
+                    let (best, doubtful) = lanes::extreme(cx, e, streams, (at, here), so_far, op)?;
+                    let one = cx.b.i64(1);
+                    cx.if_else(doubtful, |cx| through_buffer(cx, one).map(|()| vec![]), |cx| { cx.b.store(best, place, 0, Alias::Stack); Ok(vec![]) })?;
+                }
+            }
             cx.poll();
             Ok(vec![])
         })?;
@@ -224,21 +250,29 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
 fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
     let few = cx.b.bin_imm(Op::IcmpSlt, n, 8);
     let zero = if e.dtype.itemsize() == 4 { cx.b.f32(0.0) } else { cx.b.f64(0.0) };
+    let cheap = Cell::new(false);
     cx.if_else(few, |cx| cx.for_range(n, &[zero], |cx, i, state| {
         let at = Stream::at(streams, cx, i);
+        let mark = Mark::here(cx);
         let x = e.element(cx, &at)?;
+        cheap.set(mark.is_cheap(cx) && lanes::suits(cx, e, streams));
         if let Some(kept) = &e.kept { let p = element_of(cx, kept, i); cx.b.store(x[0], p, 0, Alias::Array); }
         Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
-    }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n) } else { let zero = cx.b.i64(0); sum_of_blocks(cx, e, streams, zero, n) })
+    }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n, cheap.get()) } else { let zero = cx.b.i64(0); sum_of(cx, e, streams, zero, n, cheap.get()) })
+}
+
+/// The sum of `n` elements from `begin` on, by the way that suits them.
+fn sum_of(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value, cheap: bool) -> Result<Val> {
+    if cheap { lanes::sum(cx, e, streams, begin, n).map(|x| vec![x]) } else { sum_of_blocks(cx, e, streams, begin, n) }
 }
 
 /// The subtrees of the sum in pieces, then what they give.
-fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value) -> Result<Val> {
+fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, cheap: bool) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (count, parts) = Parts::new(cx, n, 8);
     parts.each(cx, e, n, count, |cx, first, end, place| {
         let size = cx.b.bin(Op::Isub, end, first);
-        let sum = sum_of_blocks(cx, e, streams, first, size)?[0];
+        let sum = sum_of(cx, e, streams, first, size, cheap)?[0];
         let wide = if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum };
         cx.b.store(wide, place, 0, Alias::Stack);
         Ok(())
@@ -255,8 +289,8 @@ fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: 
     let item = e.dtype.itemsize();
     let (buffer, state) = (cx.b.slot_addr((SUM_BLOCK * item) as u32), cx.b.slot_addr(k::SUMS as u32));
     let small = cx.b.bin_imm(Op::IcmpSle, n, SUM_BLOCK);
-    let one = cx.b.i64(1);
-    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n])]))?[0];
+    let (one, most) = (cx.b.i64(1), cx.b.i64(SUM_BLOCK));
+    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n, most])]))?[0];
     let last = cx.for_range(blocks, &[begin, zero], |cx, _, carried| {
         let first = carried[0];
         let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];

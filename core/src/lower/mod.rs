@@ -4,6 +4,7 @@
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`same`] tells which values are the same before there are passes.
 
 pub mod again;
+pub mod along;
 pub mod arrays;
 pub mod blocks;
 pub mod cast;
@@ -17,6 +18,7 @@ pub mod fuse;
 pub mod gpu;
 pub mod inline;
 pub mod join;
+pub mod lanes;
 pub mod lazy;
 pub mod masked;
 pub mod ownership;

@@ -92,6 +92,15 @@ impl Map {
 
 /// Elements that a sum, or another reduction, whose elements are yet to be computed takes at a time. Of a sum it is a subtree, which a kernel adds up.
 pub const SUM_BLOCK: i64 = 1024;
+/// Elements at most in a leaf of a pairwise sum's tree, which are added by eight accumulators; where a leaf is cut in two, each half has 64 at least.
+pub const LEAF: i64 = 128;
+/// Elements that a sum without a buffer takes at a time: a subtree, leaf by leaf.
+pub const SUM_LEAVES: i64 = 2048;
+/// The most leaves in such a subtree. Their table holds the numbers of their elements, up to seven elements that are left of the last of all, and eight accumulators for each.
+pub const LEAVES: i64 = SUM_LEAVES / (LEAF / 2);
+pub const LEAVES_REST: i64 = 8 * LEAVES;
+pub const LEAVES_LANES: i64 = LEAVES_REST + 64;
+pub const LEAVES_BYTES: i64 = LEAVES_LANES + 64 * LEAVES;
 /// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each.
 pub const SUMS: usize = 1024;
 /// The most subtrees of a pairwise sum that is done in parts.
@@ -128,12 +137,18 @@ crate::runtime_fns! {
     fn array_sum_f64(data: P, n: i64, stride: i64) -> f64 [Reads, Never];
     /// Sum of `n` float32, pairwise as NumPy.
     fn array_sum_f32(data: P, n: i64, stride: i64) -> f32 [Reads, Never];
-    /// A pairwise sum of `n` elements, block by block: gives the number of blocks. `state` has room for [`SUMS`] bytes.
-    fn array_sums_begin(state: P, n: i64) -> i64 [Writes, Never];
+    /// A pairwise sum of `n` elements, block by block of at most so many: gives the number of blocks. `state` has room for [`SUMS`] bytes.
+    fn array_sums_begin(state: P, n: i64, most: i64) -> i64 [Writes, Never];
     /// How many elements the next block has.
     fn array_sums_next(state: P) -> i64 [Writes, Never];
     /// Takes the sum of a block; adds in float32 where `single` is 1.
     fn array_sums_push(state: P, sum: f64, single: i8) [Writes, Never];
+    /// Writes how many elements the leaves of the next block have to a table of [`LEAVES_BYTES`]; gives the number of leaves.
+    fn array_sums_leaves(state: P, leaves: P) -> i64 [Writes, Never];
+    /// Takes a block's leaves; adds in float32 where `single` is 1.
+    fn array_sums_join_leaves(state: P, leaves: P, single: i8) [Writes, Never];
+    /// The sum of the only leaf, of `n` elements.
+    fn array_sums_leaf(leaves: P, n: i64, single: i8) -> f64 [Reads, Never];
     /// The sum of all blocks.
     fn array_sums_end(state: P) -> f64 [Reads, Never];
     /// How many subtrees a pairwise sum of `n` elements is divided into, to be added up at the same time: 2 to the power of what the length alone says, at most [`SUBTREES`].

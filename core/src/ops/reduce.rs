@@ -11,6 +11,7 @@ use crate::elem::Elem;
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
 use crate::lir::{Op, Value};
+use crate::lower::along::{Along, alike};
 use crate::lower::arrays::{ArrayVal, contiguous_strides, load_element, product};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
@@ -303,7 +304,10 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let acc = computed(op, a.ty.dtype, dtype_of(&args))?;
     if let (Reduce::Sum, Axes::All, [n], true) = (op, &axes, a.shape.as_slice(), !cx.pieces.wanted() && !keep && acc == a.ty.dtype && acc.is_float()) {
         let single = acc.itemsize() == 4;
-        return Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]);
+        // NumPy too adds up to seven one after the other.
+        let (few, zero) = (cx.b.bin_imm(Op::IcmpSlt, *n, 8), if single { cx.b.f32(0.0) } else { cx.b.f64(0.0) });
+        return cx.if_else(few, |cx| cx.for_range_short(*n, &[zero], |cx, i, sum| { let x = a.load(cx, &[i])[0]; Ok(vec![cx.b.bin(Op::Fadd, sum[0], x)]) }),
+            |cx| Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]));
     }
     if let (Axes::All, false, Some(run)) = (&axes, keep || cx.pieces.wanted(), side_by_side(cx, &a)) {
         if let Some(x) = emit_run(cx, op, &run, acc)? { return Ok(x); }
@@ -406,12 +410,39 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
         Ok(r)
     };
     let (axes, n) = (axes_of(&args[1], "axis")?, e.shape.len());
-    let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && axes_error(&axes, args[1].ty, n, false).is_none();
-    if !all || args[args.len() - 1].flag("keepdims")? { return in_memory(cx); }
+    let fine = axes_error(&axes, args[1].ty, n, false).is_none();
+    let all = matches!(axes, Axes::All) || matches!(&axes, Axes::Known(_)) && axes.count(n) == n && fine;
+    let keep = args[args.len() - 1].flag("keepdims")?;
     let Some(how) = Fold::of(op, e.dtype, acc, cx.pieces.wanted()) else { return in_memory(cx) };
+    if let (Axes::Known(m), true) = (&axes, fine) && let [axis] = m[..] && let Some(along) = normal_axis(axis, n).and_then(|axis| Along::of(cx, e, axis, how, acc)) {
+        return emit_along(cx, c, e, op, along, in_memory);
+    }
+    if !all || keep { return in_memory(cx); }
     let Some((streams, same)) = e.lazy.streams(cx, &e.shape, e.layout) else { return in_memory(cx) };
     let in_loop = |cx: &mut LowerCx<'_>| fold(cx, e, &streams, how);
     match same { None => in_loop(cx), Some(same) => cx.if_else(same, in_loop, in_memory) }
+}
+
+/// A reduction along one axis of elements that are yet to be computed.
+fn emit_along(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce, along: Along, in_memory: impl FnOnce(&mut LowerCx<'_>) -> Result<Val>) -> Result<Val> {
+    let args = args_of(c);
+    let (axes, n, keep) = (axes_of(&args[1], "axis")?, e.shape.len(), args[args.len() - 1].flag("keepdims")?);
+    let acc = computed(op, e.dtype, dtype_of(&args))?;
+    let chosen = choose(cx, &axes, &c.args[1], c.types[1], n);
+    if let Some(name) = op.no_identity() {
+        let size = chosen.size(cx, &e.shape);
+        let some = cx.b.bin_imm(Op::IcmpSgt, size, 0);
+        cx.check(some, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+    }
+    let (shape, _) = chosen.target(cx, &e.shape, acc.itemsize(), keep);
+    let (alike, stretched) = match alike(cx, e) { Ok(same) => (same, false), Err(()) => (None, true) };
+    let only = match (alike, along.only_if(cx, e)) { (Some(a), Some(b)) => Some(cx.and(a, b)), (a, b) => a.or(b) };
+    let in_loop = |cx: &mut LowerCx<'_>| {
+        let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
+        cx.guarded(&[out.owner], |cx| along.emit(cx, e, out.data, !stretched))?;
+        Ok(out.pack())
+    };
+    match only { None => in_loop(cx), Some(only) => cx.if_else(only, in_loop, in_memory) }
 }
 
 /// The sum of elements that somebody else wants as an array: that, and the sum.
@@ -463,6 +494,7 @@ fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Resul
         (_, None, Some(flags)) => cx.b.i64(flags.iter().position(|f| *f).map_or(-1, |k| k as i64)),
         (_, None, None) => cx.b.i64(-1),
     };
+    let (is_max, skips_nan) = (max, nan);
     let (max, nan, elem) = (cx.b.bool(max), cx.b.bool(nan), element_code(cx, a.ty.dtype)?);
     let flag = cx.pieces.flag();
     let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
@@ -470,14 +502,44 @@ fn emit_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, max: bool, nan: bool) -> Resul
     let (shape, strides) = (cx.spill(&a.shape), cx.spill(&a.strides));
     let call = |cx: &mut LowerCx<'_>, out: Value| { cx.helper(&k::array_arg, &[max, nan, elem, n, shape, a.data, strides, axis, out]); };
     if c.ret.as_array().is_none() {
-        let out = cx.b.slot_addr(8);
-        call(cx, out);
-        return Ok(load_element(cx, out, Type::i64()));
+        let whole = |cx: &mut LowerCx<'_>| {
+            let out = cx.b.slot_addr(8);
+            call(cx, out);
+            Ok(load_element(cx, out, Type::i64()))
+        };
+        let t = a.ty.dtype;
+        if a.shape.len() != 1 || skips_nan || !(t.is_float() || t.is_int()) { return whole(cx); }
+        let behind = cx.b.bin_imm(Op::Isub, a.shape[0], 1);
+        let short = cx.b.bin_imm(Op::IcmpUlt, behind, SHORT);
+        return cx.if_else(short, |cx| first_extreme(cx, &a, behind, is_max), whole);
     }
     let (out_shape, _) = chosen.target(cx, &a.shape, 8, keep);
     let out = ArrayVal::alloc(cx, Type::i64(), &out_shape, Layout::C, false)?;
     cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
     Ok(out.pack())
+}
+
+/// Elements that are gone through by the time that a kernel has been called.
+const SHORT: i64 = 32;
+
+/// The position of the extreme of a lane of one element and those `behind` it; the first NaN wins.
+fn first_extreme(cx: &mut LowerCx<'_>, a: &ArrayVal, behind: Value, max: bool) -> Result<Val> {
+    let (t, zero) = (a.ty.dtype, cx.b.i64(0));
+    let signed = matches!(*t, Kind::Int(i) if i.signed());
+    let less = if t.is_float() { Op::FcmpLt } else if signed { Op::IcmpSlt } else { Op::IcmpUlt };
+    let first = a.load(cx, &[zero])[0];
+    let last = cx.for_range_short(behind, &[first, zero], |cx, i, state| {
+        let i = cx.b.bin_imm(Op::Iadd, i, 1);
+        let x = a.load(cx, &[i])[0];
+        let mut wins = if max { cx.b.bin(less, state[0], x) } else { cx.b.bin(less, x, state[0]) };
+        if t.is_float() {
+            let (nan, number) = (cx.b.bin(Op::FcmpUno, x, x), cx.b.bin(Op::FcmpEq, state[0], state[0]));
+            wins = cx.or(wins, nan);
+            wins = cx.and(wins, number);
+        }
+        Ok(vec![cx.b.select(wins, x, state[0]), cx.b.select(wins, i, state[1])])
+    })?;
+    Ok(vec![last[1]])
 }
 
 // ---- running sums

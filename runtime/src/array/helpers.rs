@@ -96,9 +96,12 @@ impl Helpers for Native {
     unsafe fn array_fold(op: i64, elem_code: i64, data: P, n: i64, done: i64, out: P) {
         if let Some(op) = Reduce::from_number(op) { unsafe { reduce::fold(op, elem(elem_code), data, n, done, out) } }
     }
-    unsafe fn array_sums_begin(state: P, n: i64) -> i64 { unsafe { Sums::begin(state.cast(), n) } }
+    unsafe fn array_sums_begin(state: P, n: i64, most: i64) -> i64 { unsafe { Sums::begin(state.cast(), n, most) } }
     unsafe fn array_sums_next(state: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_block() } }
     unsafe fn array_sums_push(state: P, sum: f64, single: i8) { unsafe { (*state.cast::<Sums>()).push(sum, single != 0) } }
+    unsafe fn array_sums_leaves(state: P, leaves: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_leaves(&mut *leaves.cast()) } }
+    unsafe fn array_sums_join_leaves(state: P, leaves: P, single: i8) { unsafe { (*state.cast::<Sums>()).push_leaves(&*leaves.cast(), single != 0) } }
+    unsafe fn array_sums_leaf(leaves: P, n: i64, single: i8) -> f64 { unsafe { (*leaves.cast::<sums::Leaves>()).sum(0, n, single != 0) } }
     unsafe fn array_sums_end(state: P) -> f64 { unsafe { (*state.cast::<Sums>()).total } }
     unsafe fn array_sums_parts(n: i64) -> i64 { 1 << sums::depth(n) }
     unsafe fn array_sums_part(n: i64, k: i64) -> i64 { sums::part(n, k) }

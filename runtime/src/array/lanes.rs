@@ -204,8 +204,23 @@ unsafe fn number<T: Real, const SKIP: bool>(p: *const u8, i: isize, stride: isiz
     if SKIP && x.is_nan() { T::ZERO } else { x }
 }
 
-simd! {
-    unsafe fn block<T: Real; const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
+/// Bytes from an element that is added to the one that is asked for meanwhile, where a sum is longer than the nearest cache. The processor itself looks no further than the page that it is in.
+const AHEAD: isize = 2048;
+/// Elements from which on it asks.
+const LONG: isize = 4096;
+
+#[inline(always)]
+fn ask_for(p: *const u8) {
+    // SAFETY: it is only a hint, at any address.
+    #[cfg(target_arch = "x86_64")]
+    unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast()) }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
+#[inline(always)]
+unsafe fn leaf<T: Real, const SKIP: bool, const FAR: bool>(p: *const u8, n: isize, stride: isize) -> T {
+    unsafe {
         by_stride!(stride, T, {
             let get = |i| number::<T, SKIP>(p, i, stride);
             if n < 8 { return (0..n).fold(T::NEG_ZERO, |s, i| s.plus(get(i))); }
@@ -213,64 +228,47 @@ simd! {
             let whole = n - n % 8;
             let mut i = 8;
             while i < whole {
+                if FAR { ask_for(p.wrapping_offset(i * stride + AHEAD)); }
                 for (j, r) in r.iter_mut().enumerate() { *r = r.plus(get(i + j as isize)); }
                 i += 8;
             }
+            // In memory, or LLVM would make vectors of those that are added up here, not of those that lie side by side.
+            let r = std::hint::black_box(r);
             let s = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
             (whole..n).fold(s, |s, i| s.plus(get(i)))
         })
     }
 }
-simd! {
-    /// `K` blocks at a time that lie behind each other, so that the additions of one do not wait for those of another. All have at least 64 numbers, and none has 16 more than another.
-    unsafe fn blocks<T: Real; const K: usize>(p: *const u8, lengths: [isize; K], stride: isize) -> [T; K] {
-        by_stride!(stride, T, {
-            let mut first = [0isize; K];
-            for k in 1..K { first[k] = first[k - 1] + lengths[k - 1]; }
-            let get = |i| load::<T>(p, i, stride);
-            let mut r = [[T::ZERO; 8]; K];
-            for k in 0..K { for j in 0..8 { r[k][j] = get(first[k] + j as isize); } }
-            let mut shortest = lengths[0];
-            for n in lengths { shortest = shortest.min(n - n % 8); }
-            let mut i = 8;
-            while i < shortest {
-                for k in 0..K { for j in 0..8 { r[k][j] = r[k][j].plus(get(first[k] + i + j as isize)); } }
-                i += 8;
+/// The tree of a pairwise sum, leaf after leaf: memory is read from front to back, which it is quicker with than with several leaves at a time, and additions of the next leaf begin before those
+/// of the last have ended.
+macro_rules! tree {
+    ($(#[$meta:meta])* $name:ident) => {
+        $(#[$meta])*
+        unsafe fn $name<T: Real, const SKIP: bool, const FAR: bool>(p: *const u8, n: isize, stride: isize) -> T {
+            unsafe {
+                if n <= BLOCK { return leaf::<T, SKIP, FAR>(p, n, stride); }
+                let h = half(n);
+                $name::<T, SKIP, FAR>(p, h, stride).plus($name::<T, SKIP, FAR>(p.offset(h * stride), n - h, stride))
             }
-            let mut sums = [T::ZERO; K];
-            for k in 0..K {
-                let (r, n, mut i) = (&mut r[k], lengths[k], i);
-                while i + 8 <= n {
-                    for j in 0..8 { r[j] = r[j].plus(get(first[k] + i + j as isize)); }
-                    i += 8;
-                }
-                sums[k] = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
-                while i < n { sums[k] = sums[k].plus(get(first[k] + i)); i += 1; }
-            }
-            sums
-        })
-    }
+        }
+    };
 }
+tree!(tree);
+tree! { #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma")] wide_tree }
+
 /// NumPy's pairwise sum of `n` numbers.
 ///
 /// # Safety
 /// The elements can be read.
 pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
+    let far = n >= LONG && stride == size_of::<T>() as isize;
+    // SAFETY: as required of the caller; the processor has been asked.
     unsafe {
-        if n <= BLOCK { return block::<T, SKIP>(p, n, stride); }
-        let h = half(n);
-        if !SKIP {
-            let (a, b) = (half(h), half(n - h));
-            if h > BLOCK && n - h - b <= BLOCK {
-                let [s, t, u, v] = blocks::<T, 4>(p, [a, h - a, b, n - h - b], stride);
-                return s.plus(t).plus(u.plus(v));
-            }
-            if n - h <= BLOCK {
-                let [s, t] = blocks::<T, 2>(p, [h, n - h], stride);
-                return s.plus(t);
-            }
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+            return if far { wide_tree::<T, SKIP, true>(p, n, stride) } else { wide_tree::<T, SKIP, false>(p, n, stride) };
         }
-        pairwise::<T, SKIP>(p, h, stride).plus(pairwise::<T, SKIP>(p.offset(h * stride), n - h, stride))
+        if far { tree::<T, SKIP, true>(p, n, stride) } else { tree::<T, SKIP, false>(p, n, stride) }
     }
 }
 

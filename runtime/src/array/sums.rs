@@ -1,8 +1,8 @@
 //! The tree of a pairwise sum whose elements are computed block by block by the caller: subtrees of up to [`SUM_BLOCK`] elements, and the same additions, as
 //! [`super::lanes::pairwise`] makes of an array in memory.
 
-use super::lanes::half;
-use tierup_core::ops::kernel::{SUBTREES, SUM_BLOCK, SUMS};
+use super::lanes::{Real, half};
+use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, SUBTREES, SUMS};
 
 /// What is left to do on one level of the tree.
 #[derive(Clone, Copy)]
@@ -17,27 +17,51 @@ enum Level {
 const LEVELS: usize = 60;
 
 #[repr(C)]
-pub struct Sums { depth: usize, pub total: f64, levels: [Level; LEVELS] }
+pub struct Sums { depth: usize, /** Elements in a block. */ most: i64, /** Those of the current one, where it is taken leaf by leaf. */ block: i64, pub total: f64, levels: [Level; LEVELS] }
+
+const COUNT: usize = LEAVES as usize;
+
+/// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators, which are float32 in their first halves where elements are.
+#[repr(C)]
+pub struct Leaves { pub len: [i64; COUNT], pub rest: [u64; 8], pub lanes: [[u64; 8]; COUNT] }
+
+const _: () = assert!(size_of::<Leaves>() == LEAVES_BYTES as usize && std::mem::offset_of!(Leaves, rest) == LEAVES_REST as usize && std::mem::offset_of!(Leaves, lanes) == LEAVES_LANES as usize);
+
+impl Leaves {
+    /// The sum of leaf `k`, of `n` elements.
+    pub fn sum(&self, k: usize, n: i64, single: bool) -> f64 {
+        fn put_together<T: Real>(r: &[T; 8], rest: &[T]) -> T {
+            let s = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
+            rest.iter().fold(s, |s, x| s.plus(*x))
+        }
+        let left = n as usize % 8;
+        // SAFETY: eight words hold eight numbers of either type, and any bits are one.
+        unsafe {
+            if single { f64::from(put_together(&*self.lanes[k].as_ptr().cast::<[f32; 8]>(), &(&*self.rest.as_ptr().cast::<[f32; 8]>())[..left])) }
+            else { put_together(&*self.lanes[k].as_ptr().cast::<[f64; 8]>(), &(&*self.rest.as_ptr().cast::<[f64; 8]>())[..left]) }
+        }
+    }
+}
 
 const _: () = assert!(size_of::<Sums>() <= SUMS);
 
 impl Sums {
-    /// Begins a sum of `n` elements; gives the number of blocks.
+    /// Begins a sum of `n` elements, in blocks of up to `most`; gives the number of blocks.
     ///
     /// # Safety
     /// `state` has room for [`SUMS`] bytes.
-    pub unsafe fn begin(state: *mut Sums, n: i64) -> i64 {
-        fn blocks(n: isize) -> i64 { if n <= SUM_BLOCK as isize { 1 } else { blocks(half(n)) + blocks(n - half(n)) } }
+    pub unsafe fn begin(state: *mut Sums, n: i64, most: i64) -> i64 {
+        fn blocks(n: isize, most: isize) -> i64 { if n <= most { 1 } else { blocks(half(n), most) + blocks(n - half(n), most) } }
         // SAFETY: the caller gives the room; levels above `depth` are written before they are read.
-        unsafe { state.write(Sums { depth: 1, total: 0.0, levels: [Level::Right(n); LEVELS] }); }
-        blocks(n as isize)
+        unsafe { state.write(Sums { depth: 1, most, block: 0, total: 0.0, levels: [Level::Right(n); LEVELS] }); }
+        blocks(n as isize, most as isize)
     }
 
     /// The number of elements in the next block.
     pub fn next_block(&mut self) -> i64 {
         loop {
             let Some(Level::Right(n)) = self.depth.checked_sub(1).map(|d| self.levels[d]) else { return 0 };
-            if n <= SUM_BLOCK {
+            if n <= self.most {
                 self.depth -= 1;
                 return n;
             }
@@ -46,6 +70,39 @@ impl Sums {
             self.levels[self.depth] = Level::Right(left);
             self.depth += 1;
         }
+    }
+
+    /// The leaves of the next block; how many.
+    pub fn next_leaves(&mut self, leaves: &mut Leaves) -> i64 {
+        fn cut(n: i64, leaves: &mut Leaves, count: &mut usize) {
+            if n <= LEAF {
+                leaves.len[*count] = n;
+                *count += 1;
+                return;
+            }
+            let left = half(n as isize) as i64;
+            cut(left, leaves, count);
+            cut(n - left, leaves, count);
+        }
+        let mut count = 0;
+        self.block = self.next_block();
+        cut(self.block, leaves, &mut count);
+        count as i64
+    }
+
+    /// Takes the leaves of the block.
+    pub fn push_leaves(&mut self, leaves: &Leaves, single: bool) {
+        fn add(n: i64, leaves: &Leaves, next: &mut usize, single: bool) -> f64 {
+            if n <= LEAF {
+                *next += 1;
+                return leaves.sum(*next - 1, n, single);
+            }
+            let left = half(n as isize) as i64;
+            let (a, b) = (add(left, leaves, next, single), add(n - left, leaves, next, single));
+            if single { f64::from(a as f32 + b as f32) } else { a + b }
+        }
+        let sum = add(self.block, leaves, &mut 0, single);
+        self.push(sum, single);
     }
 
     /// Takes the sum of a block and adds up what it completes.
@@ -100,6 +157,36 @@ pub fn join(parts: &mut [f64], single: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tierup_core::ops::kernel::{SUM_BLOCK, SUM_LEAVES};
+
+    #[test]
+    fn leaves_add_up_to_the_whole() {
+        for n in [129i64, 136, 255, 1000, 2048, 2049, 2064, 4097, 100_003, 262_152] {
+            let v: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
+            // SAFETY: the elements are there.
+            let sum = |first: usize, n: i64| unsafe { crate::array::lanes::pairwise::<f64, false>(v.as_ptr().add(first).cast(), n as isize, 8) };
+            let (mut state, mut leaves, mut first) = (std::mem::MaybeUninit::<Sums>::uninit(), Leaves { len: [0; COUNT], rest: [0; 8], lanes: [[0; 8]; COUNT] }, 0);
+            // SAFETY: the state has room.
+            let blocks = unsafe { Sums::begin(state.as_mut_ptr(), n, SUM_LEAVES) };
+            // SAFETY: it has begun.
+            let s = unsafe { &mut *state.as_mut_ptr() };
+            for _ in 0..blocks {
+                let count = s.next_leaves(&mut leaves) as usize;
+                for k in 0..count {
+                    let len = leaves.len[k] as usize;
+                    assert!(len as i64 <= LEAF);
+                    let (eights, rest) = v[first..first + len].split_at(len / 8 * 8);
+                    let mut lanes = [-0.0; 8];
+                    for (i, x) in eights.iter().enumerate() { lanes[i % 8] += *x; }
+                    leaves.lanes[k] = lanes.map(f64::to_bits);
+                    for (place, x) in leaves.rest.iter_mut().zip(rest) { *place = x.to_bits(); }
+                    first += len;
+                }
+                s.push_leaves(&leaves, false);
+            }
+            assert_eq!((first as i64, s.total.to_bits()), (n, sum(0, n).to_bits()), "{n}");
+        }
+    }
 
     #[test]
     fn adds_as_an_array_is_added() {
@@ -108,7 +195,7 @@ mod tests {
             let mut state = std::mem::MaybeUninit::<Sums>::uninit();
             // SAFETY: the state has room; addresses stay inside the vector.
             unsafe {
-                let blocks = Sums::begin(state.as_mut_ptr(), n);
+                let blocks = Sums::begin(state.as_mut_ptr(), n, SUM_BLOCK);
                 let s = &mut *state.as_mut_ptr();
                 let mut first = 0;
                 for _ in 0..blocks {

@@ -1,0 +1,158 @@
+//! Reductions of cheap chains without a buffer: eight elements a turn go into accumulators of their own, which tier 1 keeps in vectors.
+//!
+//! Sums of floats are cut into the leaves of NumPy's pairwise tree; what a leaf's eight accumulators are and how they are put together is NumPy's too, so the bits are those of an
+//! array in memory. Through a buffer (see [`super::fold`]) each element is written once and read once more, which took a third longer where the arrays are in the cache.
+
+use super::arrays::{ArrayVal, Stream};
+use super::cx::LowerCx;
+use super::lazy::Elements;
+use crate::diag::Result;
+use crate::lir::{Alias, InstData, Op, Ty, Value};
+use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, Reduce, SUM_LEAVES};
+
+/// Accumulators.
+const LANES: usize = 8;
+/// The most instructions that an element may be, since they are written for each accumulator.
+const CHEAP: usize = 24;
+
+/// Where the code of one element begins, to say afterwards whether it is cheap.
+pub struct Mark { insts: usize, blocks: usize }
+
+impl Mark {
+    pub fn here(cx: &LowerCx<'_>) -> Mark { Mark { insts: cx.b.func.insts.len(), blocks: cx.b.func.blocks.len() } }
+    /// Whether what was written since is a few instructions without branches and calls.
+    pub fn is_cheap(&self, cx: &LowerCx<'_>) -> bool {
+        let new = &cx.b.func.insts[self.insts..];
+        let calls = |n: &crate::lir::InstNode| matches!(n.data, InstData::Call { .. } | InstData::CallHelper { .. } | InstData::CallIndirect { .. });
+        cx.b.func.blocks.len() == self.blocks && new.iter().filter(|n| !matches!(n.data, InstData::Const { .. })).count() <= CHEAP && !new.iter().any(calls)
+    }
+}
+
+/// Whether elements are floats whose operands lie side by side, so that eight of them are vectors.
+pub fn suits(cx: &LowerCx<'_>, e: &Elements, streams: &[Stream]) -> bool {
+    let item = e.dtype.itemsize();
+    let step = |v: Value| cx.b.func.insts.iter().find_map(|n| if let (InstData::Const { bits, .. }, true) = (&n.data, n.results.as_slice() == [v]) { Some(*bits as i64) } else { None });
+    e.dtype.is_float() && matches!(item, 4 | 8) && e.lazy.arrays.iter().all(|a| a.ty.itemsize() == item) && streams.iter().all(|s| step(s.strides[0]) == Some(item))
+}
+
+/// Where an element goes that is also wanted as part of an array.
+fn keep(cx: &mut LowerCx<'_>, kept: &ArrayVal, i: Value, x: Value) {
+    let off = cx.b.bin_imm(Op::Imul, i, kept.ty.itemsize());
+    let p = cx.b.ptr_add(kept.data, off);
+    cx.b.store(x, p, 0, Alias::Array);
+}
+
+/// One element by its place.
+fn one(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], i: Value) -> Result<Value> {
+    let at = Stream::at(streams, cx, i);
+    let x = e.element(cx, &at)?[0];
+    if let Some(kept) = &e.kept { keep(cx, kept, i, x); }
+    Ok(x)
+}
+
+/// Elements from `first` on, eight at a time: `eight` gets the accumulators and as many elements and gives the next state.
+fn in_eights(
+    cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (first, len): (Value, Value), start: &[Value], eight: impl FnOnce(&mut LowerCx<'_>, &[Value], &[Value]) -> Vec<Value>,
+) -> Result<Vec<Value>> {
+    let turns = cx.b.bin_imm(Op::Sshr, len, LANES.trailing_zeros().into());
+    cx.for_range_short(turns, start, |cx, turn, state| {
+        let done = cx.b.bin_imm(Op::Ishl, turn, LANES.trailing_zeros().into());
+        let place = cx.b.bin(Op::Iadd, first, done);
+        let (at, kept) = (Stream::at(streams, cx, place), e.kept.as_ref().map(|kept| { let off = cx.b.bin_imm(Op::Imul, place, kept.ty.itemsize()); cx.b.ptr_add(kept.data, off) }));
+        let mut found = vec![];
+        for lane in 0..LANES {
+            let step = cx.b.i64(lane as i64 * e.dtype.itemsize());
+            let here: Vec<Value> = at.iter().map(|p| if lane == 0 { *p } else { cx.b.ptr_add(*p, step) }).collect();
+            found.push(e.element(cx, &here)?[0]);
+        }
+        if let Some(p) = kept { for (lane, x) in found.iter().enumerate() { cx.b.store(*x, p, (lane as i64 * e.dtype.itemsize()) as i32, Alias::Array); } }
+        Ok(eight(cx, state, &found))
+    })
+}
+
+/// The elements that are left when eight at a time have been taken, one by one.
+fn rest(
+    cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (first, len): (Value, Value), start: &[Value], mut each: impl FnMut(&mut LowerCx<'_>, Value, &[Value], Value) -> Vec<Value>,
+) -> Result<Vec<Value>> {
+    let (done, left) = (cx.b.bin_imm(Op::Band, len, !(LANES as i64 - 1)), cx.b.bin_imm(Op::Band, len, LANES as i64 - 1));
+    let behind = cx.b.bin(Op::Iadd, first, done);
+    cx.for_range_short(left, start, |cx, i, state| {
+        let place = cx.b.bin(Op::Iadd, behind, i);
+        let x = one(cx, e, streams, place)?;
+        Ok(each(cx, i, state, x))
+    })
+}
+
+fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
+
+/// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table. There they are put together: LLVM makes vectors of accumulators that are stored side by side, and of
+/// neighbours that are added it would make two halves of vectors. Negative zero changes nothing that is added to it.
+fn leaf(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), leaves: Value, k: Value) -> Result<()> {
+    let item = e.dtype.itemsize();
+    let nothing = constant(cx, item == 4, -0.0);
+    let lanes = in_eights(cx, e, streams, range, &[nothing; LANES], |cx, a, b| a.iter().zip(b).map(|(a, b)| cx.b.bin(Op::Fadd, *a, *b)).collect())?;
+    let off = cx.b.bin_imm(Op::Imul, k, 8 * LANES as i64);
+    let p = cx.b.ptr_add(leaves, off);
+    for (lane, x) in lanes.iter().enumerate() { cx.b.store(*x, p, (LEAVES_LANES + lane as i64 * item) as i32, Alias::Stack); }
+    rest(cx, e, streams, range, &[], |cx, i, _, x| {
+        let off = cx.b.bin_imm(Op::Imul, i, item);
+        let p = cx.b.ptr_add(leaves, off);
+        cx.b.store(x, p, LEAVES_REST as i32, Alias::Stack);
+        vec![]
+    })?;
+    Ok(())
+}
+
+/// The pairwise sum of `n` elements from `begin` on.
+pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Value> {
+    let single = e.dtype.itemsize() == 4;
+    let (state, leaves) = (cx.b.slot_addr(k::SUMS as u32), cx.b.slot_addr(LEAVES_BYTES as u32));
+    let small = cx.b.bin_imm(Op::IcmpSle, n, LEAF);
+    let (one, most, flag) = (cx.b.i64(1), cx.b.i64(SUM_LEAVES), cx.b.iconst(Ty::I8, single as i64));
+    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n, most])]))?[0];
+    cx.for_range(blocks, &[begin], |cx, _, carried| {
+        let count = cx.if_else(small, |cx| { cx.b.store(n, leaves, 0, Alias::Stack); Ok(vec![one]) }, |cx| Ok(vec![cx.helper_value(&k::array_sums_leaves, &[state, leaves])]))?[0];
+        let done = cx.for_range(count, &[carried[0]], |cx, i, carried| {
+            let off = cx.b.bin_imm(Op::Imul, i, 8);
+            let place = cx.b.ptr_add(leaves, off);
+            let len = cx.b.load(Ty::I64, place, 0, Alias::Stack);
+            leaf(cx, e, streams, (carried[0], len), leaves, i)?;
+            Ok(vec![cx.b.bin(Op::Iadd, carried[0], len)])
+        })?;
+        let big = cx.not(small);
+        cx.if_then(big, |cx| {
+            cx.helper(&k::array_sums_join_leaves, &[state, leaves, flag]);
+            cx.poll();
+            Ok(())
+        })?;
+        Ok(done)
+    })?;
+    let total = cx.if_else(small, |cx| Ok(vec![cx.helper_value(&k::array_sums_leaf, &[leaves, n, flag])]), |cx| Ok(vec![cx.helper_value(&k::array_sums_end, &[state])]))?[0];
+    let positive = cx.b.f64(0.0);
+    let total = cx.b.bin(Op::Fadd, positive, total);
+    Ok(if single { cx.b.conv(Op::Fconvert, Ty::F32, total) } else { total })
+}
+
+/// Goes on with the smallest (largest) number: that of `so_far` and `len` elements from `first` on, and whether there may be NaN among them. The sum is NaN wherever an element is; where it is for
+/// another reason (infinities) the answer is only slow to come by.
+pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), so_far: Value, op: Reduce) -> Result<(Value, Value)> {
+    let better = if op == Reduce::Max { Op::FcmpGt } else { Op::FcmpLt };
+    let choose = |cx: &mut LowerCx<'_>, a: Value, x: Value| { let wins = cx.b.bin(better, x, a); cx.b.select(wins, x, a) };
+    let zero = constant(cx, e.dtype.itemsize() == 4, 0.0);
+    let start: Vec<Value> = [[so_far; LANES], [zero; LANES]].concat();
+    let lanes = in_eights(cx, e, streams, range, &start, |cx, state, xs| {
+        let (best, sums) = state.split_at(LANES);
+        let mut next: Vec<Value> = best.iter().zip(xs).map(|(a, x)| choose(cx, *a, *x)).collect();
+        next.extend(sums.iter().zip(xs).map(|(s, x)| cx.b.bin(Op::Fadd, *s, *x)));
+        next
+    })?;
+    // Halves with halves, as vectors are.
+    let (mut best, mut sums) = (lanes[..LANES].to_vec(), lanes[LANES..].to_vec());
+    while best.len() > 1 {
+        let half = best.len() / 2;
+        best = (0..half).map(|k| choose(cx, best[k], best[k + half])).collect();
+        sums = (0..half).map(|k| cx.b.bin(Op::Fadd, sums[k], sums[k + half])).collect();
+    }
+    let found = rest(cx, e, streams, range, &[best[0], sums[0]], |cx, _, state, x| vec![choose(cx, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
+    Ok((found[0], cx.b.bin(Op::FcmpUno, found[1], found[1])))
+}
