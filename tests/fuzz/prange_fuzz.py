@@ -311,7 +311,33 @@ class Program:
             text = ["try:", *("    " + x for x in text), f"except {self.pick('ValueError', 'Exception')}:", "    raise KeyError(1)"]
         return [*self.before, *text]
 
+    def neighbours(self):
+        """Two or three loops that follow each other, with arrays that they share; some become one loop."""
+        self.before = []
+        c, d = (self.variable(self.pick("np.zeros(n)", "np.zeros(len(a))", "np.zeros_like(a)"), stem) for stem in "cd")
+        s = self.variable("0.5")
+        over = self.pick("n", "len(a)", "0, n", "n - 1, -1, -1")
+        lines, later = list(self.before), []
+        for k in range(self.pick(2, 2, 3)):
+            old = self.pick(f"{c}[i]", f"{c}[i]", f"{d}[i]") if k else "1.0"
+            forms = [f"{c}[i] = {old} + {self.number({})}", f"{d}[i] = {old} * 2 - {self.number({})}", f"{s} += {old}" if k == 1 else f"{d}[i] = {self.number({})}", f"{d}[i] = {c}[i - 1]" if k and self.chance(0.2) else f"{c}[i] = float(i)"]
+            body = [self.pick(*forms) for _ in range(self.pick(1, 1, 2))]
+            if self.chance(0.25):
+                body.insert(0, f"if {self.condition({})}:\n        continue")
+            if self.chance(0.25):
+                body.insert(self.pick(0, len(body)), self.pick("1 // (i - n // 3)", "a[i + n // 2]", f"{c}[i] = 12 // int(b[i])", "a[2 * i]"))
+            if k and self.chance(0.15):
+                later.append(self.pick(f"{c}[0] = 7.0", f"{s} *= 2", "t = np.zeros(n)", "t = len(a)"))
+                lines.append(later[-1])
+            lines += [f"for i in prange({over if self.chance(0.9) else 'n - 1'}):", *("    " + x for part in body for x in part.split("\n"))]
+        if self.chance(0.15):
+            lines = [*self.before, "try:", *("    " + x for x in lines[len(self.before):]), f"except {self.pick('IndexError', 'Exception')}:", "    raise KeyError(1)"]
+        return lines
+
     def text(self):
+        if self.chance(0.15):
+            lines = self.neighbours()
+            return "def main(a, b, m, n, s):\n" + "\n".join("    " + x for x in lines) + f"\n    return ({', '.join(self.results)},)\n"
         lines = self.loop()
         if self.chance(0.3):
             lines += self.loop()

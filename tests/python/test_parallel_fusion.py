@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 tierup = pytest.importorskip("tierup")
+from test_parallel import run  # noqa: E402
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 N = 1000
@@ -136,3 +138,31 @@ def test_indices_that_are_out_of_range_in_either_loop():
             f(a_, b_, z, n)
         assert e.traceback[-1].lineno + 1 == line
     assert [into for into, _ in loops(f)] == [4]
+
+
+def test_ctrl_c_ends_joined_loops_at_once():
+    run("""
+        @njit(parallel=True)
+        def f(a, n):
+            c = np.empty(n)
+            s = 0.0
+            for i in prange(n):
+                x = a[i]
+                for k in range(100_000_000):
+                    x = x * 0.5 + k
+                c[i] = x
+            for i in prange(n):
+                s += c[i]
+            return s
+
+        assert f(np.ones(0), 0) == 0.0
+        assert [loop["into"] is None for loop in f.parallel_report().loops].count(False) == 1, f.parallel_report()
+        # One loop of them takes minutes.
+        threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        begin = time.monotonic()
+        try:
+            f(np.ones(1000), 1000)
+            raise SystemExit("nobody was interrupted")
+        except KeyboardInterrupt:
+            assert time.monotonic() - begin < 10, time.monotonic() - begin
+    """, threads=2, timeout=60)
