@@ -187,6 +187,12 @@ def test_kernels_capture_and_call(tier):
         np.testing.assert_array_equal(call(a, 3), want)
 
 
+def test_kernels_know_how_large_their_arrays_are(tier):
+    a = np.arange(6.0).reshape(2, 3)
+    assert stencil(lambda a: a[0, 0] * a.shape[1] + len(a))(a).tolist() == (a * 3 + 2).tolist()
+    assert stencil(lambda a: a[0] + len(a))(a[0]).tolist() == [3, 4, 5]
+
+
 def test_results_may_go_where_operands_lie_apart_in_one_array(tier):
     a = np.arange(24.0).reshape(4, 6)
     both = np.concatenate([a, np.zeros_like(a)])
@@ -278,6 +284,22 @@ def test_objects():
     local = stencil(cval=9)(lambda a: a[-1] + offset)
     assert pickle.loads(pickle.dumps(local))(np.arange(3)).tolist() == [9, 2, 3]
     assert njit(lambda: five.neighborhood)() == five.neighborhood
+
+
+def test_named_tuples_with_a_length_of_their_own(tier):
+    from typing import NamedTuple
+
+    class Sized(NamedTuple):
+        values: tuple
+        more: int
+
+        def __len__(self):
+            return len(self.values) + self.more
+
+    @njit
+    def f(t, k):
+        return len(Sized(t, k))
+    assert f((1, 2, 3), 4) == f.py_func((1, 2, 3), 4) == 7
 
 
 def test_named_tuples_with_an_index_of_their_own(tier):

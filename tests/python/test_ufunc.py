@@ -754,3 +754,17 @@ def test_programs_written_for_numba(tmp_path):
         """)
     done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True)
     assert (done.stdout, done.returncode) == ("[ 0.  3.  7. 13.  0.] True 6.0 True\n", 0), done.stderr
+
+
+def test_writable_arguments_go_by_number_or_name(tier):
+    for which in (0, "x"):
+        @guvectorize(["void(float64[:], float64)"], "(n),()", writable_args=(which,))
+        def add(x, k):
+            for i in range(len(x)):
+                x[i] += k
+        a = np.arange(6.0).reshape(2, 3)
+        add(a, 2.0)
+        assert a.tolist() == [[2, 3, 4], [5, 6, 7]]
+    for wrong in ("y", 2, -1):
+        with pytest.raises(ValueError, match="numbers of inputs, 0 to 1, or their names"):
+            guvectorize(["void(float64[:], float64)"], "(n),()", writable_args=(wrong,))(lambda x, k: None)

@@ -235,6 +235,10 @@ impl Solver<'_, '_> {
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
             Kind::Builtin("builtins.getattr" | "builtins.hasattr") => self.get_attribute(i, callee, &positional),
             Kind::Builtin("numpy._result_dtype") => self.result_dtype(i, positional),
+            Kind::Builtin("builtins.len") if positional.len() == 1 && named.is_empty() => match self.own_method(i, "__len__", &positional) {
+                Some(own) => own,
+                None => self.rows(i, "builtins.len", positional, named),
+            },
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
             Kind::Method("namedtuple._make", t) => self.make_from(i, *t, positional),

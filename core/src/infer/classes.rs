@@ -59,12 +59,12 @@ impl Solver<'_, '_> {
         })
     }
 
-    /// `v[k]` where the class of a named tuple says itself what that is.
-    pub fn own_getitem(&mut self, i: Inst, args: &[Source]) -> Option<Typed> {
+    /// `v[k]` and `len(v)` where the class of a named tuple says itself what that is.
+    pub fn own_method(&mut self, i: Inst, name: &str, args: &[Source]) -> Option<Typed> {
         let ty = self.source_arg(&args[0]).ok()?.ty;
         let Kind::NamedTuple(class, _) = ty.kind() else { return None };
         if class.is_keywords() { return None; }
-        let ClassAttr::Method(f) = self.session.host.class_attr(class, "__getitem__")? else { return None };
+        let ClassAttr::Method(f) = self.session.host.class_attr(class, name)? else { return None };
         let library = registry::get(f).is_some_and(|func| self.session.is_library(&func));
         Some(self.call_function(i, f, args.to_vec(), library))
     }

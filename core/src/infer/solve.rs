@@ -411,7 +411,7 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Types an operation that the language itself asks for.
     pub fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
-        if path == "operator.getitem" && let Some(own) = self.own_getitem(i, &args) { return own; }
+        if path == "operator.getitem" && let Some(own) = self.own_method(i, "__getitem__", &args) { return own; }
         let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the plain operator.
         if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some() {

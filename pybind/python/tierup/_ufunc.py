@@ -188,7 +188,7 @@ class _Generalised(Builder):
         self.core = core_dimensions(layout)
         self.nin, self.nout = len(self.core[0]), len(self.core[1])
         self.dynamic = dynamic
-        self.writable = [_position(k, self.nin) for k in writable_args]
+        self.writable = [_position(k, self.names[:self.nin]) for k in writable_args]
         self.recipe = (layout, target, identity, options, tuple(writable_args), dynamic)
         if len(self.names) != self.nin + self.nout:
             raise TypeError(f"{function.__qualname__}() takes {len(self.names)} arguments, but the layout {layout} has {self.nin} inputs and {self.nout} outputs")
@@ -243,9 +243,11 @@ class _Generalised(Builder):
         return [_NUMBER[t] for t in self._loop(ufunc, texts)]
 
 
-def _position(k, nin):
-    if not isinstance(k, int) or not 0 <= k < nin:
-        raise ValueError(f"writable_args names inputs by number, 0 to {nin - 1}, not {k!r}")
+def _position(k, inputs):
+    if isinstance(k, str) and k in inputs:
+        return list(inputs).index(k)
+    if not isinstance(k, int) or not 0 <= k < len(inputs):
+        raise ValueError(f"writable_args are numbers of inputs, 0 to {len(inputs) - 1}, or their names, not {k!r}")
     return k
 
 
@@ -466,7 +468,7 @@ def guvectorize(*args, target="cpu", identity=None, writable_args=(), is_dynamic
     """Makes a generalised ufunc: `@guvectorize(["void(float64[:], float64, float64[:])"], "(n),()->(n)")`, or `@guvectorize("(n),()->(n)")` without signatures.
 
     The kernel takes its inputs and then its outputs, which it fills; it returns nothing. An output without dimensions is an array of one element. Without signatures loops
-    are compiled for the arrays at hand, outputs included, which calls then pass. `writable_args` are numbers of inputs that the kernel changes.
+    are compiled for the arrays at hand, outputs included, which calls then pass. `writable_args` are numbers or names of inputs that the kernel changes.
     """
     _target(target, "guvectorize")
     if len(args) not in (1, 2) or not isinstance(args[-1], str):

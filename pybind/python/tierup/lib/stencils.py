@@ -12,6 +12,13 @@ class Near1(NamedTuple):
     def __getitem__(self, k):
         return self.array[shifted(k, self.i)]
 
+    def __len__(self):
+        return len(self.array)
+
+    @property
+    def shape(self):
+        return self.array.shape
+
 
 class Near2(NamedTuple):
     array: np.ndarray
@@ -20,6 +27,13 @@ class Near2(NamedTuple):
 
     def __getitem__(self, k):
         return self.array[shifted(k[0], self.i), shifted(k[1], self.j)]
+
+    def __len__(self):
+        return len(self.array)
+
+    @property
+    def shape(self):
+        return self.array.shape
 
 
 class Near3(NamedTuple):
@@ -31,6 +45,13 @@ class Near3(NamedTuple):
     def __getitem__(self, at):
         return self.array[shifted(at[0], self.i), shifted(at[1], self.j), shifted(at[2], self.k)]
 
+    def __len__(self):
+        return len(self.array)
+
+    @property
+    def shape(self):
+        return self.array.shape
+
 
 class Near4(NamedTuple):
     array: np.ndarray
@@ -41,6 +62,13 @@ class Near4(NamedTuple):
 
     def __getitem__(self, at):
         return self.array[shifted(at[0], self.i), shifted(at[1], self.j), shifted(at[2], self.k), shifted(at[3], self.m)]
+
+    def __len__(self):
+        return len(self.array)
+
+    @property
+    def shape(self):
+        return self.array.shape
 
 
 def shifted(k, by):
