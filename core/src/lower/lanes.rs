@@ -8,7 +8,7 @@ use super::cx::LowerCx;
 use super::lazy::Elements;
 use crate::diag::Result;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
-use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, Reduce, SUM_LEAVES};
+use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES};
 
 /// Accumulators.
 const LANES: usize = 8;
@@ -85,15 +85,23 @@ fn rest(
 
 fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
 
-/// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table. There they are put together: LLVM makes vectors of accumulators that are stored side by side, and of
-/// neighbours that are added it would make two halves of vectors. Negative zero changes nothing that is added to it.
+/// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of what is stored side by side; were they added up here it would make vectors of what these
+/// additions pair. Doubles are stored in two halves, since vectors of eight nearly always lie across lines of the cache.
+fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value, item: i64) {
+    let off = cx.b.bin_imm(Op::Imul, k, LEAVES_ROW);
+    let p = cx.b.ptr_add(table, off);
+    for (lane, x) in lanes.iter().enumerate() {
+        let at = lane as i64 * item;
+        cx.b.store(*x, p, if at < LEAVES_ROW { LEAVES_LANES + at } else { LEAVES_MORE + at - LEAVES_ROW } as i32, Alias::Stack);
+    }
+}
+
+/// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table. Negative zero changes nothing that is added to it.
 fn leaf(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), leaves: Value, k: Value) -> Result<()> {
     let item = e.dtype.itemsize();
     let nothing = constant(cx, item == 4, -0.0);
     let lanes = in_eights(cx, e, streams, range, &[nothing; LANES], |cx, a, b| a.iter().zip(b).map(|(a, b)| cx.b.bin(Op::Fadd, *a, *b)).collect())?;
-    let off = cx.b.bin_imm(Op::Imul, k, 8 * LANES as i64);
-    let p = cx.b.ptr_add(leaves, off);
-    for (lane, x) in lanes.iter().enumerate() { cx.b.store(*x, p, (LEAVES_LANES + lane as i64 * item) as i32, Alias::Stack); }
+    store_lanes(cx, &lanes, leaves, k, item);
     rest(cx, e, streams, range, &[], |cx, i, _, x| {
         let off = cx.b.bin_imm(Op::Imul, i, item);
         let p = cx.b.ptr_add(leaves, off);
@@ -138,7 +146,8 @@ pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value,
 pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), so_far: Value, op: Reduce) -> Result<(Value, Value)> {
     let better = if op == Reduce::Max { Op::FcmpGt } else { Op::FcmpLt };
     let choose = |cx: &mut LowerCx<'_>, a: Value, x: Value| { let wins = cx.b.bin(better, x, a); cx.b.select(wins, x, a) };
-    let zero = constant(cx, e.dtype.itemsize() == 4, 0.0);
+    let item = e.dtype.itemsize();
+    let zero = constant(cx, item == 4, 0.0);
     let start: Vec<Value> = [[so_far; LANES], [zero; LANES]].concat();
     let lanes = in_eights(cx, e, streams, range, &start, |cx, state, xs| {
         let (best, sums) = state.split_at(LANES);
@@ -146,13 +155,14 @@ pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (V
         next.extend(sums.iter().zip(xs).map(|(s, x)| cx.b.bin(Op::Fadd, *s, *x)));
         next
     })?;
-    // Halves with halves, as vectors are.
-    let (mut best, mut sums) = (lanes[..LANES].to_vec(), lanes[LANES..].to_vec());
-    while best.len() > 1 {
-        let half = best.len() / 2;
-        best = (0..half).map(|k| choose(cx, best[k], best[k + half])).collect();
-        sums = (0..half).map(|k| cx.b.bin(Op::Fadd, sums[k], sums[k + half])).collect();
-    }
-    let found = rest(cx, e, streams, range, &[best[0], sums[0]], |cx, _, state, x| vec![choose(cx, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
-    Ok((found[0], cx.b.bin(Op::FcmpUno, found[1], found[1])))
+    let table = cx.b.slot_addr(LEAVES_BYTES as u32);
+    let (row, next) = (cx.b.i64(0), cx.b.i64(1));
+    store_lanes(cx, &lanes[..LANES], table, row, item);
+    store_lanes(cx, &lanes[LANES..], table, next, item);
+    let (max, single) = (cx.b.bool(op == Reduce::Max), cx.b.bool(item == 4));
+    let best = cx.helper_value(&k::array_lanes_extreme, &[table, max, single]);
+    let best = if item == 4 { cx.b.conv(Op::Fconvert, Ty::F32, best) } else { best };
+    let found = rest(cx, e, streams, range, &[best, zero], |cx, _, state, x| vec![choose(cx, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
+    let (nan, others) = (cx.b.bin(Op::FcmpUno, best, best), cx.b.bin(Op::FcmpUno, found[1], found[1]));
+    Ok((found[0], cx.or(nan, others)))
 }

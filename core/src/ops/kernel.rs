@@ -96,11 +96,14 @@ pub const SUM_BLOCK: i64 = 1024;
 pub const LEAF: i64 = 128;
 /// Elements that a sum without a buffer takes at a time: a subtree, leaf by leaf.
 pub const SUM_LEAVES: i64 = 2048;
-/// The most leaves in such a subtree. Their table holds the numbers of their elements, up to seven elements that are left of the last of all, and eight accumulators for each.
+/// The most leaves in such a subtree. Their table holds the numbers of their elements, up to seven elements that are left of the last of all, and eight accumulators for each: a row that holds
+/// eight float32 or the first four float64, then the rows with the other four.
 pub const LEAVES: i64 = SUM_LEAVES / (LEAF / 2);
 pub const LEAVES_REST: i64 = 8 * LEAVES;
 pub const LEAVES_LANES: i64 = LEAVES_REST + 64;
-pub const LEAVES_BYTES: i64 = LEAVES_LANES + 64 * LEAVES;
+pub const LEAVES_ROW: i64 = 32;
+pub const LEAVES_MORE: i64 = LEAVES_LANES + LEAVES_ROW * LEAVES;
+pub const LEAVES_BYTES: i64 = LEAVES_MORE + LEAVES_ROW * LEAVES;
 /// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each.
 pub const SUMS: usize = 1024;
 /// The most subtrees of a pairwise sum that is done in parts.
@@ -149,6 +152,8 @@ crate::runtime_fns! {
     fn array_sums_join_leaves(state: P, leaves: P, single: i8) [Writes, Never];
     /// The sum of the only leaf, of `n` elements.
     fn array_sums_leaf(leaves: P, n: i64, single: i8) -> f64 [Reads, Never];
+    /// The best of the accumulators in the first row of such a table, the largest where `max` is 1; NaN where those in the second add up to NaN.
+    fn array_lanes_extreme(table: P, max: i8, single: i8) -> f64 [Reads, Never];
     /// The sum of all blocks.
     fn array_sums_end(state: P) -> f64 [Reads, Never];
     /// How many subtrees a pairwise sum of `n` elements is divided into, to be added up at the same time: 2 to the power of what the length alone says, at most [`SUBTREES`].

@@ -102,6 +102,7 @@ impl Helpers for Native {
     unsafe fn array_sums_leaves(state: P, leaves: P) -> i64 { unsafe { (*state.cast::<Sums>()).next_leaves(&mut *leaves.cast()) } }
     unsafe fn array_sums_join_leaves(state: P, leaves: P, single: i8) { unsafe { (*state.cast::<Sums>()).push_leaves(&*leaves.cast(), single != 0) } }
     unsafe fn array_sums_leaf(leaves: P, n: i64, single: i8) -> f64 { unsafe { (*leaves.cast::<sums::Leaves>()).sum(0, n, single != 0) } }
+    unsafe fn array_lanes_extreme(table: P, max: i8, single: i8) -> f64 { unsafe { (*table.cast::<sums::Leaves>()).extreme(max != 0, single != 0) } }
     unsafe fn array_sums_end(state: P) -> f64 { unsafe { (*state.cast::<Sums>()).total } }
     unsafe fn array_sums_parts(n: i64) -> i64 { 1 << sums::depth(n) }
     unsafe fn array_sums_part(n: i64, k: i64) -> i64 { sums::part(n, k) }

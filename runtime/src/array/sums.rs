@@ -2,7 +2,7 @@
 //! [`super::lanes::pairwise`] makes of an array in memory.
 
 use super::lanes::{Real, half};
-use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, SUBTREES, SUMS};
+use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, SUBTREES, SUMS};
 
 /// What is left to do on one level of the tree.
 #[derive(Clone, Copy)]
@@ -21,26 +21,46 @@ pub struct Sums { depth: usize, /** Elements in a block. */ most: i64, /** Those
 
 const COUNT: usize = LEAVES as usize;
 
-/// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators, which are float32 in their first halves where elements are.
+/// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators: eight float32 lie in the first of the two, of float64 the first four.
 #[repr(C)]
-pub struct Leaves { pub len: [i64; COUNT], pub rest: [u64; 8], pub lanes: [[u64; 8]; COUNT] }
+pub struct Leaves { pub len: [i64; COUNT], pub rest: [u64; 8], pub lanes: [[u64; 4]; COUNT], pub more: [[u64; 4]; COUNT] }
 
-const _: () = assert!(size_of::<Leaves>() == LEAVES_BYTES as usize && std::mem::offset_of!(Leaves, rest) == LEAVES_REST as usize && std::mem::offset_of!(Leaves, lanes) == LEAVES_LANES as usize);
+const _: () = assert!(size_of::<Leaves>() == LEAVES_BYTES as usize && std::mem::offset_of!(Leaves, rest) == LEAVES_REST as usize);
+const _: () = assert!(std::mem::offset_of!(Leaves, lanes) == LEAVES_LANES as usize && std::mem::offset_of!(Leaves, more) == LEAVES_MORE as usize && size_of::<[u64; 4]>() == LEAVES_ROW as usize);
 
 impl Leaves {
+    /// The accumulators of leaf `k`.
+    fn doubles(&self, k: usize) -> [f64; 8] {
+        let ([a, b, c, d], [e, f, g, h]) = (self.lanes[k], self.more[k]);
+        [a, b, c, d, e, f, g, h].map(f64::from_bits)
+    }
+    // SAFETY: four words hold eight numbers, and any bits are one.
+    fn singles(&self, k: usize) -> [f32; 8] { unsafe { self.lanes[k].as_ptr().cast::<[f32; 8]>().read() } }
+
     /// The sum of leaf `k`, of `n` elements.
     pub fn sum(&self, k: usize, n: i64, single: bool) -> f64 {
-        fn put_together<T: Real>(r: &[T; 8], rest: &[T]) -> T {
-            let s = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
-            rest.iter().fold(s, |s, x| s.plus(*x))
-        }
         let left = n as usize % 8;
         // SAFETY: eight words hold eight numbers of either type, and any bits are one.
         unsafe {
-            if single { f64::from(put_together(&*self.lanes[k].as_ptr().cast::<[f32; 8]>(), &(&*self.rest.as_ptr().cast::<[f32; 8]>())[..left])) }
-            else { put_together(&*self.lanes[k].as_ptr().cast::<[f64; 8]>(), &(&*self.rest.as_ptr().cast::<[f64; 8]>())[..left]) }
+            if single { f64::from(put_together(&self.singles(k), &(&*self.rest.as_ptr().cast::<[f32; 8]>())[..left])) }
+            else { put_together(&self.doubles(k), &(&*self.rest.as_ptr().cast::<[f64; 8]>())[..left]) }
         }
     }
+
+    /// The best of the first row; NaN where the second adds up to NaN.
+    pub fn extreme(&self, max: bool, single: bool) -> f64 {
+        let wide = |k: usize| if single { self.singles(k).map(f64::from) } else { self.doubles(k) };
+        let [first, others @ ..] = wide(0);
+        let better = |x: f64, a: f64| if max { x > a } else { x < a };
+        let best = others.into_iter().fold(first, |a, x| if better(x, a) { x } else { a });
+        if put_together(&wide(1), &[]).is_nan() { f64::NAN } else { best }
+    }
+}
+
+/// Accumulators and what comes after them, in NumPy's order.
+fn put_together<T: Real>(r: &[T; 8], rest: &[T]) -> T {
+    let s = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
+    rest.iter().fold(s, |s, x| s.plus(*x))
 }
 
 const _: () = assert!(size_of::<Sums>() <= SUMS);
@@ -165,7 +185,7 @@ mod tests {
             let v: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
             // SAFETY: the elements are there.
             let sum = |first: usize, n: i64| unsafe { crate::array::lanes::pairwise::<f64, false>(v.as_ptr().add(first).cast(), n as isize, 8) };
-            let (mut state, mut leaves, mut first) = (std::mem::MaybeUninit::<Sums>::uninit(), Leaves { len: [0; COUNT], rest: [0; 8], lanes: [[0; 8]; COUNT] }, 0);
+            let (mut state, mut leaves, mut first) = (std::mem::MaybeUninit::<Sums>::uninit(), Leaves { len: [0; COUNT], rest: [0; 8], lanes: [[0; 4]; COUNT], more: [[0; 4]; COUNT] }, 0);
             // SAFETY: the state has room.
             let blocks = unsafe { Sums::begin(state.as_mut_ptr(), n, SUM_LEAVES) };
             // SAFETY: it has begun.
@@ -178,7 +198,8 @@ mod tests {
                     let (eights, rest) = v[first..first + len].split_at(len / 8 * 8);
                     let mut lanes = [-0.0; 8];
                     for (i, x) in eights.iter().enumerate() { lanes[i % 8] += *x; }
-                    leaves.lanes[k] = lanes.map(f64::to_bits);
+                    let [a, b, c, d, e, f, g, h] = lanes.map(f64::to_bits);
+                    (leaves.lanes[k], leaves.more[k]) = ([a, b, c, d], [e, f, g, h]);
                     for (place, x) in leaves.rest.iter_mut().zip(rest) { *place = x.to_bits(); }
                     first += len;
                 }
