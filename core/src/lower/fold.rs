@@ -87,7 +87,7 @@ impl InLoop {
         }
     }
     /// What two parts give together.
-    fn join(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
+    pub fn join(self, cx: &mut LowerCx<'_>, a: Value, b: Value) -> Value {
         match self {
             InLoop::Or | InLoop::And | InLoop::Multiply | InLoop::Add => self.put(cx, a, &[b]),
             InLoop::CountTrue | InLoop::CountNumbers => cx.b.bin(Op::Iadd, a, b),
@@ -137,27 +137,31 @@ impl Parts {
     }
     /// Runs `one` for each part, with its bounds and its place in the table.
     fn each(&self, cx: &mut LowerCx<'_>, e: &Elements, n: Value, count: Value, one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
-        let work = cx.b.bin_imm(Op::Imul, n, e.lazy.cost());
-        in_pieces(cx, count, work, |cx, from, to| {
-            let start = cx.helper_value(&k::array_sums_part, &[n, from]);
-            let len = cx.b.bin(Op::Isub, to, from);
-            cx.for_range(len, &[start], |cx, i, first| {
-                let k = cx.b.bin(Op::Iadd, from, i);
-                let next = cx.b.bin_imm(Op::Iadd, k, 1);
-                let end = cx.helper_value(&k::array_sums_part, &[n, next]);
-                let place = self.place(cx, k);
-                one(cx, first[0], end, place)?;
-                Ok(vec![end])
-            })?;
-            Ok(())
-        })
+        each_part(cx, e.lazy.cost(), n, count, |cx, first, end, k| { let place = self.place(cx, k); one(cx, first, end, place) })
     }
+}
+
+/// Runs `one` for each of `count` parts of `n` elements, each about so many simple operations, with its bounds and its number.
+pub fn each_part(cx: &mut LowerCx<'_>, cost: i64, n: Value, count: Value, one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
+    let work = cx.b.bin_imm(Op::Imul, n, cost);
+    in_pieces(cx, count, work, |cx, from, to| {
+        let start = cx.helper_value(&k::array_sums_part, &[n, from]);
+        let len = cx.b.bin(Op::Isub, to, from);
+        cx.for_range(len, &[start], |cx, i, first| {
+            let k = cx.b.bin(Op::Iadd, from, i);
+            let next = cx.b.bin_imm(Op::Iadd, k, 1);
+            let end = cx.helper_value(&k::array_sums_part, &[n, next]);
+            one(cx, first[0], end, k)?;
+            Ok(vec![end])
+        })?;
+        Ok(())
+    })
 }
 
 // ---- blocks
 
 /// Computes `len` elements from `first` on into memory.
-fn fill(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (to, alias): (Value, Alias), first: Value, len: Value) -> Result<()> {
+pub fn fill(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (to, alias): (Value, Alias), first: Value, len: Value) -> Result<()> {
     cx.for_range(len, &[], |cx, i, _| {
         let place = cx.b.bin(Op::Iadd, first, i);
         let at = Stream::at(streams, cx, place);

@@ -3,6 +3,7 @@
 use super::again::Again;
 use super::arrays::ArrayVal;
 use super::cx::{Generators, LowerCx, OnError, OpCall, Options, Unlocked, Val, split_leaves};
+use super::ends::{self, End};
 use super::guard::Guard;
 use super::lazy::Elements;
 use super::pieces::{Note, Pieces};
@@ -17,6 +18,7 @@ use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
 use crate::ops::Body;
 use crate::ops::parallel::Together;
+use crate::ops::reduce::of_row;
 use crate::ops::ufunc::Chain;
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
@@ -370,6 +372,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         let mut chain = Chain::default();
         let several = fused.steps.iter().any(|s| s.made);
         let ret = if several { fused.steps.last().map_or(ret, |s| s.ty) } else { ret };
+        let together = fused.steps.iter().filter(|s| of_row(s.op).is_some()).count() > 1;
+        let mut reductions = vec![];
         for (k, step) in fused.steps.iter().enumerate() {
             let (mut args, mut types, mut consts) = (vec![], vec![], vec![]);
             chain.operands.clear();
@@ -386,6 +390,10 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 types.push(t);
                 consts.push(c);
                 chain.operands.push(from);
+            }
+            if together && of_row(step.op).is_some() {
+                reductions.push(End::new(&mut self.cx, &mut chain, step, args, types, consts)?);
+                continue;
             }
             if k + 1 < fused.steps.len() || several && step.op.lazy.is_none() {
                 chain.step(&mut self.cx, step.op, &args, &types, &consts, step.ty)?;
@@ -405,6 +413,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 (Body::Lir(..) | Body::Py(_), None) => Err(Diagnostic::internal(format!("{} takes no elements", step.op.name()))),
             };
         }
+        if together { return ends::reduce(&mut self.cx, &chain.lazy, &reductions); }
         let last = fused.steps.len().checked_sub(1).ok_or_else(|| Diagnostic::internal("nothing was fused"))?;
         let mut wanted = vec![];
         for (k, step) in fused.steps.iter().enumerate().filter(|(k, s)| s.made || *k == last) {

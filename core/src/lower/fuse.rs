@@ -11,6 +11,7 @@ use crate::ops::fancy::CHOSEN;
 use crate::ops::{Body, Effect, OpDef, Own, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
 use crate::ops::kernel::Reduce;
+use crate::ops::reduce::of_row;
 use crate::ssa::{Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Joined, Loc, Op, Parts, Value};
 use crate::types::{Int, Kind, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -30,6 +31,7 @@ pub fn fuse(func: &mut Func, session: &Session<'_>) {
         pass.masks(b);
         pass.reduce_once(b);
         pass.join_reductions(b);
+        pass.reduce_together(b);
         pass.block(b);
     }
 }
@@ -81,7 +83,7 @@ fn look_through_methods(func: &mut Func) {
 
 pub struct Pass<'a, 'h> {
     pub func: &'a mut Func,
-    session: &'a Session<'h>,
+    pub session: &'a Session<'h>,
     /// How often each value is read.
     pub uses: Vec<u32>,
     /// What reads nothing of an array but its shape.
@@ -157,7 +159,7 @@ impl Pass<'_, '_> {
             at -= 1;
             let root = self.func.block(b).insts[at];
             let operands = roots(self.func, self.func.inst(root));
-            let taken = if operands.is_empty() { vec![] } else { self.absorb(b, at, &operands) };
+            let taken = if operands.is_empty() { vec![] } else { self.absorb(b, at, &operands, &[]) };
             // What is put in front of it moves it on.
             if !taken.is_empty() { at += self.rewrite(b, root, &taken); }
         }
@@ -199,8 +201,9 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// What can be computed in the loop of the instruction at `at`, in the order of the block, and whether somebody else wants it as an array.
-    fn absorb(&mut self, b: Block, at: usize, operands: &[usize]) -> Vec<(Inst, bool)> {
+    /// What can be computed in the loop of the instruction at `at`, in the order of the block, and whether somebody else wants what it gives. `ends` are reductions right in front
+    /// of it that are done in the same loop.
+    pub fn absorb(&mut self, b: Block, at: usize, operands: &[usize], ends: &[Inst]) -> Vec<(Inst, bool)> {
         let insts = self.func.block(b).insts.clone();
         let root = self.func.inst(insts[at]).clone();
         // How often the members of the chain read each value.
@@ -213,9 +216,14 @@ impl Pass<'_, '_> {
         let mut handled = root.unwind.is_some();
         for i in insts[..at].iter().rev() {
             let node = self.func.inst(*i).clone();
+            if ends.contains(i) {
+                *wanted.entry(node.args[0]).or_default() += 1;
+                taken.push((*i, true));
+                continue;
+            }
             let read = node.result.and_then(|r| Some((r, *wanted.get(&r)?)));
             let fits = read.is_some_and(|(r, n)| n + self.shapes.get(&r).map_or(0, |s| s.len() as u32) == self.uses[r.index()]) && taken.len() + 1 < MOST_STEPS;
-            let also = !fits && !handled && made < MOST_MADE && node.result.is_some_and(|r| !read_before.contains(&r)) && self.joins(&root, &node, &wanted);
+            let also = !fits && !handled && ends.is_empty() && made < MOST_MADE && node.result.is_some_and(|r| !read_before.contains(&r)) && self.joins(&root, &node, &wanted);
             // Elementary functions beside others in a loop that makes several arrays are slow in tier 0.
             let op = if fits || also { step(self.func, &node).filter(|op| made == 0 || !is_slow(op)) } else { None };
             handled |= node.unwind.is_some();
@@ -293,8 +301,9 @@ impl Pass<'_, '_> {
     }
 
     /// Replaces a chain by one instruction, and its members by what checks their shapes; gives how many instructions were put in front of it.
-    fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
+    pub fn rewrite(&mut self, b: Block, root: Inst, taken: &[(Inst, bool)]) -> usize {
         let mut added = 0;
+        let ends: Vec<Inst> = taken.iter().filter(|t| t.1).map(|t| t.0).filter(|i| matches!(self.func.inst(*i).op, Op::Apply(op) if of_row(op).is_some())).collect();
         let place: HashMap<Value, usize> = taken.iter().enumerate().filter_map(|(k, i)| Some((self.func.inst(i.0).result?, k))).collect();
         let several = taken.iter().any(|t| t.1);
         let results: Vec<Value> = taken.iter().filter(|t| t.1).chain([&(root, true)]).filter_map(|t| self.func.inst(t.0).result).collect();
@@ -335,7 +344,7 @@ impl Pass<'_, '_> {
             self.func.insts[i.index()] = InstNode { op: Op::Broadcast, args: parts, result: Some(shape), ..node };
             added += self.keep_shape(b, *i, (result, ty, shape), loc);
         }
-        for v in self.func.inst(root).args.clone() {
+        for v in ends.iter().chain([&root]).flat_map(|i| self.func.inst(*i).args.clone()).collect::<Vec<_>>() {
             if let (Some(k), Some(shape)) = (place.get(&v), shapes.get(&v)) {
                 let FusedArg::Operand(at) = operand(&mut args, *shape) else { continue };
                 steps[*k].shape = Some(at);
@@ -351,6 +360,7 @@ impl Pass<'_, '_> {
         let node = &mut self.func.insts[root.index()];
         (node.op, node.args) = (Op::Fused(Arc::new(Fused { steps })), args);
         if several { self.take_apart(b, root, &results, lines); }
+        self.func.blocks[b.index()].insts.retain(|i| !ends.contains(i));
         added
     }
 

@@ -4,7 +4,7 @@
 use super::fuse::Pass;
 use super::inline::user_place;
 use crate::ops::kernel::Reduce;
-use crate::ops::reduce::{LARGEST, SEVERAL, SMALLEST, shown_reduction};
+use crate::ops::reduce::{LARGEST, SEVERAL, SMALLEST, of_row, shown_reduction};
 use crate::ssa::{Block, Inst, InstNode, Joined, Op, Parts, Value};
 use crate::types::{Const, Kind, Type};
 
@@ -32,8 +32,7 @@ impl Pass<'_, '_> {
     /// What an instruction computes, if it makes a number of the type of its array out of all elements.
     pub fn whole_reduction(&self, node: &InstNode) -> Option<Reduce> {
         let Op::Apply(op) = node.op else { return None };
-        let what = match op.name() { "numpy.sum" => Reduce::Sum, "numpy.min" => Reduce::Min, "numpy.max" => Reduce::Max, _ => return None };
-        op.lazy?;
+        let what = of_row(op).filter(|r| matches!(r, Reduce::Sum | Reduce::Min | Reduce::Max))?;
         let (result, ty) = (self.func.types[node.result?.index()], |v: &Value| self.func.types[v.index()]);
         let array = ty(&node.args[0]).as_array()?;
         let plain = array.ndim > 0 && result == array.dtype && (array.dtype.is_float() || array.dtype.is_int());
@@ -43,7 +42,7 @@ impl Pass<'_, '_> {
         (plain && dtype && falls && *ty(&axis) == Kind::None).then_some(what)
     }
 
-    fn is_const(&self, v: Value, c: &Const) -> bool { self.defs.get(&v).is_some_and(|i| matches!(&self.func.inst(*i).op, Op::Const(k) if k == c)) }
+    pub fn is_const(&self, v: Value, c: &Const) -> bool { self.defs.get(&v).is_some_and(|i| matches!(&self.func.inst(*i).op, Op::Const(k) if k == c)) }
 
     fn join(&mut self, b: Block, array: Value, members: &[(Inst, Reduce)]) {
         let mut ops: Vec<Reduce> = members.iter().map(|m| m.1).collect();

@@ -11,7 +11,7 @@ use crate::lir::{Alias, InstData, Op, Ty, Value};
 use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES};
 
 /// Accumulators.
-const LANES: usize = 8;
+pub const LANES: usize = 8;
 /// The most instructions that an element may be, since they are written for each accumulator.
 const CHEAP: usize = 24;
 
@@ -83,11 +83,12 @@ fn rest(
     })
 }
 
-fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
+pub fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
 
 /// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of what is stored side by side; were they added up here it would make vectors of what these
 /// additions pair. Doubles are stored in two halves, since vectors of eight nearly always lie across lines of the cache.
-fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value, item: i64) {
+pub fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value) {
+    let item = i64::from(cx.b.ty(lanes[0]).bytes());
     let off = cx.b.bin_imm(Op::Imul, k, LEAVES_ROW);
     let p = cx.b.ptr_add(table, off);
     for (lane, x) in lanes.iter().enumerate() {
@@ -96,73 +97,104 @@ fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value, it
     }
 }
 
-/// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table. Negative zero changes nothing that is added to it.
+/// Element `i` of those that are left of the last leaf, in the table.
+pub fn keep_rest(cx: &mut LowerCx<'_>, x: Value, leaves: Value, i: Value) {
+    let off = cx.b.bin_imm(Op::Imul, i, i64::from(cx.b.ty(x).bytes()));
+    let p = cx.b.ptr_add(leaves, off);
+    cx.b.store(x, p, LEAVES_REST as i32, Alias::Stack);
+}
+
+/// What accumulators of sums begin with: negative zero changes nothing that is added to it.
+pub fn nothing(cx: &mut LowerCx<'_>, single: bool) -> Value { constant(cx, single, -0.0) }
+
+/// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table.
 fn leaf(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), leaves: Value, k: Value) -> Result<()> {
-    let item = e.dtype.itemsize();
-    let nothing = constant(cx, item == 4, -0.0);
+    let nothing = nothing(cx, e.dtype.itemsize() == 4);
     let lanes = in_eights(cx, e, streams, range, &[nothing; LANES], |cx, a, b| a.iter().zip(b).map(|(a, b)| cx.b.bin(Op::Fadd, *a, *b)).collect())?;
-    store_lanes(cx, &lanes, leaves, k, item);
-    rest(cx, e, streams, range, &[], |cx, i, _, x| {
-        let off = cx.b.bin_imm(Op::Imul, i, item);
-        let p = cx.b.ptr_add(leaves, off);
-        cx.b.store(x, p, LEAVES_REST as i32, Alias::Stack);
-        vec![]
-    })?;
+    store_lanes(cx, &lanes, leaves, k);
+    rest(cx, e, streams, range, &[], |cx, i, _, x| { keep_rest(cx, x, leaves, i); vec![] })?;
     Ok(())
 }
 
-/// The pairwise sum of `n` elements from `begin` on.
-pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Value> {
-    let single = e.dtype.itemsize() == 4;
-    let (state, leaves) = (cx.b.slot_addr(k::SUMS as u32), cx.b.slot_addr(LEAVES_BYTES as u32));
+/// What adds a leaf to the table of each sum: its elements, its number, the tables; and the state of what goes along with the sums.
+pub type Leaf<'a> = dyn FnMut(&mut LowerCx<'_>, (Value, Value), Value, &[Value], &[Value]) -> Result<Vec<Value>> + 'a;
+
+/// Pairwise sums of `n` elements from `begin` on, each in float32 or not, leaf by leaf of a tree for each, which all look alike; and the last state of what goes along.
+pub fn leaf_by_leaf(cx: &mut LowerCx<'_>, (begin, n): (Value, Value), singles: &[bool], start: &[Value], leaf: &mut Leaf<'_>) -> Result<(Vec<Value>, Vec<Value>)> {
+    let (states, tables): (Vec<Value>, Vec<Value>) = singles.iter().map(|_| (cx.b.slot_addr(k::SUMS as u32), cx.b.slot_addr(LEAVES_BYTES as u32))).unzip();
+    let flags: Vec<Value> = singles.iter().map(|single| cx.b.iconst(Ty::I8, *single as i64)).collect();
     let small = cx.b.bin_imm(Op::IcmpSle, n, LEAF);
-    let (one, most, flag) = (cx.b.i64(1), cx.b.i64(SUM_LEAVES), cx.b.iconst(Ty::I8, single as i64));
-    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n, most])]))?[0];
-    cx.for_range(blocks, &[begin], |cx, _, carried| {
-        let count = cx.if_else(small, |cx| { cx.b.store(n, leaves, 0, Alias::Stack); Ok(vec![one]) }, |cx| Ok(vec![cx.helper_value(&k::array_sums_leaves, &[state, leaves])]))?[0];
-        let done = cx.for_range(count, &[carried[0]], |cx, i, carried| {
+    let (one, most) = (cx.b.i64(1), cx.b.i64(SUM_LEAVES));
+    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| {
+        let counts: Vec<Value> = states.iter().map(|s| cx.helper_value(&k::array_sums_begin, &[*s, n, most])).collect();
+        Ok(vec![counts[0]])
+    })?[0];
+    let last = cx.for_range(blocks, &[&[begin], start].concat(), |cx, _, carried| {
+        let count = cx.if_else(small, |cx| { cx.b.store(n, tables[0], 0, Alias::Stack); Ok(vec![one]) }, |cx| {
+            let counts: Vec<Value> = states.iter().zip(&tables).map(|(s, t)| cx.helper_value(&k::array_sums_leaves, &[*s, *t])).collect();
+            Ok(vec![counts[0]])
+        })?[0];
+        let done = cx.for_range(count, carried, |cx, i, carried| {
             let off = cx.b.bin_imm(Op::Imul, i, 8);
-            let place = cx.b.ptr_add(leaves, off);
+            let place = cx.b.ptr_add(tables[0], off);
             let len = cx.b.load(Ty::I64, place, 0, Alias::Stack);
-            leaf(cx, e, streams, (carried[0], len), leaves, i)?;
-            Ok(vec![cx.b.bin(Op::Iadd, carried[0], len)])
+            let state = leaf(cx, (carried[0], len), i, &tables, &carried[1..])?;
+            let next = cx.b.bin(Op::Iadd, carried[0], len);
+            Ok([vec![next], state].concat())
         })?;
         let big = cx.not(small);
         cx.if_then(big, |cx| {
-            cx.helper(&k::array_sums_join_leaves, &[state, leaves, flag]);
+            for ((s, t), flag) in states.iter().zip(&tables).zip(&flags) { cx.helper(&k::array_sums_join_leaves, &[*s, *t, *flag]); }
             cx.poll();
             Ok(())
         })?;
         Ok(done)
     })?;
-    let total = cx.if_else(small, |cx| Ok(vec![cx.helper_value(&k::array_sums_leaf, &[leaves, n, flag])]), |cx| Ok(vec![cx.helper_value(&k::array_sums_end, &[state])]))?[0];
+    let totals = cx.if_else(small, |cx| Ok(tables.iter().zip(&flags).map(|(t, flag)| cx.helper_value(&k::array_sums_leaf, &[*t, n, *flag])).collect()), |cx| {
+        Ok(states.iter().map(|s| cx.helper_value(&k::array_sums_end, &[*s])).collect())
+    })?;
     let positive = cx.b.f64(0.0);
-    let total = cx.b.bin(Op::Fadd, positive, total);
-    Ok(if single { cx.b.conv(Op::Fconvert, Ty::F32, total) } else { total })
+    let totals = totals.iter().zip(singles).map(|(t, single)| { let t = cx.b.bin(Op::Fadd, positive, *t); if *single { cx.b.conv(Op::Fconvert, Ty::F32, t) } else { t } }).collect();
+    Ok((totals, last[1..].to_vec()))
+}
+
+/// The pairwise sum of `n` elements from `begin` on.
+pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Value> {
+    let (totals, _) = leaf_by_leaf(cx, (begin, n), &[e.dtype.itemsize() == 4], &[], &mut |cx, range, k, tables, _| { leaf(cx, e, streams, range, tables[0], k)?; Ok(vec![]) })?;
+    Ok(totals[0])
+}
+
+/// The best of eight accumulators; NaN where eight more, sums of what they have seen, add up to NaN.
+pub fn best_lane(cx: &mut LowerCx<'_>, lanes: &[Value], op: Reduce) -> Value {
+    let table = cx.b.slot_addr(LEAVES_BYTES as u32);
+    let (row, next) = (cx.b.i64(0), cx.b.i64(1));
+    store_lanes(cx, &lanes[..LANES], table, row);
+    store_lanes(cx, &lanes[LANES..], table, next);
+    let is_single = cx.b.ty(lanes[0]) == Ty::F32;
+    let (max, single) = (cx.b.bool(op == Reduce::Max), cx.b.bool(is_single));
+    let best = cx.helper_value(&k::array_lanes_extreme, &[table, max, single]);
+    if is_single { cx.b.conv(Op::Fconvert, Ty::F32, best) } else { best }
+}
+
+/// The smaller (larger) of two numbers.
+pub fn choose(cx: &mut LowerCx<'_>, op: Reduce, so_far: Value, x: Value) -> Value {
+    let wins = cx.b.bin(if op == Reduce::Max { Op::FcmpGt } else { Op::FcmpLt }, x, so_far);
+    cx.b.select(wins, x, so_far)
 }
 
 /// Goes on with the smallest (largest) number: that of `so_far` and `len` elements from `first` on, and whether there may be NaN among them. The sum is NaN wherever an element is; where it is for
 /// another reason (infinities) the answer is only slow to come by.
 pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), so_far: Value, op: Reduce) -> Result<(Value, Value)> {
-    let better = if op == Reduce::Max { Op::FcmpGt } else { Op::FcmpLt };
-    let choose = |cx: &mut LowerCx<'_>, a: Value, x: Value| { let wins = cx.b.bin(better, x, a); cx.b.select(wins, x, a) };
-    let item = e.dtype.itemsize();
-    let zero = constant(cx, item == 4, 0.0);
+    let zero = constant(cx, e.dtype.itemsize() == 4, 0.0);
     let start: Vec<Value> = [[so_far; LANES], [zero; LANES]].concat();
     let lanes = in_eights(cx, e, streams, range, &start, |cx, state, xs| {
         let (best, sums) = state.split_at(LANES);
-        let mut next: Vec<Value> = best.iter().zip(xs).map(|(a, x)| choose(cx, *a, *x)).collect();
+        let mut next: Vec<Value> = best.iter().zip(xs).map(|(a, x)| choose(cx, op, *a, *x)).collect();
         next.extend(sums.iter().zip(xs).map(|(s, x)| cx.b.bin(Op::Fadd, *s, *x)));
         next
     })?;
-    let table = cx.b.slot_addr(LEAVES_BYTES as u32);
-    let (row, next) = (cx.b.i64(0), cx.b.i64(1));
-    store_lanes(cx, &lanes[..LANES], table, row, item);
-    store_lanes(cx, &lanes[LANES..], table, next, item);
-    let (max, single) = (cx.b.bool(op == Reduce::Max), cx.b.bool(item == 4));
-    let best = cx.helper_value(&k::array_lanes_extreme, &[table, max, single]);
-    let best = if item == 4 { cx.b.conv(Op::Fconvert, Ty::F32, best) } else { best };
-    let found = rest(cx, e, streams, range, &[best, zero], |cx, _, state, x| vec![choose(cx, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
+    let best = best_lane(cx, &lanes, op);
+    let found = rest(cx, e, streams, range, &[best, zero], |cx, _, state, x| vec![choose(cx, op, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
     let (nan, others) = (cx.b.bin(Op::FcmpUno, best, best), cx.b.bin(Op::FcmpUno, found[1], found[1]));
     Ok((found[0], cx.or(nan, others)))
 }

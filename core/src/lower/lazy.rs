@@ -11,9 +11,11 @@ use crate::ops::kernel::Map;
 use crate::types::{Const, Layout, Type};
 
 /// What a step reads: a number, the element of an array, what an earlier step gave.
+#[derive(Clone)]
 pub enum Operand { Scalar(Val), Array(usize), Step(usize) }
 
 /// One operation on elements.
+#[derive(Clone)]
 pub struct Step {
     pub operands: Vec<Operand>,
     /// What the operands are converted to, and what `emit` gives.
@@ -64,7 +66,7 @@ impl Lazy {
     pub fn cost(&self) -> i64 { self.steps.iter().map(|s| s.cost).sum::<i64>().max(1) }
 
     /// What each step gives for one element, before it is converted to the type of its array, from the addresses of the arrays' elements.
-    fn compute(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Val>> {
+    pub fn compute(&self, cx: &mut LowerCx<'_>, at: &[Value]) -> Result<Vec<Val>> {
         let mut loaded: Vec<Option<Val>> = vec![None; self.arrays.len()];
         let mut done: Vec<Val> = vec![];
         let mut converted: Vec<Option<Val>> = vec![None; self.steps.len()];
@@ -90,6 +92,30 @@ impl Lazy {
             done.push((step.emit)(cx, &OpCall { args: &vals, types: &step.types, consts: &step.consts, ret: step.ret, elementwise: true })?);
         }
         Ok(done)
+    }
+
+    /// The chain that ends in step `last`: what that one needs, directly or not.
+    pub fn up_to(&self, last: usize) -> Lazy {
+        let mut needed = vec![false; last + 1];
+        needed[last] = true;
+        let mut at = last + 1;
+        while at > 0 {
+            at -= 1;
+            if !needed[at] { continue; }
+            for o in &self.steps[at].operands { if let Operand::Step(k) = o { needed[*k] = true; } }
+        }
+        let mut out = Lazy::default();
+        let mut place = vec![0; last + 1];
+        for (k, step) in self.steps[..=last].iter().enumerate().filter(|(k, _)| needed[*k]) {
+            let operands = step.operands.iter().map(|o| match o {
+                Operand::Array(a) => Operand::Array(out.read(self.arrays[*a].clone())),
+                Operand::Step(j) => Operand::Step(place[*j]),
+                Operand::Scalar(v) => Operand::Scalar(v.clone()),
+            }).collect();
+            place[k] = out.steps.len();
+            out.steps.push(Step { operands, ..step.clone() });
+        }
+        out
     }
 
     /// One element: what the last step gives, from the addresses of the arrays' elements.

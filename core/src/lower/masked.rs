@@ -133,7 +133,7 @@ impl Pass<'_, '_> {
     }
 
     /// A new instruction in front of another.
-    fn add(&mut self, b: Block, before: Inst, op: Op, args: Vec<Value>, ty: Type, like: &InstNode) -> Value {
+    pub fn add(&mut self, b: Block, before: Inst, op: Op, args: Vec<Value>, ty: Type, like: &InstNode) -> Value {
         let v = self.func.make_value();
         self.func.types.push(ty);
         let unwind = if op.never_raises() { None } else { like.unwind.clone() };

@@ -1,6 +1,6 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`together`] those of chains that read the same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
 //! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`same`] tells which values are the same before there are passes.
 
 pub mod again;
@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod cast;
 pub mod constants;
 pub mod cx;
+pub mod ends;
 pub mod func;
 pub mod generator;
 pub mod guard;
@@ -25,6 +26,7 @@ pub mod ownership;
 pub mod pieces;
 pub mod pure;
 pub mod same;
+pub mod together;
 pub mod wrapper;
 
 use crate::diag::{Diagnostic, Result};

@@ -38,6 +38,8 @@ macro_rules! reductions {
             )+
             $($other),+
         ];
+        /// What the rows of a name compute.
+        const KINDS: &[(&str, Reduce)] = &[$(([$($path),+][0], Reduce::$op)),+];
     };
 }
 
@@ -126,6 +128,12 @@ reductions! {
         |cx, c| Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) }]),
     )).doc("The largest finite number of the elements' type."),
     OpDef::new(&["numpy._float_dtype"], "a", Body::Lir(float_dtype_rule, |_, _| Ok(vec![]))).doc("The dtype in which means of an array are computed."),
+}
+
+/// The reduction that a row with a loop of its own computes.
+pub fn of_row(op: &OpDef) -> Option<Reduce> {
+    op.lazy?;
+    KINDS.iter().find(|k| k.0 == op.name()).map(|k| k.1)
 }
 
 /// A reduction of an array into a new one; `out` is the parameter of that name.
@@ -404,10 +412,7 @@ fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> 
     let in_memory = |cx: &mut LowerCx<'_>| {
         let made = e.array(cx)?;
         let operands: Vec<Val> = std::iter::once(made.pack()).chain(c.args[1..].iter().cloned()).collect();
-        let own: Vec<Value> = if e.kept.is_some() { vec![] } else { vec![made.owner] };
-        let r = cx.guarded(&own, |cx| emit(cx, &OpCall { args: &operands, ..*c }, op))?;
-        release_all(cx, &own);
-        Ok(r)
+        emit_in_memory(cx, &OpCall { args: &operands, ..*c }, op, e.kept.is_none().then_some(made.owner))
     };
     let (axes, n) = (axes_of(&args[1], "axis")?, e.shape.len());
     let fine = axes_error(&axes, args[1].ty, n, false).is_none();
@@ -443,6 +448,14 @@ fn emit_along(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce, al
         Ok(out.pack())
     };
     match only { None => in_loop(cx), Some(only) => cx.if_else(only, in_loop, in_memory) }
+}
+
+/// A reduction of an array that was made for it alone, or of one that somebody else has.
+pub fn emit_in_memory(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce, own: Option<Value>) -> Result<Val> {
+    let own: Vec<Value> = own.into_iter().collect();
+    let r = cx.guarded(&own, |cx| emit(cx, c, op))?;
+    release_all(cx, &own);
+    Ok(r)
 }
 
 /// The sum of elements that somebody else wants as an array: that, and the sum.
