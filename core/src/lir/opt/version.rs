@@ -23,6 +23,8 @@ const MAX_LOOP: usize = 250;
 const MAX_TOTAL: usize = 2_000;
 /// Checks with different indices that one loop's test may cover.
 const MAX_CHECKS: usize = 12;
+/// Where nothing that is checked moves, a loop stands twice if there are so few instructions to a check.
+const STILL: usize = 8;
 
 pub fn version_loops(func: &mut Func) {
     if func.layout.is_empty() || !add_preheaders(func) { return; }
@@ -119,8 +121,9 @@ impl Planner<'_> {
             self.check(&mut plan, t, *cond, holds);
         }
         let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
-        // What never moves alone is not worth a second loop unless it is asked several times a turn.
-        (moving || plan.decided.len() > 1).then_some(plan)
+        // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a loop that stands twice.
+        let size: usize = plan.blocks.iter().map(|b| &self.func.blocks[b.index()]).filter(|b| !b.cold).map(|b| b.insts.len()).sum();
+        (moving || plan.decided.len() > 1 && plan.decided.len() * STILL >= size).then_some(plan)
     }
 
     fn invariant(&self, v: Value) -> bool { !self.home.contains_key(&v) }
