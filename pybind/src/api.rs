@@ -25,14 +25,14 @@ pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(t
 fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors, overflow_checks, nogil,
-/// force_python, fast_math and parallel (bits).
+/// force_python, inner_loop, fast_math and parallel (bits).
 #[pyfunction]
 fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
     let code = CodeOptions {
         boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
-    let options = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")? };
+    let options = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")?, inner_loop: flag(options, "inner_loop")? };
     dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
 }
 

@@ -25,6 +25,8 @@ pub struct Options {
     pub parallel: tierup_core::ssa::Parts,
     /// Nothing is compiled: Python runs the function.
     pub force_python: bool,
+    /// It is the inner loop of a ufunc, over arrays of one dimension.
+    pub inner_loop: bool,
 }
 
 /// Code of one overload; dropping it frees the code.
@@ -77,7 +79,7 @@ pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, 
     };
     let cranelift = Cranelift::new();
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
-    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty(), promote };
+    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty(), promote, inner_loop: options.inner_loop };
     let compiled = engine::compile(&request);
     let passes = pass::take_times();
     if trace { eprintln!("tierup: passes, in milliseconds: {}", pass::show(passes)); }
@@ -90,24 +92,24 @@ pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type>
 
 /// What tier 1 makes of the function for these types: `llvm` or `asm1`.
 pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, level: &str) -> Result<Option<String>> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
     engine::inspect::text(&request, level)
 }
 
 /// What became of the function in tier 1.
 pub fn explain(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<engine::inspect::Explanation> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
     engine::inspect::explain(&request)
 }
 
 /// What became of the operations on arrays of a function with parallel parts.
 pub fn parallel(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>> {
-    engine::inspect::parallel(&Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false })
+    engine::inspect::parallel(&Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop })
 }
 
 /// PTX of a kernel that runs the function.
 pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false };
+    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
     engine::inspect::ptx(&request, capability)
 }
 

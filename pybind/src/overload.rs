@@ -102,7 +102,7 @@ fn is_small(args: &[Type]) -> bool {
 /// # Safety
 /// The unit's code is native; the caller runs what it gets before it lets go of the unit.
 #[inline(always)]
-unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
+pub unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
     unit.called();
     // SAFETY: the cell of native code holds the address of a wrapper.
     unsafe { std::mem::transmute::<*mut u8, Wrapper>(unit.wrapper.load(Ordering::Acquire)) }

@@ -4,23 +4,27 @@
 //! An inner loop is an overload like any other. It takes arrays, of one dimension for a ufunc and of one more than the kernel's for a gufunc, so it is compiled, polled,
 //! promoted and cached as a loop that the user wrote. Which loop a call needs is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
 //!
-//! NumPy calls inner loops with the GIL or without it. Without it PyO3 must not think that this thread has it, hence [`ctx::without_gil`].
+//! NumPy calls inner loops with the GIL or without it. Which it is matters only to what needs Python inside, so nobody asks before: PyO3 must not think that this thread has it, hence
+//! [`ctx::without_gil`]. A few turns go to an entry of their own, which needs neither a context nor arguments laid out (`tierup_core::lower::few`).
 
 use crate::npy::{self, Descr, PyArrayObject};
-use crate::overload::{Overload, Run};
+use crate::overload::{Overload, Run, enter};
 use crate::{api, ctx, exc};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use tierup_core::layout::{IMMORTAL, MemBlock, Obj};
 use tierup_core::types::{Layout, Type};
+use tierup_runtime::engine::promote::Unit;
 use tierup_runtime::exc::Error;
+use tierup_runtime::panics::settle;
 
 type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
+type FewFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize) -> u64;
 type Resolver = unsafe extern "C" fn(*mut UFunc, c_int, *mut *mut PyArrayObject, *mut ffi::PyObject, *mut *mut Descr) -> c_int;
 
 /// The head of NumPy's `PyUFuncObject`: equal in all of 2.x.
@@ -60,6 +64,9 @@ const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000;
 /// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs may need more and take a vector.
 const SLOTS: usize = 256;
 
+/// Up to so many turns their own entry is faster than the loop that makes vectors and polls.
+const FEW: isize = 8;
+
 unsafe extern "C" fn never_dropped(_: *mut Obj) {}
 
 /// Owns the memory of all operands: NumPy holds them while a loop runs.
@@ -74,6 +81,8 @@ pub fn owner() -> u64 { &raw const BORROWED as u64 }
 /// One inner loop; NumPy hands its address to the loop functions.
 struct Loop {
     overload: Arc<Overload>,
+    /// Of native code.
+    unit: Option<Arc<Unit>>,
     /// The same with its turns on all cores, and how many operands are inputs: where no turn reads what another writes.
     parallel: Option<(Arc<Overload>, usize)>,
     /// For the globals of tracebacks, and to keep the guards' functions alive.
@@ -99,30 +108,17 @@ impl Loop {
     /// `slots` are the leaves of the overload's arguments.
     #[inline(always)]
     unsafe fn run(&self, overload: &Overload, ctx: *mut tierup_core::layout::ThreadCtx, slots: *const u64) -> u64 {
-        let Run::Compiled(code) = &overload.run else { return 0 };
-        if let Some(unit) = code.native() { unit.called(); }
         let mut nothing = 0u64;
-        // SAFETY: as required of the caller; the loop returns nothing.
-        unsafe { code.call(ctx, slots, &raw mut nothing) }
-    }
-}
-
-/// Marks a loop as running, with the GIL or without.
-///
-/// # Safety
-/// The thread has a Python thread state, attached or not, as NumPy's loops have.
-#[inline(always)]
-unsafe fn running(l: &Loop, body: impl FnOnce(*mut tierup_core::layout::ThreadCtx) -> u64) {
-    // SAFETY: as required of the caller.
-    unsafe {
-        if ffi::PyGILState_Check() != 0 {
-            ctx::begin();
-            let status = body(ctx::current());
-            if status != 0 { failed(l, status); }
-            ctx::end();
-        } else {
-            let status = ctx::without_gil(body);
-            if status != 0 { failed(l, status); }
+        // SAFETY: as required of the caller; the loop returns nothing, and `self` keeps its unit.
+        unsafe {
+            match &self.unit {
+                Some(unit) if std::ptr::eq(overload, &raw const *self.overload) => settle(enter(unit)(ctx, slots, &raw mut nothing)),
+                Some(_) | None => {
+                    let Run::Compiled(code) = &overload.run else { return 0 };
+                    if let Some(unit) = code.native() { unit.called(); }
+                    code.call(ctx, slots, &raw mut nothing)
+                }
+            }
         }
     }
 }
@@ -151,9 +147,26 @@ unsafe fn failed(l: &Loop, status: u64) {
 
 /// The inner loop of a ufunc or gufunc. Core dimensions follow in `dims`, the strides of core axes in `steps`.
 unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
-    // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours.
+    // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours, which keeps the unit and its code.
     unsafe {
         let l = &*data.cast::<Loop>();
+        if *dims <= FEW && let Some(unit) = &l.unit {
+            let few = unit.few.load(Ordering::Acquire);
+            if !few.is_null() {
+                std::mem::transmute::<*mut u8, FewFn>(few)(args, dims, steps);
+                return;
+            }
+        }
+        run_turns(l, args, dims, steps);
+    }
+}
+
+/// # Safety
+/// As for a loop function.
+#[inline(never)]
+unsafe fn run_turns(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *const isize) {
+    // SAFETY: as required of the caller.
+    unsafe {
         let (n, nargs) = (*dims, l.operands.len());
         if n <= 0 { return; }
         let mut small = [const { std::mem::MaybeUninit::<u64>::uninit() }; SLOTS];
@@ -182,7 +195,8 @@ unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *co
             at = at.add(2 + 2 * ndim);
         }
         let overload = match &l.parallel { Some((o, nin)) if independent(l, args, dims, steps, *nin) => o, Some(_) | None => &l.overload };
-        running(l, |ctx| l.run(overload, ctx, slots));
+        let status = ctx::without_gil(|ctx| l.run(overload, ctx, slots));
+        if status != 0 { failed(l, status); }
     }
 }
 
@@ -378,7 +392,8 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     // SAFETY: as above.
     let parallel = parallel.filter(fits).map(|p| (p, unsafe { (*u).nin } as usize));
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
-    c.loops.push(Box::new(Loop { overload, parallel, dispatcher: d.clone().unbind(), operands, slots }));
+    let unit = match &overload.run { Run::Compiled(code) => code.native().cloned(), Run::Python(_) => None };
+    c.loops.push(Box::new(Loop { overload, unit, parallel, dispatcher: d.clone().unbind(), operands, slots }));
     if c.loops.len() > c.room {
         let room = (2 * c.room).max(8);
         let copy = |old: Option<&Vec<LoopFn>>| { let mut v = Vec::with_capacity(room); v.extend(old.into_iter().flatten().copied()); v };

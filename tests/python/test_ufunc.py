@@ -422,6 +422,80 @@ def test_hot_loops_are_promoted():
     assert (f(a, a) == 2).all()
 
 
+def put_together(kernel, a, start, stop):
+    """What `reduceat` gives of one segment."""
+    s = a[start]
+    for x in a[start + 1:stop]:
+        s = kernel(s, x)
+    return s
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.float32, np.uint8], ids=lambda d: d.__name__)
+def test_segments_of_any_length(tier, dtype):
+    """Inner loops of few turns have an entry of their own in tier 1; outputs that stay where they are, and every stride."""
+    name = np.dtype(dtype).name
+    kernel = (lambda x, y: x + y if y > 3 else x - y) if dtype is not np.uint8 else (lambda x, y: x ^ y)
+    f = vectorize([f"{name}({name}, {name})"])(kernel)
+    rng = np.random.default_rng(11)
+    a = rng.integers(0, 9, 400).astype(dtype)
+    starts = np.cumsum(rng.integers(1, 14, 40))
+    starts = starts[starts < 390]
+    for x in (a, a[::-1], np.repeat(a, 3)[::3]):
+        want = np.array([put_together(kernel, x, i, j) for i, j in zip(starts, [*starts[1:], len(x)])], dtype)
+        same(f.reduceat(x, starts), want)
+    table = a[:396].reshape(-1, 12)
+    for n in range(1, 13):
+        rows = table[:, :n]
+        same(f.reduce(rows, axis=1), np.array([put_together(kernel, r, 0, n) for r in rows], dtype))
+        same(f.reduce(rows.T, axis=0), f.reduce(rows, axis=1))
+        same(f.accumulate(rows, axis=1)[:, -1], f.reduce(rows, axis=1))
+        same(f(rows, rows[::-1, ::-1]), np.array([[kernel(x, y) for x, y in zip(r, q)] for r, q in zip(rows, rows[::-1, ::-1])], dtype))
+    assert f(a[:0], a[:0]).shape == (0,)
+    places = rng.integers(0, 50, 300)
+    want, got = a[:50].copy(), a[:50].copy()
+    for k, i in enumerate(places):
+        want[i] = kernel(want[i], a[k])
+    f.at(got, places, a[:300])
+    same(got, want)
+
+
+@needs_llvm
+def test_which_loops_have_an_entry_for_few_turns():
+    def entries(kernel, *signature):
+        return vectorize(list(signature))(kernel).inspect("llvm").count(".few(")
+    table = np.arange(8.0)
+
+    def inner(x):
+        s = 0.0
+        for i in range(int(x)):
+            s += i
+        return s
+
+    def refused(x):
+        if x < 0:
+            raise ValueError("negative")
+        return x
+    two = "float64(float64, float64)"
+    assert entries(lambda x, y: x + 2 * y, two) == 1 and entries(lambda x, y: np.exp(x) if y > 0 else y, two) == 1
+    # A loop inside polls, and an exception needs to know its thread.
+    assert entries(inner, "float64(float64)") == 0 and entries(refused, "float64(float64)") == 0
+    assert entries(lambda x: table[int(x)], "float64(float64)") == 0
+
+
+def test_short_segments_raise(tier):
+    @vectorize(["int64(int64, int64)"])
+    def picky(x, y):
+        if y == 13:
+            raise ValueError("thirteen")
+        return x + y
+    a = np.arange(20)
+    with pytest.raises(ValueError, match="thirteen"):
+        picky.reduceat(a, np.arange(0, 20, 2))
+    with pytest.raises(ValueError, match="thirteen"):
+        picky.at(a.copy(), np.arange(20), a)
+    assert picky.reduceat(a[:12], [0, 5]).tolist() == [10, 56]
+
+
 # -- from compiled code --------------------------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
 //! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`together`] those of chains that read the same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
-//! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`same`] tells which values are the same before there are passes.
+//! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`few`] entries of ufuncs' loops for few turns, [`same`] tells which values are the same before there are passes.
 
 pub mod again;
 pub mod along;
@@ -11,6 +11,7 @@ pub mod cast;
 pub mod constants;
 pub mod cx;
 pub mod ends;
+pub mod few;
 pub mod func;
 pub mod generator;
 pub mod guard;

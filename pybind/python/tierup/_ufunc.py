@@ -152,7 +152,7 @@ class _Elementwise(Builder):
         made = []
         # Loops of reductions and others that read what they write stay serial under target="parallel" as well.
         for counted in ("range", "prange")[:1 + (self.target == "parallel")]:
-            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange"})
+            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange", "inner_loop": counted == "range"})
             _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
             made.append(d)
         numbers = [_NUMBER[t] for t in strong + outs]

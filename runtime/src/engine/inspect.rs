@@ -1,6 +1,6 @@
 //! What tier 1 makes of a function, as text: compiled once more on the side, nothing of it is loaded or run.
 
-use super::promote::{available, library, policy, prepare};
+use super::promote::{available, library, policy, prepare, prepare_with_few};
 use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded, optimise};
 use tierup_core::diag::Result;
@@ -81,6 +81,7 @@ fn kernel_name(target: &str) -> String {
 fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     let mut front = front(request)?;
     let mut module = std::mem::take(&mut front.module);
-    prepare(&mut module)?;
-    library()?.object(&module, &front.names.roots(), Codegen { fast_math: request.options.fast_math, opt: policy().opt }, keep)
+    let few = prepare_with_few(&mut module, &front.names)?;
+    let roots: Vec<&str> = front.names.roots().into_iter().chain(few).collect();
+    library()?.object(&module, &roots, Codegen { fast_math: request.options.fast_math, opt: policy().opt }, keep)
 }

@@ -27,7 +27,7 @@ use tierup_core::infer::session::Session;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::lir::{Module, cells, legalise, opt, osr};
 use tierup_core::lower::cx::Options;
-use tierup_core::lower::{self, generator, wrapper};
+use tierup_core::lower::{self, few, generator, wrapper};
 use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
@@ -42,6 +42,8 @@ pub struct Request<'a> {
     pub keep_text: bool,
     /// Whether what becomes hot may be promoted.
     pub promote: bool,
+    /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry for few turns ([`few`]).
+    pub inner_loop: bool,
 }
 
 /// Time spent in each phase.
@@ -145,7 +147,8 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let (mut module, target) = lower::lower(&session, root, request.options)?;
     trace::span("infer", "front end", began, phases.infer, &target.name);
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
-    let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None };
+    let few = request.inner_loop.then(|| format!("{}{}", target.name, few::FEW_SUFFIX));
+    let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None, few };
     let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {
         let (name, sig) = generator::resume_target(&session, id)?;
@@ -170,7 +173,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let start = Instant::now();
     let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt };
     // Under stress loops leave tier 0, so there must be some.
-    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.roots(), codegen) } else { None };
+    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.wanted(), codegen) } else { None };
     if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module)) {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);

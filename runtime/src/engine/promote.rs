@@ -23,6 +23,7 @@ use tierup_core::backend::Code;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
 use tierup_core::lir::{Func, Module, cells, legalise, opt};
+use tierup_core::lower::few;
 
 /// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -131,6 +132,8 @@ pub struct Unit {
     /// Where callers enter: the wrapper, and the one that resumes a generator (else null).
     pub wrapper: AtomicPtr<u8>,
     pub resume: AtomicPtr<u8>,
+    /// Where NumPy enters for few turns (see `tierup_core::lower::few`); null where there is no such code, or not yet.
+    pub few: AtomicPtr<u8>,
     /// Counts down to the promotion by calls.
     calls: AtomicI64,
     /// What `calls` said when a loop was last asked.
@@ -167,12 +170,14 @@ pub struct History {
     made: Option<Instant>,
 }
 
-/// Names of the two wrappers.
+/// Names of the two wrappers, and of the entry for few turns where one is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Names { pub wrapper: String, pub resume: Option<String> }
+pub struct Names { pub wrapper: String, pub resume: Option<String>, pub few: Option<String> }
 
 impl Names {
     pub fn roots(&self) -> Vec<&str> { std::iter::once(self.wrapper.as_str()).chain(self.resume.as_deref()).collect() }
+    /// All that an object may be asked for: what it is found by.
+    pub fn wanted(&self) -> Vec<&str> { self.roots().into_iter().chain(self.few.as_deref()).collect() }
 }
 
 /// The optimised module before it is legalised, with the points of its functions.
@@ -197,7 +202,7 @@ impl Unit {
         }).collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
-            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
+            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), few: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
             snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
@@ -424,11 +429,25 @@ fn compile(module: &Module, roots: &[&str], codegen: Codegen) -> Result<(Native,
 
 fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
     let mut module = snapshot(unit)?.module.clone();
-    prepare(&mut module)?;
-    let (native, object) = compile(&module, &unit.roots(), unit.codegen)?;
+    let few = prepare_with_few(&mut module, &unit.names)?;
+    let roots: Vec<&str> = unit.roots().into_iter().chain(few).collect();
+    let (native, object) = compile(&module, &roots, unit.codegen)?;
     publish(unit, native)?;
     if let Some(key) = unit.key { cache::put(key, &label(unit, &module), &object, library()?.address()); }
     Ok(None)
+}
+
+/// Prepares a module, and adds the entry for few turns where one is wanted and can be had. What pays for many turns (tests of strides in front of the loop) is not done to that.
+pub(super) fn prepare_with_few<'n>(module: &mut Module, names: &'n Names) -> Result<Option<&'n str>> {
+    let entry = names.few.as_deref().and_then(|name| few::few_turns(module.funcs.iter().find(|f| f.name == names.wrapper)?, name));
+    prepare(module)?;
+    let Some(entry) = entry else { return Ok(None) };
+    let mut few = Module { funcs: vec![entry] };
+    tierup_core::lower::blocks::settle(&mut few, false);
+    legalise::legalise(&mut few);
+    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&few)?; }
+    module.funcs.append(&mut few.funcs);
+    Ok(names.few.as_deref())
 }
 
 /// What people see in the list of the cache.
@@ -443,10 +462,12 @@ fn publish(unit: &Unit, native: Native) -> Result<()> {
     let find = |name: &str| native.entry(name).map(<*const u8>::cast_mut).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")));
     let (wrapper, resume) = (find(&unit.names.wrapper)?, unit.names.resume.as_deref().map(find).transpose()?);
     let inside = unit.cells.iter().map(|c| find(&c.name)).collect::<Result<Vec<_>>>()?;
+    let few = unit.names.few.as_deref().and_then(|name| native.entry(name));
     // Code first, addresses second: whoever sees an address may enter.
     lock(&unit.code).push(native);
     for (cell, entry) in unit.cells.iter().zip(inside) { cell.entry.store(entry, Ordering::Release); }
     if let Some(r) = resume { unit.resume.store(r, Ordering::Release); }
+    if let Some(f) = few { unit.few.store(f.cast_mut(), Ordering::Release); }
     unit.wrapper.store(wrapper, Ordering::Release);
     unit.calls.store(i64::MAX, Ordering::Relaxed);
     trace::instant("tier 1 takes over", "switch", &unit.name);
