@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
 use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
-use tierup_core::host::{ClassAttr, GlobalValue, Host};
+use tierup_core::host::{ClassAttr, GlobalValue, Host, Stencil};
 use tierup_core::ssa::{FuncId, Parts};
 use tierup_core::types::ClassInfo;
 
@@ -197,6 +197,33 @@ impl Host for PyHost<'_> {
     }
 
     fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId { functions::in_parallel(self.py, func, parts).unwrap_or(func) }
+
+    fn stencil(&self, wanted: &Stencil) -> Result<FuncId> {
+        let find = || -> std::result::Result<FuncId, Failure> {
+            let module = self.py.import("tierup._stencil")?;
+            let f = match wanted {
+                Stencil::Decorator(standard) => module.getattr("decorator_for")?.call1((PyTuple::new(self.py, standard)?,))?,
+                Stencil::Loops(k) => {
+                    let found = k.found.iter().map(|(param, writes, index)| (*param, *writes, index.as_ref().map(|i| PyTuple::new(self.py, i).ok())));
+                    let found = found.map(|f| f.into_pyobject(self.py)).collect::<PyResult<Vec<_>>>()?;
+                    let (names, standard, found) = (PyTuple::new(self.py, &k.names)?, PyTuple::new(self.py, &k.standard)?, PyTuple::new(self.py, found)?);
+                    module.getattr("loops_for")?.call1((&k.name, names, k.plain, found, standard, k.given, k.filled))?
+                }
+            };
+            let f = f.cast::<PyFunction>().map_err(|_| Diagnostic::internal("the loops of a stencil are no Python function"))?;
+            functions::library_func_id(f)
+        };
+        find().map_err(|e| match e {
+            Failure::Diagnostic(d) => *d,
+            // What is wrong with the kernel is said where the stencil is made.
+            Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => Diagnostic::new(Code::BadCall, e.value(self.py).to_string()),
+            Failure::Raised(e) => {
+                let d = Diagnostic::new(Code::InternalError, format!("the loops of a stencil could not be made: {e}"));
+                self.raised.borrow_mut().get_or_insert(e);
+                d
+            }
+        })
+    }
 
     fn library(&self, path: &str) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {

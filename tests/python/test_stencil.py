@@ -193,6 +193,138 @@ def test_kernels_know_how_large_their_arrays_are(tier):
     assert stencil(lambda a: a[0] + len(a))(a[0]).tolist() == [3, 4, 5]
 
 
+def test_kernels_have_their_whole_arrays_but_for_indices(tier):
+    """As in Numba: an index counts from the element, everything else is done with the array."""
+    a = np.arange(12.0).reshape(3, 4)
+    @njit
+    def corner(a):
+        return a[0, 0] + a[-1, -1]
+    s = stencil(lambda a: a[0, 1] + a.size + 10 * a.ndim + a.T[1, 2] + np.sum(a) + (100 if a.dtype == np.float64 else 0) + corner(a))
+    want = np.zeros((3, 4))
+    want[:, :3] = a[:, 1:] + 12 + 20 + a.T[1, 2] + a.sum() + 100 + 11
+    for call in (s, njit(lambda a: s(a)), njit(parallel=True)(lambda a: s(a))):
+        np.testing.assert_array_equal(call(a), want)
+
+
+def test_keywords(tier):
+    @stencil
+    def scaled(a, w):
+        return a[-1] * w
+    a, want = np.arange(4), [0, 0, 3, 6]
+    assert scaled(a, w=3).tolist() == scaled(w=3, a=a).tolist() == njit(lambda a: scaled(w=3, a=a))(a).tolist() == want
+    y = np.ones(4)
+    assert scaled(a=a, out=y, w=3) is y and y.tolist() == [1, 0, 3, 6]
+    for wrong, text in ((lambda: scaled(a), "scaled.. missing 1 required positional argument: 'w'"), (lambda: scaled(a, 3, y), "takes 2 positional arguments but 3 were given"),
+                        (lambda: scaled(a, 3, w=3), "multiple values for argument 'w'"), (lambda: scaled(a, v=3), "unexpected keyword argument 'v'")):
+        with pytest.raises(TypeError, match=text):
+            wrong()
+
+
+# -- made in compiled code -----------------------------------------------------------------------------------------------------------------------
+
+
+def forward(a):
+    return a[1] - a[0]
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_compiled_code_makes_stencils(tier, parallel):
+    jit = njit(parallel=parallel)
+
+    @jit
+    def of_lambda(a):
+        out = np.full(a.shape, 9.0)
+        tierup.stencil(lambda a: 0.25 * (a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0]))(a, out=out)
+        return out
+
+    @jit
+    def of_function(a):
+        def mean(a):
+            return 0.25 * (a[0, 1] + a[1, 0] + a[0, -1] + a[-1, 0])
+        return stencil(mean)(a), stencil(mean, cval=-1.5)(a)
+    a = np.arange(30.0).reshape(5, 6) ** 2
+    np.testing.assert_array_equal(of_lambda(a), five(a, out=np.full(a.shape, 9.0)))
+    plain, around = of_function(a)
+    np.testing.assert_array_equal(plain, five(a))
+    np.testing.assert_array_equal(around, stencil(cval=-1.5)(five.py_func)(a))
+
+    @jit
+    def of_globals(a):
+        return stencil(forward)(a), stencil(twice_of)(a)
+
+    @njit
+    def twice_of(a):
+        return 2 * a[0]
+    x = np.arange(6) ** 2
+    assert [r.tolist() for r in of_globals(x)] == [[1, 3, 5, 7, 9, 0], (2 * x).tolist()]
+
+    @jit
+    def decorated(a, w):
+        @stencil
+        def back(a):
+            c = 2
+            return a[-c + 1]
+
+        @stencil(standard_indexing=("w",), cval=7)
+        def weighted(a, w):
+            return a[-1] * w[0] + a[1] * w[1]
+
+        @stencil("constant", standard_indexing="w", neighborhood=((-1, 0),))
+        def earlier(a, w):
+            return a[-1] * w[1]
+        return back(a), weighted(a, w), earlier(a, w)
+    got = decorated(np.arange(5), np.array([1, 2]))
+    assert [r.tolist() for r in got] == [[0, 0, 1, 2, 3], [7, 4, 7, 10, 7], [0, 0, 2, 4, 6]]
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_neighborhoods_are_computed_in_compiled_code(tier, parallel):
+    @njit(parallel=parallel)
+    def window(a, w, scale):
+        def mean(a, w):
+            s = a[-w]
+            for i in range(-w + 1, w + 1):
+                s += a[i]
+            return scale * s
+        return stencil(mean, neighborhood=((-w, w),))(a, w)
+
+    @njit(parallel=parallel)
+    def sliced(a, w):
+        return stencil(lambda a, w: np.sum(a[-w:w + 1, 0:w]), neighborhood=((-w, w), (0, w)), cval=-1)(a, w)
+    a = np.arange(40.0) ** 1.5
+    b = a.reshape(5, 8)
+    for w in (1, 2, 5, 19, 20, 30):
+        want = np.zeros(40)
+        for i in range(w, 40 - w):
+            s = a[i - w]
+            for j in range(i - w + 1, i + w + 1):
+                s += a[j]
+            want[i] = 0.3 * s
+        np.testing.assert_array_equal(window(a, w, 0.3), want)
+        want = np.full((5, 8), -1.0)
+        for i in range(w, 5 - w):
+            for j in range(8 - w):
+                want[i, j] = b[i - w:i + w + 1, j:j + w].sum()
+        np.testing.assert_allclose(sliced(b, w), want, rtol=1e-12)
+
+
+def test_what_is_no_stencil_is_refused_in_compiled_code(tier):
+    def refused(f, text, *args):
+        with pytest.raises(tierup.TypingError, match=text) as e:
+            njit(f)(*args)
+        assert "test_stencil.py" in str(e.value), "it says where"
+    a = np.arange(4.0)
+    refused(lambda a, i: stencil(lambda a: a[i])(a), "index is not constant, 'neighborhood' option required", a, 1)
+    refused(lambda a: stencil(3)(a), "a kernel that is a Python function, not int", a)
+    refused(lambda a: stencil(lambda a: 1)(a), "no accesses to relatively indexed", a)
+    refused(lambda a: stencil(lambda a: a[0], standard_indexing=("b",))(a), "not present in the stencil kernel definition", a)
+    refused(lambda a, n: stencil(lambda a: a[0], neighborhood=n)(a), "pair of the lowest and the highest index", a, 3)
+    refused(lambda a: stencil(lambda a: a[0], cval="zero")(a), "cval is a number", a)
+    for call, text in ((lambda a: stencil("wrap")(a), "Unsupported mode style wrap"), (lambda a: stencil(lambda a: a[0, 1])(a), "2 dimensional neighborhood specified for 1 dimensional")):
+        with pytest.raises(ValueError, match=text):
+            njit(call)(a)
+
+
 def test_results_may_go_where_operands_lie_apart_in_one_array(tier):
     a = np.arange(24.0).reshape(4, 6)
     both = np.concatenate([a, np.zeros_like(a)])

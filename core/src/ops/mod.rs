@@ -192,6 +192,7 @@ families!(
     real,
     iter,
     ndindex,
+    stencil,
     index,
     fancy,
     array,

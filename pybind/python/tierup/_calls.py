@@ -14,15 +14,19 @@ from ._jit import prange
 _PATH = os.path.join(os.path.dirname(__file__), "lib", "<%s>")
 
 
-def made(source, name, space, kind="made"):
-    """The function `name` of a text, as a library function; `space` is what it captures."""
-    names = list(space)
+def maker(source, name, names, kind):
+    """The function of these parameters that gives the function `name` of a text, which captures them; a library function, as is what it gives."""
     body = "".join(f"    {line}\n" for line in source.splitlines())
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
     from .lib import elementwise, folds, stencils, ufunc
     module = {"np": numpy, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
     exec(compile(text, _PATH % kind, "exec"), module)
-    return module["make"](*space.values())
+    return module["make"]
+
+
+def made(source, name, space, kind="made"):
+    """The function `name` of a text, as a library function; `space` is what it captures."""
+    return maker(source, name, space, kind)(*space.values())
 
 
 def library_function(source, name, space, engine):

@@ -1,15 +1,87 @@
 """`stencil`: a kernel that computes one element from those around it becomes a function of whole arrays.
 
-That function is made as text, one loop for each dimension around a call of the kernel, whose arrays are views that count from the element being computed
-(`lib/stencils.py`). Compiled code calls it as it is; from Python it is called through a dispatcher.
+That function is made as text, one loop for each dimension around a call of the kernel, which gets the place of the element as well: its indices count from there (`np._from_place`).
+Compiled code calls it as it is; from Python it is called through a dispatcher. Where compiled code itself makes a stencil it calls what `loops_for` gives.
 """
 
+from functools import lru_cache
+
 from . import _tierup, config
-from ._calls import _identifier, made
+from ._calls import _identifier, made, maker
 from ._jit import _make
 
 _OPTIONS = {"cval", "standard_indexing", "neighborhood"}
 _INDICES = "ijkm"
+
+
+def _reach(names, plain, found, standard, given):
+    """How far a kernel looks in each dimension; `found` are the places where it indexes parameters. Raises ValueError for what is no kernel."""
+    if not plain or not names:
+        raise ValueError("a stencil kernel takes positional parameters, the first of which is an array")
+    if "out" in names:
+        raise ValueError("Cannot use the reserved word 'out' in stencil kernels.")
+    if any(name not in names for name in standard):
+        raise ValueError("Standard indexing requested for an array name not present in the stencil kernel definition.")
+    if names[0] in standard:
+        raise ValueError("The first argument to a stencil kernel must use relative indexing, not standard indexing.")
+    if any(writes for _, writes, _ in found):
+        raise ValueError("Assignments to arrays passed to stencil kernels is not allowed.")
+    if given is not None:
+        return _limited(given)
+    reads = [index for k, _, index in found if names[k] not in standard]
+    if not reads:
+        raise ValueError("Stencil kernel with no accesses to relatively indexed arrays.")
+    if None in reads:
+        raise ValueError("stencil kernel index is not constant, 'neighborhood' option required")
+    if len({len(index) for index in reads}) > 1:
+        raise ValueError("Stencil index does not match array dimensionality.")
+    return _limited(tuple((min(0, *axis), max(0, *axis)) for axis in zip(*reads)))
+
+
+def _limited(reach):
+    if not 1 <= len(reach) <= len(_INDICES):
+        raise ValueError(f"stencils have one to {len(_INDICES)} dimensions, not {len(reach)}")
+    return reach
+
+
+def _source(name, names, standard, border, filled):
+    """The text of the loops around `function`. `border` are texts: how many elements at the low and at the high end of each dimension are not computed. With `filled`, `cval` is what they become."""
+    ndim, first = len(border), names[0]
+    relative = [n for n in names if n not in standard]
+    listed, bits = ", ".join(names), sum(1 << k for k, n in enumerate(names) if n in relative)
+    element = lambda at: f"np._from_place(function, {bits}, {ndim})({listed}, {at})"
+    lines = [f"def first({listed}):", f"    return {element(', '.join('0' * ndim))}", "", f"def {name}({listed}, out=None):",
+             f"    if not isinstance({first}, np.ndarray):", "        raise TypeError('The first argument to a stencil kernel must be an array')",
+             f"    if {first}.ndim != {ndim}:", f"        raise ValueError('{ndim} dimensional neighborhood specified for ' + str({first}.ndim) + ' dimensional input array')"]
+    lines += [f"    stencils.check_sizes({first}, {n})" for n in relative[1:]]
+    edges = [f"    stencils.border(y, {k}, {lo}, {hi}, {'cval' if filled else 0})" for k, (lo, hi) in enumerate(border)]
+    lines += ["    if out is None:", f"        return fresh({listed})", f"    if out.ndim != {ndim}:", "        raise ValueError('the output of a stencil has as many dimensions as its first array')",
+              f"    stencils.check_output(out, {first}.shape)"]
+    if filled:
+        lines.append("    stencils.fill(out, cval)")
+    lines += [f"    fill(out, {listed})", "    return out", "", f"def fresh({listed}):", f"    y = np.empty({first}.shape, np._result_dtype(first, {listed}))", *edges,
+              f"    fill(y, {listed})", "    return y", "", f"def fill(y, {listed}):"]
+    for k, (lo, hi) in enumerate(border):
+        lines.append("    " * (k + 1) + f"for {_INDICES[k]}_ in {'range' if k else 'prange'}({lo}, {first}.shape[{k}] - {hi}):")
+    at = ", ".join(f"{i}_" for i in _INDICES[:ndim])
+    lines.append("    " * (ndim + 1) + f"y[{at}] = {element(at)}")
+    return "\n".join(lines)
+
+
+@lru_cache(maxsize=None)
+def loops_for(name, names, plain, found, standard, given, filled):
+    """For compiled code that makes a stencil: the function that takes the kernel, the neighborhood (None, or `given` pairs that are known when it runs) and `cval`, and gives the stencil."""
+    name, reach = _identifier(name), _reach(names, plain, found, standard, given and ((0, 0),) * given)
+    border = [(str(max(0, -lo)), str(max(0, hi))) for lo, hi in reach]
+    if given:
+        border = [(f"max(0, -neighborhood[{k}][0])", f"max(0, neighborhood[{k}][1])") for k in range(given)]
+    return maker(_source(name, names, standard, border, filled), name, ("function", "neighborhood", "cval"), "stencil")
+
+
+@lru_cache(maxsize=None)
+def decorator_for(standard):
+    """For compiled code that makes a decorator: the function that takes the neighborhood and `cval`, and gives it."""
+    return maker(f"def decorate(kernel):\n    return np._stencil(kernel, neighborhood, {standard!r}, cval)(kernel, neighborhood, cval)", "decorate", ("neighborhood", "cval"), "stencil")
 
 
 class StencilFunc:
@@ -30,75 +102,31 @@ class StencilFunc:
     def _reach(self):
         """How far the kernel looks in each dimension: ((lowest, highest), ...)."""
         code = self.py_func.__code__
-        names = code.co_varnames[:code.co_argcount]
-        if code.co_flags & 0x0C or code.co_kwonlyargcount or not names:
-            raise ValueError("a stencil kernel takes positional parameters, the first of which is an array")
+        self._names = code.co_varnames[:code.co_argcount]
         if "out" in code.co_varnames:
             raise ValueError("Cannot use the reserved word 'out' in stencil kernels.")
         standard = self.options.get("standard_indexing", ())
-        standard = (standard,) if isinstance(standard, str) else tuple(standard)
-        for name in standard:
-            if name not in names:
-                raise ValueError("Standard indexing requested for an array name not present in the stencil kernel definition.")
-        if names[0] in standard:
-            raise ValueError("The first argument to a stencil kernel must use relative indexing, not standard indexing.")
-        self._names = names
-        self._relative = [n for n in names if n not in standard]
-        found = [a for a in _tierup.indexed_parameters(self.py_func)]
-        if any(writes for _, writes, _ in found):
-            raise ValueError("Assignments to arrays passed to stencil kernels is not allowed.")
+        self._standard = (standard,) if isinstance(standard, str) else tuple(standard)
         given = self.options.get("neighborhood")
         if given is not None:
             try:
                 given = tuple((int(lo), int(hi)) for lo, hi in given)
             except (TypeError, ValueError):
                 raise ValueError(f"neighborhood is a pair of the lowest and the highest index for each dimension, not {given!r}") from None
-            return self._limited(given)
-        reads = [index for k, _, index in found if names[k] in self._relative]
-        if not reads:
-            raise ValueError("Stencil kernel with no accesses to relatively indexed arrays.")
-        if None in reads:
-            raise ValueError("stencil kernel index is not constant, 'neighborhood' option required")
-        if len({len(index) for index in reads}) > 1:
-            raise ValueError("Stencil index does not match array dimensionality.")
-        return self._limited(tuple((min(0, *axis), max(0, *axis)) for axis in zip(*reads)))
-
-    @staticmethod
-    def _limited(reach):
-        if not 1 <= len(reach) <= len(_INDICES):
-            raise ValueError(f"stencils have one to {len(_INDICES)} dimensions, not {len(reach)}")
-        return reach
+        plain = not (code.co_flags & 0x0C or code.co_kwonlyargcount)
+        return _reach(self._names, plain, _tierup.indexed_parameters(self.py_func), self._standard, given)
 
     def _make(self):
-        name, reach = _identifier(self.__name__), self.neighborhood
-        ndim, names, first = len(reach), self._names, self._names[0]
-        indices = _INDICES[:ndim]
-        near = lambda at: ", ".join(f"stencils.near{ndim}({n}, {at})" if n in self._relative else n for n in names)
-        listed = ", ".join(names)
-        lines = [f"def first({listed}):", f"    return function({near(', '.join('0' * ndim))})", "", f"def {name}({listed}, out=None):",
-                 f"    if not isinstance({first}, np.ndarray):", "        raise TypeError('The first argument to a stencil kernel must be an array')",
-                 f"    if {first}.ndim != {ndim}:", f"        raise ValueError('{ndim} dimensional neighborhood specified for ' + str({first}.ndim) + ' dimensional input array')"]
-        lines += [f"    stencils.check_sizes({first}, {n})" for n in self._relative[1:]]
-        body = [f"    stencils.border(y, {k}, {max(0, -lo)}, {max(0, hi)}, cval)" for k, (lo, hi) in enumerate(reach)]
-        lines += ["    if out is None:", f"        return fresh({listed})", f"    if out.ndim != {ndim}:", "        raise ValueError('the output of a stencil has as many dimensions as its first array')",
-                  f"    stencils.check_output(out, {first}.shape)"]
-        if "cval" in self.options:
-            lines.append("    stencils.fill(out, cval)")
-        lines += [f"    fill(out, {listed})", "    return out", "", f"def fresh({listed}):", f"    y = np.empty({first}.shape, np._result_dtype(first, {listed}))", *body,
-                  f"    fill(y, {listed})", "    return y", "", f"def fill(y, {listed}):"]
-        for k, (lo, hi) in enumerate(reach):
-            lines.append("    " * (k + 1) + f"for {_INDICES[k]}_ in {'range' if k else 'prange'}({max(0, -lo)}, {first}.shape[{k}] - {max(0, hi)}):")
-        at = ", ".join(f"{i}_" for i in indices)
-        lines.append("    " * (ndim + 1) + f"y[{at}] = function({near(at)})")
-        f = made("\n".join(lines), name, {"function": self.py_func, "cval": self.options.get("cval", 0)}, "stencil")
-        f._tierup_attributes_ = {"neighborhood": reach}
+        name, cval = _identifier(self.__name__), self.options.get("cval", 0)
+        border = [(str(max(0, -lo)), str(max(0, hi))) for lo, hi in self.neighborhood]
+        source = _source(name, self._names, self._standard, border, "cval" in self.options)
+        f = made(source, name, {"function": self.py_func, "cval": cval}, "stencil")
+        f.__qualname__ = name
+        f._tierup_attributes_ = {"neighborhood": self.neighborhood}
         return f
 
     def __call__(self, *args, **kwargs):
-        unknown = kwargs.keys() - {"out"}
-        if unknown:
-            raise TypeError(f"{self.__name__}() got an unexpected keyword argument '{sorted(unknown)[0]}'")
-        if len(args) != len(self._names):
+        if len(args) > len(self._names):
             raise TypeError(f"{self.__name__}() takes {len(self._names)} positional arguments but {len(args)} were given")
         return self._dispatcher(*args, **kwargs)
 

@@ -1,78 +1,31 @@
-"""What stencil kernels see of their arrays: `a[-1, 0]` is the element above the one that is being computed."""
-
-from typing import NamedTuple
+"""What the loops of stencils call, and `stencil` in compiled code."""
 
 import numpy as np
 
 
-class Near1(NamedTuple):
-    array: np.ndarray
-    i: int
-
-    def __getitem__(self, k):
-        return self.array[shifted(k, self.i)]
-
-    def __len__(self):
-        return len(self.array)
-
-    @property
-    def shape(self):
-        return self.array.shape
+def stencil(func_or_mode, neighborhood, cval, standard_indexing):
+    if isinstance(func_or_mode, str):
+        if func_or_mode != "constant":
+            raise ValueError("Unsupported mode style " + func_or_mode)
+        return np._stencil_decorator(standard_indexing)(neighborhood, cval)
+    return np._stencil(func_or_mode, neighborhood, standard_indexing, cval)(func_or_mode, neighborhood, cval)
 
 
-class Near2(NamedTuple):
-    array: np.ndarray
-    i: int
-    j: int
-
-    def __getitem__(self, k):
-        return self.array[shifted(k[0], self.i), shifted(k[1], self.j)]
-
-    def __len__(self):
-        return len(self.array)
-
-    @property
-    def shape(self):
-        return self.array.shape
+def place(x, k, at):
+    """The index of the whole array that `k`, counted from the element at `at`, is; what is no array is indexed as usual."""
+    if not isinstance(x, np.ndarray):
+        return k
+    if len(at) == 1:
+        return (_moved(k[0], at[0]),) if isinstance(k, tuple) else _moved(k, at[0])
+    if len(at) == 2:
+        return _moved(k[0], at[0]), _moved(k[1], at[1])
+    if len(at) == 3:
+        return _moved(k[0], at[0]), _moved(k[1], at[1]), _moved(k[2], at[2])
+    return _moved(k[0], at[0]), _moved(k[1], at[1]), _moved(k[2], at[2]), _moved(k[3], at[3])
 
 
-class Near3(NamedTuple):
-    array: np.ndarray
-    i: int
-    j: int
-    k: int
-
-    def __getitem__(self, at):
-        return self.array[shifted(at[0], self.i), shifted(at[1], self.j), shifted(at[2], self.k)]
-
-    def __len__(self):
-        return len(self.array)
-
-    @property
-    def shape(self):
-        return self.array.shape
-
-
-class Near4(NamedTuple):
-    array: np.ndarray
-    i: int
-    j: int
-    k: int
-    m: int
-
-    def __getitem__(self, at):
-        return self.array[shifted(at[0], self.i), shifted(at[1], self.j), shifted(at[2], self.k), shifted(at[3], self.m)]
-
-    def __len__(self):
-        return len(self.array)
-
-    @property
-    def shape(self):
-        return self.array.shape
-
-
-def shifted(k, by):
-    """An index, or a slice with both ends, from the element that is being computed."""
+def _moved(k, by):
+    """An index, or a slice with both ends."""
     if isinstance(k, slice):
         return slice(k.start + by, k.stop + by)
     return k + by
@@ -113,19 +66,3 @@ def check_output(out, shape):
     for k in range(len(shape)):
         if out.shape[k] < shape[k]:
             raise ValueError("the output of a stencil is smaller than its first array")
-
-
-def near1(x, i):
-    return Near1(x, i) if isinstance(x, np.ndarray) else x
-
-
-def near2(x, i, j):
-    return Near2(x, i, j) if isinstance(x, np.ndarray) else x
-
-
-def near3(x, i, j, k):
-    return Near3(x, i, j, k) if isinstance(x, np.ndarray) else x
-
-
-def near4(x, i, j, k, m):
-    return Near4(x, i, j, k, m) if isinstance(x, np.ndarray) else x
