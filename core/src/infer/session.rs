@@ -45,6 +45,8 @@ struct ListVar { parent: u32, elem: Type, fixed: bool }
 pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
+    /// Integers that do not fit raise.
+    pub overflow_checks: bool,
     by_key: HashMap<Key, InstanceId>,
     vars: Vec<ListVar>,
     var_sites: HashMap<(u32, Inst), u32>,
@@ -81,7 +83,7 @@ pub fn forget(func: FuncId) {
 
 impl<'h> Session<'h> {
     pub fn new(host: &'h dyn Host) -> Session<'h> {
-        Session { host, instances: vec![], by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0, ahead: vec![], look_ids: HashMap::new() }
+        Session { host, instances: vec![], overflow_checks: false, by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0, ahead: vec![], look_ids: HashMap::new() }
     }
 
     /// Types `func` for these argument types, with everything it calls.
@@ -343,6 +345,9 @@ impl<'h> Session<'h> {
 
     /// Library functions are specialised for constant arguments too.
     pub fn is_library(&self, func: &Func) -> bool { func.file.contains(ssa::LIBRARY) }
+
+    /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`, `math.prod`).
+    pub fn checks_overflow(&self, func: &Func) -> bool { self.overflow_checks && (!self.is_library(func) || func.file.ends_with("builtin.py") || func.file.ends_with("mathlib.py")) }
 }
 
 /// Whether an explicit cast from `a` to `b` exists that `unify` would insert.

@@ -289,7 +289,7 @@ fn shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Op, past: impl FnOnce(&mut Lo
     Ok(vec![cx.b.select(inside, shifted, other)])
 }
 
-fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_lshift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     shift(cx, c, Op::Ishl, |cx, a| { let t = cx.b.ty(a); cx.zero(t) })
 }
 

@@ -188,6 +188,7 @@ families!(
     variant,
     sequence,
     arith,
+    checked,
     compare,
     real,
     iter,

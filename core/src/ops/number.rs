@@ -12,6 +12,8 @@ crate::runtime_fns! {
     fn int_pow(base: i64, exp: i64) -> i64 [Pure, Never];
     /// `base ** exp` modulo 2⁶⁴, exponent unsigned.
     fn uint_pow(base: i64, exp: i64) -> i64 [Pure, Never];
+    /// Whether `base ** exp` does not fit in 64 bits; bits of `unsigned` say that the base (1) and the exponent (2) are.
+    fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 [Pure, Never];
     /// NumPy's integer power; ValueError for a negative exponent.
     fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 [Pure, Pending];
     /// `pow(base, exp, modulus)`; ValueError.

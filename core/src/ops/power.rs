@@ -48,7 +48,7 @@ fn exponent(konst: &Option<Const>) -> Option<f64> {
     match konst { Some(Const::Int(i)) if i.unsigned_abs() < 1 << 53 => Some(*i as f64), Some(Const::Float(x)) => Some(*x), Some(Const::Bool(b)) => Some(*b as i64 as f64), _ => None }
 }
 
-fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
+pub fn power_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !args.iter().all(|a| number(a.ty).is_some()) { return None; }
     let (a, b) = (args[0].ty, args[1].ty);
     if elementwise {
@@ -80,7 +80,7 @@ fn float_power_rule(args: &[Arg], _: bool) -> Option<Answer> {
     Some(Answer::coerced(t, vec![t, t]))
 }
 
-fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let known = exponent(&c.consts[1]);
     match *c.types[0] {
         Kind::Bool | Kind::Int(_) => integer_power(cx, c, known),

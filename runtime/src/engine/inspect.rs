@@ -37,6 +37,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         prepare(&mut module)?;
         let facts = explain::facts(&module);
         let mut session = Session::new(request.host);
+        session.overflow_checks = request.options.overflow_checks;
         session.infer_root(request.func, request.args.clone())?;
         let fused = lower::fuse::chains(&session);
         if !available() { return Ok(Explanation { facts, fused, remarks: None }); }
@@ -50,6 +51,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
 pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
     guarded(|| {
         let mut session = Session::new(request.host);
+        session.overflow_checks = request.options.overflow_checks;
         let root = session.infer_root(request.func, request.args.clone())?;
         lower::parallel_notes(&session, root, request.options)
     })
@@ -59,6 +61,7 @@ pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
 pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
     guarded(|| {
         let mut session = Session::new(request.host);
+        session.overflow_checks = request.options.overflow_checks;
         let root = session.infer_root(request.func, request.args.clone())?;
         let (mut module, target) = lower::lower(&session, root, request.options)?;
         let name = kernel_name(&target.name);

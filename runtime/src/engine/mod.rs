@@ -139,6 +139,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
     let start = Instant::now();
     let mut session = Session::new(request.host);
+    session.overflow_checks = request.options.overflow_checks;
     let root = session.infer_root(request.func, request.args.clone())?;
     phases.infer = start.elapsed();
     let began = start;

@@ -43,6 +43,7 @@ fn quiet(f: fn(Complex) -> Answer) -> impl Fn(Complex) -> Complex { move |z| f(z
 impl Helpers for Native {
     unsafe fn int_pow(base: i64, exp: i64) -> i64 { super::int_pow(base, exp) }
     unsafe fn uint_pow(base: i64, exp: i64) -> i64 { super::uint_pow(base as u64, exp as u64) as i64 }
+    unsafe fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 { i64::from(super::pow_overflows(base, exp, unsigned & 1 != 0, unsigned & 2 != 0)) }
     unsafe fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 { unsafe { or_raise(ctx, super::int_pow_checked(base, exp)) } }
     unsafe fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 { unsafe { or_raise(ctx, super::pow_mod(base, exp, modulus)) } }
     unsafe fn int_gcd(a: i64, b: i64) -> i64 { super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64 }

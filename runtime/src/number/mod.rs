@@ -28,6 +28,16 @@ pub fn uint_pow(mut base: u64, mut exp: u64) -> u64 {
     }
     r
 }
+/// Whether a power does not fit in 64 bits, of numbers that are unsigned or not. A negative exponent gives 0, 1 or -1.
+pub fn pow_overflows(base: i64, exp: i64, unsigned_base: bool, unsigned_exp: bool) -> bool {
+    if exp < 0 && !unsigned_exp { return false; }
+    let exp = u32::try_from(exp as u64).unwrap_or(u32::MAX);
+    match base {
+        -1 if !unsigned_base => false,
+        0 | 1 => false,
+        _other => if unsigned_base { (base as u64).checked_pow(exp).is_none() } else { base.checked_pow(exp).is_none() },
+    }
+}
 pub fn int_pow_checked(base: i64, exp: i64) -> Res<i64> {
     if exp < 0 { Err(Error::value("Integers to negative integer powers are not allowed.")) } else { Ok(int_pow(base, exp)) }
 }

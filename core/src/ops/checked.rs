@@ -1,0 +1,136 @@
+//! Operators on integers under `overflow="raise"`: what does not fit in its 64 bits is an OverflowError.
+//!
+//! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
+
+use super::arith::{emit_floordiv, emit_lshift};
+use super::number as num;
+use super::power::{emit_power, power_rule};
+use super::{Body, OpDef};
+use crate::diag::Result;
+use crate::exc::Class;
+use crate::infer::cx::{Answer, Arg, no_match};
+use crate::lir::{Op, Value};
+use crate::lower::cast;
+use crate::lower::cx::{LowerCx, OpCall, Val};
+use crate::types::{Const, Kind, Type, promote};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add)).raises().doc("`x1 + x2`; OverflowError."),
+    OpDef::new(&["checked.sub"], "x1, x2", Body::Lir(|_, a| both(a, "-", i64::checked_sub), emit_sub)).raises().doc("`x1 - x2`; OverflowError."),
+    OpDef::new(&["checked.mul"], "x1, x2", Body::Lir(|_, a| both(a, "*", i64::checked_mul), emit_mul)).raises().doc("`x1 * x2`; OverflowError."),
+    OpDef::new(&["checked.floordiv"], "x1, x2", Body::Lir(|_, a| signed(both(a, "//", |_, _| None)?, "//", a), emit_quotient)).raises().doc("`x1 // x2`; OverflowError for -2⁶³ // -1."),
+    OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| both(a, "<<", |_, _| None), emit_shift)).raises().doc("`x1 << x2`; OverflowError where bits are lost."),
+    OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow)).raises().doc("`x1 ** x2`; OverflowError."),
+    OpDef::new(&["checked.neg"], "x", Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg))).raises().doc("`-x`; OverflowError."),
+    OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
+];
+
+/// The row that stands in for an operator where overflow raises.
+pub fn row(path: &str) -> Option<&'static OpDef> {
+    let checked = match path {
+        "operator.add" => "checked.add", "operator.sub" => "checked.sub", "operator.mul" => "checked.mul", "operator.floordiv" => "checked.floordiv", "operator.lshift" => "checked.lshift",
+        "operator.pow" => "checked.pow", "operator.neg" => "checked.neg", "operator.abs" | "builtins.abs" => "checked.abs", _ => return None,
+    };
+    super::lookup(checked).first().copied()
+}
+
+fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
+
+/// Two integers, whose arithmetic is one of 64 bits.
+fn both(args: &[Arg], what: &str, fold: fn(i64, i64) -> Option<i64>) -> Result<Answer> {
+    let t = if args.iter().all(|a| a.ty.is_index()) { promote::arith(args[0].ty, args[1].ty) } else { None };
+    let t = t.filter(|t| t.is_int()).ok_or_else(|| no_match(what, args))?;
+    let known = match (&args[0].konst, &args[1].konst) { (Some(Const::Int(a)), Some(Const::Int(b))) if t == Type::int() => fold(*a, *b).map(Const::Int), _ => None };
+    Ok(Answer::coerced(t, vec![t, t]).known(known))
+}
+
+fn signed(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> { if is_unsigned(answer.ret) { Err(no_match(what, args)) } else { Ok(answer) } }
+
+/// A signed integer, which keeps its width.
+fn one(args: &[Arg], what: &str) -> Result<Answer> {
+    let t = args[0].ty;
+    if t.is_int() && !is_unsigned(t) { Ok(Answer::coerced(t, vec![t])) } else { Err(no_match(what, args)) }
+}
+
+/// Integers whose power is one; a constant negative exponent gives a float.
+fn powers(args: &[Arg]) -> Result<Answer> {
+    let answer = if args.iter().all(|a| a.ty.is_index()) { power_rule(args, false) } else { None };
+    answer.filter(|a| a.ret.is_int()).ok_or_else(|| no_match("**", args))
+}
+
+/// OverflowError where a flag is set.
+fn check(cx: &mut LowerCx<'_>, overflows: Value, what: &str) {
+    let fits = cx.not(overflows);
+    cx.check(fits, Class::OverflowError, &format!("the {what} of integers does not fit in 64 bits"));
+}
+
+fn emit_add(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let sum = cx.b.bin(Op::Iadd, a, b);
+    let bad = if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, sum, a) } else { cx.b.bin(Op::SaddOverflows, a, b) };
+    check(cx, bad, "sum");
+    Ok(vec![sum])
+}
+
+fn emit_sub(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let bad = if is_unsigned(c.ret) { cx.b.bin(Op::IcmpUlt, a, b) } else { cx.b.bin(Op::SsubOverflows, a, b) };
+    check(cx, bad, "difference");
+    Ok(vec![cx.b.bin(Op::Isub, a, b)])
+}
+
+fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (c.args[0][0], c.args[1][0]);
+    let product = cx.b.bin(Op::Imul, a, b);
+    let bad = if is_unsigned(c.ret) {
+        // Dividing gives the other factor back; by zero it gives some number, and the product is zero as it should be.
+        let back = cx.b.bin(Op::Udiv, product, a);
+        let (other, nonzero) = (cx.b.bin(Op::IcmpNe, back, b), cx.b.bin_imm(Op::IcmpNe, a, 0));
+        cx.and(other, nonzero)
+    } else { cx.b.bin(Op::SmulOverflows, a, b) };
+    check(cx, bad, "product");
+    Ok(vec![product])
+}
+
+fn emit_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (low, minus) = (cx.b.bin_imm(Op::IcmpEq, c.args[0][0], i64::MIN), cx.b.bin_imm(Op::IcmpEq, c.args[1][0], -1));
+    let bad = cx.and(low, minus);
+    check(cx, bad, "quotient");
+    emit_floordiv(cx, c)
+}
+
+fn emit_shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, n) = (c.args[0][0], c.args[1][0]);
+    let shifted = emit_lshift(cx, c)?;
+    // Back from where all bits have left comes zero.
+    let most = cx.b.i64(63);
+    let by = cx.b.bin(Op::Umin, n, most);
+    let back = cx.b.bin(if is_unsigned(c.ret) { Op::Ushr } else { Op::Sshr }, shifted[0], by);
+    let bad = cx.b.bin(Op::IcmpNe, back, a);
+    check(cx, bad, "shifted value");
+    Ok(shifted)
+}
+
+fn emit_pow(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let power = emit_power(cx, c)?;
+    let (base, exp) = (cast::to_i64(cx, c.args[0][0], c.types[0]), cast::to_i64(cx, c.args[1][0], c.types[1]));
+    let bad = if c.consts[1] == Some(Const::Int(2)) && !is_unsigned(c.types[0]) { cx.b.bin(Op::SmulOverflows, base, base) } else {
+        let unsigned = cx.b.i64(i64::from(is_unsigned(c.types[0])) + 2 * i64::from(is_unsigned(c.types[1])));
+        let overflows = cx.helper_value(&num::int_pow_overflows, &[base, exp, unsigned]);
+        cx.b.bin_imm(Op::IcmpNe, overflows, 0)
+    };
+    check(cx, bad, "power");
+    Ok(power)
+}
+
+/// What is computed of a number and its negative, which all have but the least.
+fn magnitude(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, of: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+    let v = c.args[0][0];
+    let bits = cx.b.ty(v).bytes() * 8;
+    let least = cx.b.bin_imm(Op::IcmpEq, v, i64::MIN >> (64 - bits));
+    let other = cx.not(least);
+    cx.check(other, Class::OverflowError, &format!("the {what} of an integer does not fit in {bits} bits"));
+    let neg = cx.b.un(Op::Ineg, v);
+    Ok(vec![of(cx, v, neg)])
+}
+

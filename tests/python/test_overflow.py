@@ -1,0 +1,189 @@
+"""`overflow="raise"`: Python's own integers, which have no end, are the oracle: what does not fit in 64 bits raises, all else is the same."""
+
+import itertools
+import math
+import operator
+import traceback
+
+import numpy as np
+import pytest
+
+tierup = pytest.importorskip("tierup")
+from harness.tiers import on_tier  # noqa: F401
+from tierup import njit, prange
+
+pytestmark = pytest.mark.isolated
+
+MOST, LEAST = 2**63 - 1, -2**63
+checked = njit(overflow="raise")
+EDGES = [0, 1, -1, 2, -2, 3, 62, 63, 64, 3037000499, 3037000500, -3037000500, 2**31, 2**32, -2**32, 2**62, -2**62, MOST - 1, MOST, LEAST + 1, LEAST]
+
+
+def outcome(f, *args):
+    try:
+        return f(*args)
+    except (OverflowError, ZeroDivisionError, ValueError) as e:
+        return type(e)
+
+
+def wanted(f, low, high, *args):
+    r = outcome(f, *args)
+    return r if isinstance(r, type) or low <= r <= high else OverflowError
+
+
+BINARY = {
+    "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "//": lambda a, b: a // b, "%": lambda a, b: a % b, "<<": lambda a, b: a << b, ">>": lambda a, b: a >> b,
+}
+
+
+@pytest.mark.parametrize("op", BINARY)
+def test_operators_on_two_numbers(tier, op):
+    f = checked(BINARY[op])
+    for a, b in itertools.product(EDGES, EDGES):
+        if op == "<<" and b > 1000:
+            assert f(0, b) == 0
+            continue
+        assert outcome(f, a, b) == wanted(BINARY[op], LEAST, MOST, a, b), (a, b)
+
+
+def test_powers(tier):
+    power = lambda a, b: a ** b
+    f = checked(power)
+    for a, b in itertools.product([0, 1, -1, 2, -2, 3, -3, 7, 10, 2**31, -2**32, MOST, LEAST], [0, 1, 2, 3, 5, 18, 19, 39, 40, 62, 63, 64, 65, 500]):
+        assert outcome(f, a, b) == wanted(power, LEAST, MOST, a, b), (a, b)
+    assert f(1, MOST) == 1 and f(-1, MOST) == -1 and f(0, MOST) == 0 and outcome(f, 2, MOST) is OverflowError
+    for n in range(9):
+        constant = eval(f"lambda a: a ** {n}")
+        g = checked(constant)
+        for a in EDGES:
+            assert outcome(g, a) == wanted(constant, LEAST, MOST, a), (a, n)
+
+
+@pytest.mark.parametrize("f", [operator.neg, abs, lambda a: -a, lambda a: 3 - a * a, lambda a: a - -a], ids=str)
+def test_one_number(tier, f):
+    g = checked(lambda a: f(a))
+    for a in EDGES:
+        assert outcome(g, a) == wanted(f, LEAST, MOST, a), a
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "<<"])
+def test_unsigned_numbers(tier, op):
+    f = checked(BINARY[op])
+    edges = [0, 1, 2, 63, 64, 2**31, 2**32, 2**33, 2**63, 2**64 - 1]
+    for a, b in itertools.product(edges, edges):
+        if op == "<<" and b > 1000:
+            continue
+        assert outcome(f, np.uint64(a), np.uint64(b)) == wanted(BINARY[op], 0, 2**64 - 1, a, b), (a, b)
+
+
+def test_narrow_numbers_are_wide_first(tier):
+    f = checked(lambda a, i: a[i] + a[i])
+    for dtype in (np.int8, np.uint8, np.int32, np.uint32):
+        most = np.iinfo(dtype).max
+        assert f(np.array([most], dtype), 0) == 2 * int(most)
+    negative = checked(lambda a, i: -a[i])
+    assert negative(np.array([-127], np.int8), 0) == 127
+    with pytest.raises(OverflowError, match="does not fit in 8 bits"):
+        negative(np.array([-128], np.int8), 0)
+
+
+def test_it_is_off_unless_asked_for(tier):
+    assert njit(lambda a: a + 1)(MOST) == LEAST == njit(overflow="wrap")(lambda a: a + 1)(MOST)
+    with pytest.raises(ValueError, match="overflow must be 'wrap' or 'raise'"):
+        njit(overflow="saturate")(lambda a: a)
+
+
+def test_arrays_and_floats_are_as_ever(tier):
+    a = np.array([MOST, 1])
+    assert checked(lambda a: a + a)(a).tolist() == [-2, 2] and checked(lambda a: a.sum())(a) == LEAST
+    assert checked(lambda x: x * x)(1e300) == math.inf and checked(lambda x: x + 1)(2.5) == 3.5 and checked(lambda z: z * z)(1j) == -1
+
+
+def test_sums_and_products_of_the_library(tier):
+    f, g = checked(lambda a: sum([a, a])), checked(lambda a: math.prod([a, a]))
+    assert f(MOST // 2) == MOST - 1 and g(2**31) == 2**62
+    assert outcome(f, MOST) is OverflowError and outcome(g, 2**32) is OverflowError
+
+
+def test_it_is_raised_where_it_happens_and_can_be_caught(tier):
+    @checked
+    def grow(a):
+        b = 3
+        c = a + b
+        return c
+
+    @checked
+    def caught(a):
+        try:
+            return a * 2
+        except OverflowError:
+            return -1
+    with pytest.raises(OverflowError, match="the sum of integers does not fit in 64 bits") as e:
+        grow(MOST)
+    assert traceback.extract_tb(e.value.__traceback__)[-1].line == "c = a + b"
+    assert caught(MOST) == -1 and caught(4) == 8
+
+
+def test_loops(tier):
+    @checked
+    def total(a):
+        s = 0
+        for x in a:
+            s += x
+        return s
+
+    @checked
+    def factorial(n):
+        r = 1
+        i = 1
+        while i <= n:
+            r *= i
+            i += 1
+        return r
+    assert total(np.full(1000, MOST // 1000)) == MOST // 1000 * 1000
+    assert outcome(total, np.full(1001, MOST // 1000)) is OverflowError
+    # On the way counts, whatever comes then.
+    assert outcome(total, np.array([MOST, 1, -5])) is OverflowError and total(np.array([MOST, -5, 1])) == MOST - 4
+    for n in range(25):
+        assert outcome(factorial, n) == wanted(math.factorial, LEAST, MOST, n)
+
+    @checked
+    def callers(n):
+        return [factorial(k) for k in range(n)]
+    assert callers(20)[-1] == math.factorial(19) and outcome(callers, 22) is OverflowError
+
+
+def test_parallel_loops_raise_what_plain_ones_do(tier):
+    def total(a, k):
+        s = 0
+        for i in prange(len(a)):
+            s += a[i] * k
+        return s
+
+    def product(a):
+        p = 1
+        for i in prange(len(a)):
+            p *= a[i]
+        return p
+
+    def elements(a, k):
+        out = np.zeros_like(a)
+        for i in prange(len(a)):
+            out[i] = a[i] * k + i
+        return out
+    for f in (total, elements):
+        plain, parallel = njit(overflow="raise")(f), njit(overflow="raise", parallel=True)(f)
+        for a, k in ((np.arange(5000), 3), (np.full(5000, MOST // 5000), 1), (np.full(5000, MOST // 5000), 2), (np.full(5000, MOST // 2), 2)):
+            p, q = outcome(plain, a, k), outcome(parallel, a, k)
+            assert np.array_equal(p, q) if isinstance(p, np.ndarray) else p == q, (f, k)
+    # Sums and products are put together of those of pieces, each of which must fit: what comes out is exact, and what does not fit never comes out.
+    for f, values in ((total, [MOST, -5, 1]), (total, [LEAST // 2, MOST // 2, MOST // 2]), (product, [2, 3, 0]), (product, [2**32, 2**32])):
+        parallel = njit(overflow="raise", parallel=True)(f)
+        for places in itertools.permutations((0, 1500, 3999), len(values)):
+            b = np.full(4000, int(f is product))
+            b[list(places)] = values
+            exact = sum(values) if f is total else math.prod(values)
+            got = outcome(parallel, *((b, 1) if f is total else (b,)))
+            assert got is OverflowError or got == exact <= MOST, places
+            if f is product and 0 not in values:
+                assert got is OverflowError
