@@ -171,15 +171,19 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     let estimate = |iterations: u64, cost: u64| Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64);
     let at_once = threads > 1 && pieces > 1 && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth(begin) };
     if !at_once {
-        // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on.
+        // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on, until it shows that there is much to do, or little as the last time.
+        let was_little = cost != 0 && estimate(job.grid.count, cost) * 2 < worth(begin);
+        let mut is_little = threads == 1;
         while at < pieces {
-            let to = if threads == 1 { pieces } else { (2 * at).clamp(1, pieces) };
+            let to = if is_little { pieces } else { (2 * at).clamp(1, pieces) };
             // SAFETY: as required of the caller.
             unsafe { job.run(at, to, &mut slots, ctx, |_| {}) }.map_err(|(_, e)| e)?;
             at = to;
-            if at == pieces || threads == 1 { continue; }
+            if at == pieces { continue; }
             let each = begin.elapsed().as_nanos() * COST_UNIT / u128::from(job.grid.start(at)).max(1);
-            if estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64) > worth(begin) { break; }
+            let rest = estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64);
+            if rest > worth(begin) { break; }
+            is_little = was_little && rest * 2 < worth(begin);
         }
     }
     let alone = job.grid.start(at);
