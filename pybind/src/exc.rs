@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{LazyLock, Mutex};
 use tierup_core::exc::Class;
+use tierup_core::layout::BitSource;
 use tierup_runtime::exc::{Arg, Error, Exc, ExcClass, Res, Site};
 use tierup_runtime::host::{ArrayView, Callbacks, set_callbacks};
 
@@ -265,6 +266,21 @@ fn class_name(handle: i64) -> String {
     with_python("Exception".into(), |py| class_of_handle(py, handle).and_then(|c| c.name().ok().map(|n| n.to_string())).unwrap_or_else(|| "Exception".into()))
 }
 
+/// A generator that another one spawns, or nothing where it would only be asked whether it can.
+fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
+    with_python(Ok(std::ptr::null_mut()), |py| {
+        let spawn = || -> PyResult<*mut BitSource> {
+            // SAFETY: the run-time passes a live generator.
+            let generator = unsafe { Bound::from_borrowed_ptr(py, generator.cast()) };
+            let children = generator.call_method1(pyo3::intern!(py, "spawn"), (one as u32,))?;
+            if !one { return Ok(std::ptr::null_mut()); }
+            // SAFETY: what a generator spawns are generators.
+            unsafe { crate::random::source_of(children.get_item(0)?.as_ptr()) }
+        };
+        spawn().map_err(|e| to_native(py, e))
+    })
+}
+
 /// Drops a reference to a Python object, from whatever thread.
 fn release(p: *mut u8) {
     // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
@@ -297,7 +313,7 @@ fn lapack(name: &str) -> *const u8 {
 pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
-        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, lapack, release,
+        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, lapack, spawn, release,
         without_lock, context: crate::ctx::current_without_gil,
     });
 }

@@ -4,6 +4,7 @@ use crate::exc::{Error, Exc, Res};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use tierup_core::elem::Elem;
 use tierup_core::exc::Class;
+use tierup_core::layout::BitSource;
 
 /// An array in memory, to be shown. Strides are in bytes.
 pub struct ArrayView<'a> { pub elem: Elem, pub shape: &'a [i64], pub strides: &'a [i64], pub data: *const u8 }
@@ -33,6 +34,8 @@ pub struct Callbacks {
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// The address of a routine of SciPy's LAPACK, or null.
     pub lapack: fn(&str) -> *const u8,
+    /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for, or where there is no host.
+    pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
     /// Drops a reference to a Python object.
     pub release: fn(*mut u8),
     /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds it.
@@ -63,6 +66,7 @@ const NATIVE: Callbacks = Callbacks {
     class_name: |handle| format!("class {handle}"),
     copy_array: |_| std::ptr::null_mut(),
     lapack: |_| std::ptr::null(),
+    spawn: |_, _| Ok(std::ptr::null_mut()),
     release: |_| {},
     without_lock: |body| body(),
     // Once for each thread, which lives for ever.

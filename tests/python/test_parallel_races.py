@@ -384,6 +384,26 @@ def whole(a):
         a[:] = i  # here
 
 
+@case("fine", matrix)
+def functions_of_a_module_on_rows(a):
+    text = "left right"
+    for i in prange(8):
+        np.put(a[i], [1], i)
+        a[i, 0] = np.partition(a[i], 2)[2] + len(text.partition(" ")[0])
+
+
+@case("race", matrix)
+def put_into_the_whole(a):
+    for i in prange(8):
+        np.put(a, [1], i)  # here
+
+
+@case("race", matrix)
+def copied_into_the_whole(a):
+    for i in prange(8):
+        np.copyto(a, i)  # here
+
+
 @case("race", vector)
 def fill(a):
     for i in prange(4):

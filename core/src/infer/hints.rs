@@ -125,7 +125,6 @@ pub fn instead_of(path: &str) -> Option<&'static str> {
         "float16" | "half" => "there are no numbers of 16 bits with a fraction: use np.float32",
         "longdouble" | "clongdouble" => "floats have 32 or 64 bits: use np.float64 or np.complex128",
         "RandomState" => "make the generator outside with np.random.default_rng(seed), and pass it as an argument",
-        "numpy.linalg.multi_dot" => "write the products out: a @ b @ c",
         "super" => "use functions that take what the object holds",
         "str.format" => "use an f-string: f\"{x:.2f}\"",
         "numpy.random.default_rng" | "numpy.random.RandomState" => "make the generator outside with np.random.default_rng(seed), and pass it as an argument",

@@ -13,17 +13,17 @@ use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate))).raises().reads().doc("Arrays joined along a dimension."),
-    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate")).raises().reads().doc("A list of arrays joined along a dimension."),
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays joined along a dimension."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Stack), |cx, c| emit(cx, c, Join::Stack))).raises().reads().doc("Arrays joined along a new dimension."),
-    OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack")).raises().reads().doc("A list of arrays joined along a new dimension."),
+    OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays joined along a new dimension."),
     OpDef::new(&["numpy.hstack"], "tup, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Horizontal), |cx, c| emit(cx, c, Join::Horizontal))).raises().reads().doc("Arrays side by side."),
-    OpDef::new(&["numpy.hstack"], "tup", Body::Py("join.hstack")).raises().reads().doc("A list of arrays side by side."),
+    OpDef::new(&["numpy.hstack"], "tup", Body::Py("join.hstack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays side by side."),
     OpDef::new(&["numpy.vstack", "numpy.row_stack"], "tup, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Vertical), |cx, c| emit(cx, c, Join::Vertical))).raises().reads().doc("Arrays as rows below each other."),
-    OpDef::new(&["numpy.vstack", "numpy.row_stack"], "tup", Body::Py("join.vstack")).raises().reads().doc("A list of arrays as rows below each other."),
+    OpDef::new(&["numpy.vstack", "numpy.row_stack"], "tup", Body::Py("join.vstack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays as rows below each other."),
     OpDef::new(&["numpy.dstack"], "tup", Body::Lir(|cx, a| rule(cx, a, Join::Deep), |cx, c| emit(cx, c, Join::Deep))).raises().reads().doc("Arrays behind each other, along a third dimension."),
-    OpDef::new(&["numpy.dstack"], "tup", Body::Py("join.dstack")).raises().reads().doc("A list of arrays behind each other."),
+    OpDef::new(&["numpy.dstack"], "tup", Body::Py("join.dstack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays behind each other."),
     OpDef::new(&["numpy.column_stack"], "tup", Body::Lir(|cx, a| rule(cx, a, Join::Columns), |cx, c| emit(cx, c, Join::Columns))).raises().reads().doc("1-d arrays as columns."),
-    OpDef::new(&["numpy.column_stack"], "tup", Body::Py("join.column_stack")).raises().reads().doc("A list of 1-d arrays as columns."),
+    OpDef::new(&["numpy.column_stack"], "tup", Body::Py("join.column_stack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of 1-d arrays as columns."),
     OpDef::new(&["numpy.append"], "arr, values, axis=None", Body::Py("join.append")).raises().reads().doc("Values joined to the end."),
     OpDef::new(&["numpy.split"], "ary, indices_or_sections, axis=0", Body::Py("join.split")).raises().reads().doc("Views of equal parts, or of the parts between positions."),
     OpDef::new(&["numpy.array_split"], "ary, indices_or_sections, axis=0", Body::Py("join.array_split")).raises().reads().doc("Views of parts as equal as can be."),
@@ -43,14 +43,15 @@ struct Plan { ones: Vec<Vec<usize>>, flatten: bool, axis: usize, ret: Type }
 fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
     let m = args[0].ty.members().ok_or_else(|| no_match("joining", args))?;
     if m.is_empty() { return Ok(Err("need at least one array to concatenate".into())); }
-    let parts: Vec<(usize, Type)> = m.iter().map(|t| nested(*t)).collect::<Option<_>>().ok_or_else(|| no_match("joining", args))?;
+    // A string has no dimensions to NumPy.
+    let parts: Vec<(usize, Type)> = m.iter().map(|t| if *t == Type::str() { Some((0, Type::str())) } else { nested(*t) }).collect::<Option<_>>().ok_or_else(|| no_match("joining", args))?;
     let takes_axis = matches!(how, Join::Concatenate | Join::Stack);
     if takes_axis && !args[2].is_none() { return Err(Diagnostic::new(Code::NoMatchingOperation, "out= is not compiled here").help("assign the result: out[...] = ...")); }
     let flatten = how == Join::Concatenate && args[1].is_none();
     let mut ones = vec![];
-    for (n, _) in &parts {
+    for (k, (n, _)) in parts.iter().enumerate() {
         ones.push(match (how, *n) {
-            (Join::Concatenate, 0) if !flatten => return Ok(Err("zero-dimensional arrays cannot be concatenated".into())),
+            (Join::Concatenate, 0) if !flatten && k == 0 => return Ok(Err("zero-dimensional arrays cannot be concatenated".into())),
             (Join::Concatenate | Join::Stack, _) => vec![],
             (Join::Horizontal | Join::Vertical | Join::Columns, 0) => if how == Join::Horizontal { vec![0] } else { vec![0, 1] },
             (Join::Vertical, 1) => vec![0],
@@ -66,6 +67,7 @@ fn plan(args: &[Arg], how: Join) -> Result<std::result::Result<Plan, String>> {
         if how == Join::Stack { return Ok(Err("all input arrays must have the same shape".into())); }
         return Ok(Err(format!("all the input arrays must have same number of dimensions, but the array at index 0 has {} dimension(s) and the array at index {k} has {} dimension(s)", dims[0], dims[k])));
     }
+    if parts.iter().any(|(_, t)| *t == Type::str()) { return Err(Diagnostic::new(Code::NoMatchingOperation, "there are no arrays of strings in compiled code").help("join numbers, and keep strings in a list")); }
     let ndim = dims[0] + (how == Join::Stack) as usize;
     let axis = match how {
         Join::Concatenate | Join::Stack if !flatten => {

@@ -66,6 +66,10 @@ crate::runtime_fns! {
     fn random_bits(k: i64) -> i64 [Writes, Never];
     /// Seeds the thread's stream of `np.random` (0) or of `random` (1).
     fn random_seed(which: i64, seed: i64) [Writes, Never];
+    /// Seeds it with `n` words of 32 bits, at least one.
+    fn random_seed_by_words(which: i64, words: P, n: i64) [Writes, Never];
+    /// A new generator that a generator spawns, or with `count` 0 none: the error that spawning raises.
+    fn random_spawn(ctx: Ctx, source: *mut BitSource, count: i64) -> *mut BitSource [Writes, Pending];
     /// Seeds it with entropy of the system.
     fn random_seed_from_system(which: i64) [Writes, Never];
 }
@@ -172,7 +176,23 @@ pub static OPS: &[OpDef] = rows! {
         seed_stream(cx, 0, Some(seed))
     })).raises().writes().doc("Seeds this thread's stream of `np.random`."),
     OpDef::new(&["numpy.random.seed"], "seed=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 0, None))).writes().doc("Seeds it with entropy of the system."),
+    OpDef::new(&["numpy.random.seed"], "seed", Body::Py("random.seed_by_words")).only_if(|a| a[0].ty.is_sequence() || a[0].ty.as_array().is_some()).raises().writes().doc("Seeds it with several integers."),
+    OpDef::new(&["numpy.random._seed_by_words"], "words", Body::Lir(|_, a| words_rule(a), |cx, c| {
+        let words = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+        let (which, n) = (cx.b.i64(inline::NUMPY), words.size(cx));
+        cx.helper(&random_seed_by_words, &[which, words.data, n]);
+        Ok(vec![])
+    })).writes().doc("Seeds it with the words of a contiguous array that is not empty (library use)."),
     OpDef::new(&["random.seed"], "a", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
+        if *c.types[0] == Kind::Int(Int::U64) {
+            // Two words, or one where the other is zero: more than a signed number holds.
+            let (seed, one, two) = (c.args[0][0], cx.b.i64(1), cx.b.i64(2));
+            let high = cx.b.bin_imm(Op::Ushr, seed, 32);
+            let short = cx.b.bin_imm(Op::IcmpEq, high, 0);
+            let (n, which, words) = (cx.b.select(short, one, two), cx.b.i64(inline::PYTHON), cx.spill(&[seed]));
+            cx.helper(&random_seed_by_words, &[which, words, n]);
+            return Ok(vec![]);
+        }
         let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         seed_stream(cx, 1, Some(seed))
     })).writes().doc("Seeds this thread's stream of `random`."),
@@ -219,6 +239,11 @@ pub static OPS: &[OpDef] = rows! {
     lib(&["numpy.random.multivariate_normal"], "mean, cov, size=None, check_valid='warn', tol=1e-8", "multivariate.multivariate_normal", "Normal distribution of several dimensions."),
     lib(&["numpy.random.Generator.multivariate_normal"], "self, mean, cov, size=None, check_valid='warn', tol=1e-8, *, method='svd'", "multivariate.generator_multivariate_normal", "Normal distribution of several dimensions."),
     lib(&["numpy.random.Generator.multivariate_hypergeometric"], "self, colors, nsample, size=None, method='marginals'", "multivariate.multivariate_hypergeometric", "Hypergeometric distribution of several colours."),
+    lib(&["numpy.random.Generator.spawn"], "self, n_children", "random.generator_spawn", "A list of new generators, whose streams are independent."),
+    OpDef::new(&["numpy.random._child"], "source, count", Body::Lir(|_, a| if *a[0].ty == Kind::Random { whole(a, 1, a[0].ty) } else { Err(no_match("a generator", a)) }, |cx, c| {
+        let count = cast::cast(cx, &c.args[1], c.types[1], Type::int())?[0];
+        Ok(vec![cx.helper_value(&random_spawn, &[c.args[0][0], count])])
+    })).raises().writes().doc("A generator that another one spawns; that one itself with a count of 0 (library use)."),
     lib(&["numpy.random.Generator.permuted"], "self, x, *, axis=None", "random.permuted", "A copy of an array, shuffled along each line of an axis on its own."),
     lib(&["numpy.random.Generator.permuted"], "self, x, *, axis=None, out", "random.permuted_into", "The same into an array."),
     lib(&["numpy.random.Generator.random"], "self, size=None, dtype=None, *, out", "random.random_into", "Numbers of [0, 1) into an array."),
@@ -317,6 +342,13 @@ fn into_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
 /// An integer as operand `k`.
 fn whole(args: &[Arg], k: usize, ret: Type) -> Result<Answer> {
     if args[k].ty.is_index() { Ok(Answer::of(ret)) } else { Err(no_match("a random number", args)) }
+}
+
+fn words_rule(args: &[Arg]) -> Result<Answer> {
+    match args[0].ty.as_array() {
+        Some(a) if *a.dtype == Kind::Int(Int::U32) && a.ndim == 1 && a.layout == Layout::C => Ok(Answer::of(Type::none())),
+        _ => Err(no_match("a seed", args)),
+    }
 }
 
 fn no_seed(args: &[Arg]) -> Result<Answer> {

@@ -24,6 +24,9 @@ pub trait Item: Copy + PartialEq + Send + Sync + 'static {
     fn is_nan(self) -> bool;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+    /// `self + a * b`, rounded once where `FUSED` and the type has it: for code of processors that have an instruction for it.
+    #[inline(always)]
+    fn add_product<const FUSED: bool>(self, a: Self, b: Self) -> Self { self.add(a.mul(b)) }
     fn conj(self) -> Self { self }
     /// Order of sorting: NaN is last and equal to itself.
     fn order(self, other: Self) -> Ordering;
@@ -75,6 +78,7 @@ impl Item for $T {
     #[inline(always)] fn is_nan(self) -> bool { self.is_nan() }
     #[inline(always)] fn add(self, other: $T) -> $T { self + other }
     #[inline(always)] fn mul(self, other: $T) -> $T { self * other }
+    #[inline(always)] fn add_product<const FUSED: bool>(self, a: $T, b: $T) -> $T { if FUSED { a.mul_add(b, self) } else { self + a * b } }
     #[inline(always)] fn order(self, other: $T) -> Ordering { self.partial_cmp(&other).unwrap_or_else(|| self.is_nan().cmp(&other.is_nan())) }
     #[inline(always)] fn less(self, other: $T) -> bool { self < other }
     #[inline(always)] fn below(self, other: $T) -> bool { self < other || self.is_nan() }

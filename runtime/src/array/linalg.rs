@@ -145,10 +145,7 @@ simd! {
 unsafe fn matrix_vector<T: Item, const L: usize>(m: i64, k: i64, a: Matrix, x: *const u8, xs: i64, y: *mut u8, ys: i64) {
     unsafe {
         if a.col.abs() <= a.row.abs() {
-            for i in 0..m {
-                let r = dot_lanes::<T, L>(a.data.offset((i * a.row) as isize), a.col as isize, x, xs as isize, k as isize);
-                y.offset((i * ys) as isize).cast::<T>().write_unaligned(r);
-            }
+            dots::<T, L>(Dots { rows: m as isize, n: k as isize, a: a.data, row: a.row as isize, step: a.col as isize, b: x, b_step: xs as isize, out: y, out_step: ys as isize });
         } else {
             // As a product with a one-row matrix: `plain` then adds multiples of the contiguous columns.
             let row = Matrix { data: x.cast_mut(), row: 0, col: xs };
@@ -161,39 +158,83 @@ unsafe fn matrix_vector<T: Item, const L: usize>(m: i64, k: i64, a: Matrix, x: *
 /// Sums side by side, enough to hide how long an addition takes.
 const fn width<T>() -> usize { if size_of::<T>() >= 8 { 128 / size_of::<T>() } else { 32 } }
 
-simd! {
-    unsafe fn dot_lanes<T: Item; const L: usize>(a: *const u8, a_stride: isize, b: *const u8, b_stride: isize, n: isize) -> T {
-        let w = size_of::<T>() as isize;
-        let get = |p: *const u8, i: isize, s: isize| p.offset(i * s).cast::<T>().read_unaligned();
-        let mut s = T::ZERO;
-        let mut i = 0;
-        if n >= L as isize {
-            let mut lanes = [T::ZERO; L];
-            let whole = n - n % L as isize;
-            if a_stride == w && b_stride == w {
-                while i < whole {
-                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add(get(a, i + j as isize, w).mul(get(b, i + j as isize, w))); }
-                    i += L as isize;
-                }
-            } else {
-                while i < whole {
-                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add(get(a, i + j as isize, a_stride).mul(get(b, i + j as isize, b_stride))); }
-                    i += L as isize;
-                }
+/// Products of rows with a vector of `n` elements; steps are in bytes.
+#[derive(Clone, Copy)]
+struct Dots { rows: isize, n: isize, a: *const u8, row: isize, step: isize, b: *const u8, b_step: isize, out: *mut u8, out_step: isize }
+
+/// All of them, with the instructions that the processor has. A row's sum is the same whichever rows stand beside it.
+///
+/// # Safety
+/// Rows and vector can be read, and there is room for the results.
+unsafe fn dots<T: Item, const L: usize>(d: Dots) {
+    // SAFETY: the processor has been asked.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx512f,avx2,fma")]
+            unsafe fn of_512<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, 4, true>(d) } }
+            #[target_feature(enable = "avx2,fma")]
+            unsafe fn of_256<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, 2, true>(d) } }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+                return if std::arch::is_x86_feature_detected!("avx512f") { of_512::<T, L>(d) } else { of_256::<T, L>(d) };
             }
-            // Halves onto halves.
-            let mut half = L / 2;
-            while half > 0 {
-                for j in 0..half { lanes[j] = lanes[j].add(lanes[j + half]); }
-                half /= 2;
-            }
-            s = lanes[0];
         }
-        while i < n {
-            s = s.add(get(a, i, a_stride).mul(get(b, i, b_stride)));
+        dots_by::<T, L, 1, false>(d);
+    }
+}
+
+/// `R` rows at a time read the vector once, and wait for each other's additions less than for their own.
+#[inline(always)]
+unsafe fn dots_by<T: Item, const L: usize, const R: usize, const FUSED: bool>(d: Dots) {
+    unsafe {
+        let w = size_of::<T>() as isize;
+        let at = |i: isize| d.out.offset(i * d.out_step).cast::<T>();
+        let contiguous = d.step == w && d.b_step == w;
+        let mut i = 0;
+        if contiguous {
+            while i + R as isize <= d.rows {
+                for (k, s) in lanes::<T, L, R, FUSED>(d, i, w, w).into_iter().enumerate() { at(i + k as isize).write_unaligned(s); }
+                i += R as isize;
+            }
+        }
+        while i < d.rows {
+            let [s] = if contiguous { lanes::<T, L, 1, FUSED>(d, i, w, w) } else { lanes::<T, L, 1, FUSED>(d, i, d.step, d.b_step) };
+            at(i).write_unaligned(s);
             i += 1;
         }
-        s
+    }
+}
+
+/// The sums of rows `first` and on.
+#[inline(always)]
+unsafe fn lanes<T: Item, const L: usize, const R: usize, const FUSED: bool>(d: Dots, first: isize, step: isize, b_step: isize) -> [T; R] {
+    unsafe {
+        let a = |k: usize, i: isize| d.a.offset((first + k as isize) * d.row + i * step).cast::<T>().read_unaligned();
+        let b = |i: isize| d.b.offset(i * b_step).cast::<T>().read_unaligned();
+        let (mut sums, mut i) = ([T::ZERO; R], 0);
+        if d.n >= L as isize {
+            let (mut lanes, whole) = ([[T::ZERO; L]; R], d.n - d.n % L as isize);
+            while i < whole {
+                for (k, lanes) in lanes.iter_mut().enumerate() {
+                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add_product::<FUSED>(a(k, i + j as isize), b(i + j as isize)); }
+                }
+                i += L as isize;
+            }
+            for (s, lanes) in sums.iter_mut().zip(&mut lanes) {
+                // Halves onto halves.
+                let mut half = L / 2;
+                while half > 0 {
+                    for j in 0..half { lanes[j] = lanes[j].add(lanes[j + half]); }
+                    half /= 2;
+                }
+                *s = lanes[0];
+            }
+        }
+        while i < d.n {
+            for (k, s) in sums.iter_mut().enumerate() { *s = s.add_product::<FUSED>(a(k, i), b(i)); }
+            i += 1;
+        }
+        sums
     }
 }
 
@@ -215,7 +256,10 @@ pub unsafe fn dot(elem: Elem, n: i64, a: (*const u8, i64), b: (*const u8, i64), 
         match elem {
             Elem::C64 if conj => out.cast::<Complex<f32>>().write_unaligned(conjugated::<Complex<f32>>(n, a, b)),
             Elem::C128 if conj => out.cast::<Complex<f64>>().write_unaligned(conjugated::<Complex<f64>>(n, a, b)),
-            _real => with_item!(elem, T => out.cast::<T>().write_unaligned(dot_lanes::<T, { width::<T>() }>(a.0, a.1 as isize, b.0, b.1 as isize, n as isize)), else ()),
+            _real => {
+                let one = Dots { rows: 1, n: n as isize, a: a.0, row: 0, step: a.1 as isize, b: b.0, b_step: b.1 as isize, out, out_step: 0 };
+                with_item!(elem, T => dots::<T, { width::<T>() }>(one), else ())
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ mod ziggurat;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
+use crate::host::callbacks;
 use crate::parallel::native::{self, Shared};
 use crate::poll::Poll;
 use bits::{Bits, Own, Source};
@@ -494,5 +495,23 @@ impl Helpers for Native {
     unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n.max(1) as u64) as i64) }
     unsafe fn random_bits(k: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64) }
     unsafe fn random_seed(which: i64, seed: i64) { state::seed(which as usize & 1, Some(seed)); }
+    unsafe fn random_seed_by_words(which: i64, words: P, n: i64) {
+        // SAFETY: compiled code passes so many words.
+        state::seed_by_words(which as usize & 1, unsafe { std::slice::from_raw_parts(words.cast::<u32>(), n.max(1) as usize) });
+    }
+    unsafe fn random_spawn(ctx: Ctx, source: *mut BitSource, count: i64) -> *mut BitSource {
+        // SAFETY: compiled code passes a live generator.
+        match (callbacks().spawn)(unsafe { (*source).py }, count != 0) {
+            Ok(child) if !child.is_null() => child,
+            result => {
+                // SAFETY: as above; one reference more to the generator, for whoever gets it.
+                unsafe {
+                    or_raise(ctx, result.map(|_| ()));
+                    crate::object::retain(source.cast());
+                }
+                source
+            }
+        }
+    }
     unsafe fn random_seed_from_system(which: i64) { state::seed(which as usize & 1, None); }
 }

@@ -149,6 +149,14 @@ pub fn seed(which: usize, seed: Option<i64>) {
     });
 }
 
+/// Begins a stream anew with several words, as `np.random.seed([…])` does. There is at least one.
+pub fn seed_by_words(which: usize, words: &[u32]) {
+    with(which, |s| {
+        s.spare = None;
+        s.twister.seed_by_array(words);
+    });
+}
+
 /// A number to derive the streams of a parallel region from: the next of this thread's stream, so that a seeded program has the same regions at every run.
 pub fn region_seed() -> u64 { with(NUMPY, |s| s.twister.u64()) }
 

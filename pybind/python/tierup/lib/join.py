@@ -1,14 +1,29 @@
 """Lists of arrays joined, arrays split. Tuples of arrays are joined by the compiler itself."""
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
 def concatenate(arrays, axis):
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
-        return concatenate([np.ravel(a) for a in arrays], 0)
-    return _along(arrays, axis % arrays[0].ndim)
+        return concatenate([np.ravel(np.asarray(a)) for a in arrays], 0)
+    if isinstance(arrays[0], (int, float, complex, str)):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    x = _arrays(arrays)
+    if x[0].ndim == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    if not -x[0].ndim <= axis < x[0].ndim:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {x[0].ndim}")
+    return _along(x, axis % x[0].ndim)
+
+
+def _arrays(tup):
+    """The members of a list or an array that is not empty as arrays."""
+    if isinstance(tup[0], np.ndarray):
+        return tup
+    return [np.asarray(a) for a in tup]
 
 
 def _along(arrays, axis):
@@ -33,30 +48,45 @@ def _along(arrays, axis):
 
 
 def stack(arrays, axis):
-    for a in arrays:
-        if a.shape != arrays[0].shape:
+    if len(arrays) == 0:
+        raise ValueError("need at least one array to stack")
+    x = _arrays(arrays)
+    for a in x:
+        if a.shape != x[0].shape:
             raise ValueError("all input arrays must have the same shape")
-    return concatenate([np.expand_dims(a, axis) for a in arrays], axis)
+    if not -x[0].ndim - 1 <= axis <= x[0].ndim:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {x[0].ndim + 1}")
+    return concatenate([np.expand_dims(a, axis) for a in x], axis)
 
 
 def vstack(tup):
-    return concatenate([np.atleast_2d(a) for a in tup], 0)
+    return concatenate([np.atleast_2d(np.asarray(a)) for a in tup], 0)
 
 
 def hstack(tup):
-    if tup[0].ndim == 1:
-        return concatenate(tup, 0)
-    return concatenate([np.atleast_1d(a) for a in tup], 1)
+    if len(tup) == 0:
+        raise ValueError("need at least one array to concatenate")
+    x = _arrays(tup)
+    if x[0].ndim == 1:
+        return concatenate(x, 0)
+    if x[0].ndim == 0:
+        return concatenate([np.atleast_1d(a) for a in x], 0)
+    return concatenate(x, 1)
 
 
 def dstack(tup):
-    return concatenate([np.atleast_3d(a) for a in tup], 2)
+    return concatenate([np.atleast_3d(np.asarray(a)) for a in tup], 2)
 
 
 def column_stack(tup):
-    if tup[0].ndim == 1:
-        return concatenate([np.expand_dims(a, 1) for a in tup], 1)
-    return concatenate(tup, 1)
+    if len(tup) == 0:
+        raise ValueError("need at least one array to concatenate")
+    x = _arrays(tup)
+    if x[0].ndim == 0:
+        return concatenate([a.reshape(1, 1) for a in x], 1)
+    if x[0].ndim == 1:
+        return concatenate([np.expand_dims(a, 1) for a in x], 1)
+    return concatenate(x, 1)
 
 
 def append(arr, values, axis):

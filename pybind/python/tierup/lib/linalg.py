@@ -1,6 +1,7 @@
 """Products with numbers, of all elements, and into arrays; products of matrices are the compiler's own."""
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 
 def dot(a, b, out):
@@ -219,11 +220,50 @@ def last_diagonal(x, offset):
 def vector_norm(x, axis, keepdims, ord):
     a = np.asarray(x)
     if isinstance(axis, tuple):
-        raise NotImplementedError("vector_norm() is compiled for one axis or all of them")
+        if len(axis) == 0:
+            r = np.linalg.norm(np.expand_dims(a, 0), ord, 0)
+        else:
+            r = np.linalg.norm(_axes_first(a, axis), ord, 0)
+            if keepdims:
+                return np.asarray(r).reshape(_with_ones(a.shape, axis, a.ndim, 0))
+        return r
     if axis is None:
         r = np.linalg.norm(np.ravel(a), ord)
         return np.full((1,) * a.ndim, r) if keepdims else r
     return np.linalg.norm(a, ord, axis, keepdims)
+
+
+def _axes_first(a, axes):
+    """The axes of a tuple as one first axis."""
+    for k in axes:
+        if not -a.ndim <= k < a.ndim:
+            raise AxisError(f"axis {k} is out of bounds for array of dimension {a.ndim}")
+    for i in range(len(axes)):
+        for j in range(i):
+            if axes[i] % a.ndim == axes[j] % a.ndim:
+                raise ValueError("repeated axis")
+    moved = np.transpose(a, axes + _other_axes(axes, a.ndim, a.shape[len(axes):], 0))
+    count = 1
+    for k in range(len(axes)):
+        count *= moved.shape[k]
+    return moved.reshape((count,) + moved.shape[len(axes):])
+
+
+def _other_axes(axes, ndim, of, first):
+    """Axes that a tuple leaves out, from `first` on, as many as `of` has members."""
+    if len(of) == 0:
+        return ()
+    k = first
+    while k in axes or k - ndim in axes:
+        k += 1
+    return (k,) + _other_axes(axes, ndim, of[1:], k + 1)
+
+
+def _with_ones(shape, axes, ndim, k):
+    """The lengths of a shape from dimension `k` on, with one for those among the axes."""
+    if len(shape) == 0:
+        return ()
+    return (1 if k in axes or k - ndim in axes else shape[0],) + _with_ones(shape[1:], axes, ndim, k + 1)
 
 
 def matrix_norm(x, keepdims, ord):

@@ -26,8 +26,15 @@ def _integers(rng, low, high, size, dtype, closed):
             return _between_each(rng, np.asarray(0), np.asarray(low), size, dtype, closed)
         return _between_each(rng, np.asarray(low), np.asarray(high), size, dtype, closed)
     if high is None:
-        return _bounded(rng, 0, int(low), size, dtype, closed)
-    return _bounded(rng, int(low), int(high), size, dtype, closed)
+        return _bounded(rng, 0, _end(low), size, dtype, closed)
+    return _bounded(rng, _end(low), _end(high), size, dtype, closed)
+
+
+def _end(x):
+    """One end as an integer, and of 64 bits without a sign as it is: it may be larger than others can be."""
+    if isinstance(x, np.uint64):
+        return x
+    return int(x)
 
 
 def _between_each(rng, lows, highs, size, dtype, closed):
@@ -48,20 +55,29 @@ def _shape(size):
 
 def _between_each_of(rng, lows, highs, dtype, closed):
     out = np.empty(lows.shape, np.int64 if dtype is None else dtype)
-    low, high = np.ravel(lows).astype(np.int64), np.ravel(highs).astype(np.int64)
-    if dtype is not None:
+    low, high = _ends(np.ravel(lows)), _ends(np.ravel(highs))
+    if dtype is not None or low.dtype.kind == "u" or high.dtype.kind == "u":
         for i in range(len(low)):
             _check_bounds(low[i], high[i], out.dtype, closed)
     for i in range(len(low)):
         if low[i] > high[i] or (low[i] == high[i] and not closed):
             raise ValueError("low > high" if closed else "low >= high")
-    np.random._integers_each(rng, low, high - low if closed else high - low - 1, out)
+    first, last = low.astype(np.int64), high.astype(np.int64)
+    np.random._integers_each(rng, first, last - first if closed else last - first - 1, out)
     return out
+
+
+def _ends(x):
+    if x.dtype.kind == "u" and x.dtype.itemsize == 8:
+        return x
+    return x.astype(np.int64)
 
 
 def _bounded(rng, low, high, size, dtype, closed):
     if dtype is not None:
         _check_bounds(low, high, np.dtype(dtype), closed)
+    elif isinstance(low, np.uint64) or isinstance(high, np.uint64):
+        _check_bounds(low, high, np.dtype(np.int64), closed)
     if size is not None:
         if _count(size) == 0:
             return np.empty(size, np.int64 if dtype is None else dtype)
@@ -69,25 +85,65 @@ def _bounded(rng, low, high, size, dtype, closed):
         if low == 0:
             raise ValueError("high < 0" if closed else "high <= 0")
         raise ValueError("low > high" if closed else "low >= high")
-    return np.random._integers(rng, low, high - low if closed else high - low - 1, size, dtype)
+    # Differences of 64 bits, whatever their sign.
+    first, last = np.int64(low), np.int64(high)
+    return np.random._integers(rng, first, last - first if closed else last - first - 1, size, dtype)
 
 
 def _check_bounds(low, high, dtype, closed):
     if dtype.kind == "b":
         _check_between(low, high, 0, 1, "bool", closed)
     elif dtype.kind == "u" and dtype.itemsize == 8:
-        # Ends are signed integers here.
+        # No end is too high.
         if low < 0:
             raise ValueError("low is out of bounds for uint64")
-    elif dtype.itemsize < 8:
+    else:
         _check_between(low, high, int(np.iinfo(dtype).min), int(np.iinfo(dtype).max), dtype.name, closed)
 
 
 def _check_between(low, high, least, most, name, closed):
     if low < least:
         raise ValueError(f"low is out of bounds for {name}")
-    if (high if closed else high - 1) > most:
+    if high > most and (closed or high - 1 > most):
         raise ValueError(f"high is out of bounds for {name}")
+
+
+# -- seeds and streams -------------------------------------------------------------------------------------------------------------------------
+
+
+def seed_by_words(seed):
+    if not isinstance(seed, np.ndarray):
+        words = np.asarray(seed)
+        _seed_by_words(words.ravel(), words.ndim == 1)
+    elif seed.size == 1 and (seed.dtype.kind == "i" or seed.dtype.kind == "u"):
+        np.random.seed(seed.ravel()[0])
+    else:
+        # Dimensions of length one do not count.
+        long = 0
+        for n in seed.shape:
+            long += n != 1
+        _seed_by_words(seed.ravel(), long == 1)
+
+
+def _seed_by_words(words, one_dimensional):
+    if words.size == 0:
+        raise ValueError("Seed must be non-empty")
+    if words.dtype.kind != "i" and words.dtype.kind != "u" and words.dtype.kind != "b" or words.dtype.kind == "u" and words.dtype.itemsize == 8:
+        raise TypeError(f"Cannot cast array data from dtype('{words.dtype.name}') to dtype('int64') according to the rule 'safe'")
+    if not one_dimensional:
+        raise ValueError("Seed array must be 1-d")
+    for x in words:
+        if x < 0 or x > 4294967295:
+            raise ValueError("Seed must be between 0 and 2**32 - 1")
+    np.random._seed_by_words(words.astype(np.uint32))
+
+
+def generator_spawn(rng, n_children):
+    # Whether there can be any is also asked where none are.
+    np.random._child(rng, 0)
+    if n_children < 0:
+        raise OverflowError("can't convert negative value to uint32_t")
+    return [np.random._child(rng, 1) for _ in range(int(n_children))]
 
 
 # -- shuffles ----------------------------------------------------------------------------------------------------------------------------------
@@ -103,6 +159,8 @@ def generator_shuffle(rng, x, axis):
             raise NotImplementedError("Axis argument is only supported on ndarray objects")
         _shuffle(rng, x)
     elif isinstance(x, tuple):
+        if axis != 0:
+            raise NotImplementedError("Axis argument is only supported on ndarray objects")
         raise TypeError("'tuple' object does not support item assignment")
     elif np.ndim(x) == 0:
         raise TypeError("len() of unsized object")

@@ -287,10 +287,11 @@ def _qr_raw(a):
 def _reflections(a, columns):
     """The QR factors of a matrix as LAPACK packs them, in as many columns."""
     m, n = a.shape[0], a.shape[1]
-    factors = np.zeros((m, columns), _double(a), "F")
-    for i in range(m):
-        for j in range(n):
-            factors[i, j] = a[i, j]
+    if columns == n:
+        factors = _columns(a, _double(a))
+    else:
+        factors = np.zeros((m, columns), _double(a), "F")
+        factors[:, :n] = a
     tau = np.empty(min(m, n), _double(a))
     np.linalg._lapack("dgeqrf", m, n, factors, tau)
     return factors, tau
@@ -388,7 +389,40 @@ def eigvals(a):
 
 
 def _eigvals(a):
+    if a.ndim == 2:
+        return _eigvals_of(a)
     return _eigenvalues(a, False)[0].reshape(a.shape[:-1])
+
+
+def _eigvals_of(a):
+    """Of one matrix, without room for others."""
+    _squares(a)
+    _finite(a)
+    n = a.shape[0]
+    values, imaginary = np.empty(n, _double(a)), np.empty(n)
+    _eig_of(a, False, values, imaginary)
+    if np.iscomplexobj(a):
+        return _as(values, _result(a))
+    give = _with_imaginary if _some(imaginary) else _without_imaginary
+    return give(values, imaginary, _result(a))
+
+
+def _some(x):
+    for y in x:
+        if y != 0:
+            return True
+    return False
+
+
+def _without_imaginary(values, imaginary, dtype):
+    return _as(values, dtype)
+
+
+def _with_imaginary(values, imaginary, dtype):
+    w = np.empty(values.shape, _complex(dtype))
+    w.real[...] = values
+    w.imag[...] = imaginary
+    return w
 
 
 def _upper(UPLO):
@@ -545,8 +579,16 @@ def pinv(a, rcond, hermitian, *, rtol):
 
 def _pinv(a, rcond, hermitian):
     _matrices(a)
-    if a.size == 0:
-        return np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), _result(a))
+    # Two functions, since of integers the result is one of two types: NumPy keeps theirs where there are none.
+    give = _pinv_of_nothing if a.size == 0 else _pinv_of_some
+    return give(a, rcond, hermitian)
+
+
+def _pinv_of_nothing(a, rcond, hermitian):
+    return np.empty(a.shape[:-2] + (a.shape[-1], a.shape[-2]), a.dtype)
+
+
+def _pinv_of_some(a, rcond, hermitian):
     u, s, v = _svd_hermitian(np.conjugate(a)) if hermitian else _svd(np.conjugate(a), False)
     cutoff = np.asarray(rcond)[..., np.newaxis] * np.max(s, -1, None, True)
     inverse = np.zeros_like(s)
@@ -611,6 +653,12 @@ def _lstsq(a, b, rcond):
 # -- powers ------------------------------------------------------------------------------------------------------------------------------------
 
 
+def negative_matrix_power(a, n):
+    x = np.asarray(a)
+    _squares(x)
+    return _positive_power(_inv(x), -n)
+
+
 def matrix_power(a, n):
     x = np.asarray(a)
     _squares(x)
@@ -619,7 +667,7 @@ def matrix_power(a, n):
     if np._is_inexact(x):
         return _power(x, n)
     if n < 0:
-        # NumPy gives floats here; the type must not depend on the exponent.
+        # NumPy gives floats here; the type must not depend on an exponent that is known when it runs.
         raise ValueError("a negative power of a matrix of integers is not one: pass a.astype(np.float64)")
     return _positive_power(x, n)
 

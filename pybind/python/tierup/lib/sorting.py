@@ -29,7 +29,7 @@ def sort(a, axis, kind, order, stable):
         out = np.asarray(a).flatten()
         np._sort(out, -1, in_order)
     else:
-        out = np.asarray(a).copy()
+        out = np.asarray(a).copy("K")
         np._sort(out, axis, in_order)
     return out
 
@@ -74,6 +74,8 @@ def _places(kth, n):
 
 
 def _length_along(a, axis):
+    if a.ndim == 0:
+        return 0
     return a.shape[axis] if -a.ndim <= axis < a.ndim else 0
 
 
@@ -82,13 +84,15 @@ def partition(a, kth, axis, kind, order):
         out = np.asarray(a).flatten()
         partition_in_place(out, kth, -1, kind, order)
     else:
-        out = np.asarray(a).copy()
+        out = np.asarray(a).copy("K")
         partition_in_place(out, kth, axis, kind, order)
     return out
 
 
 def partition_in_place(a, kth, axis, kind, order):
     _check_introselect(kind, order)
+    if not -a.ndim <= axis < a.ndim:
+        raise AxisError(f"axis {axis} is out of bounds for array of dimension {a.ndim}")
     if isinstance(kth, float) or isinstance(kth, str) or kth is None:
         raise TypeError("Partition index must be integer")
     places = _places(kth, _length_along(a, axis))

@@ -10,7 +10,7 @@ use super::places::{Class, Ix, Operator, Part, Places};
 use super::race;
 use super::reduce::Classifier;
 use crate::diag::Result;
-use crate::ssa::{Block, FuncId, Loc, Op, Value, registry};
+use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -324,10 +324,10 @@ fn whole(c: &Classifier<'_>, places: &mut Places<'_>) -> Result<Vec<Doubt>> {
             let Op::Call { keywords } = &node.op else { continue };
             let first = node.args.len() - keywords.len();
             let out = keywords.iter().position(|k| &**k == "out").map(|k| node.args[first + k]);
-            let own = c.inst_of(node.args[0]).filter(|n| matches!(&n.op, Op::Attr(m) if matches!(&**m, "fill" | "put" | "partition" | "byteswap"))).map(|n| n.args[0]);
-            let Some((_, parts)) = out.or(own).and_then(|v| places.root(v)) else { continue };
+            let own = written_by(c, node);
+            let Some((_, parts)) = out.or(own.map(|o| o.0)).and_then(|v| places.root(v)) else { continue };
             if !matches!(places.class_of(&parts), Class::Same | Class::Sweep) { continue; }
-            let equal = own.is_some() && node.args[1..].iter().all(|v| { let ix = places.ix(*v, 0); places.class(&ix) == Class::Same });
+            let equal = own.is_some_and(|(_, rest)| rest.iter().all(|v| { let ix = places.ix(*v, 0); places.class(&ix) == Class::Same }));
             if equal || !c.is_certain(b) {
                 doubts.push((node.loc, "several iterations may write to this one array, at the same time".into()));
             } else {
@@ -336,6 +336,22 @@ fn whole(c: &Classifier<'_>, places: &mut Places<'_>) -> Result<Vec<Doubt>> {
         }
     }
     Ok(doubts)
+}
+
+/// The array that a call of a method, or of a module's function, fills, and the other operands. What is asked of a global variable is a module's: `np.put(a, …)`.
+fn written_by<'n>(c: &Classifier<'_>, call: &'n InstNode) -> Option<(Value, &'n [Value])> {
+    let callee = c.inst_of(call.args[0])?;
+    let Op::Attr(name) = &callee.op else { return None };
+    let (of, rest) = (callee.args[0], &call.args[1..]);
+    let is_module = c.inst_of(of).is_some_and(|n| matches!(n.op, Op::Global(_)));
+    // Strings have a `partition` too, and modules; both are asked for what they give.
+    let unused = call.result.is_none_or(|v| c.uses_of(v).is_empty());
+    match &**name {
+        "put" | "copyto" | "fill_diagonal" | "place" | "putmask" if is_module => Some((*rest.first()?, &rest[1..])),
+        "fill" | "put" | "byteswap" if !is_module => Some((of, rest)),
+        "partition" if !is_module && unused => Some((of, rest)),
+        _other => None,
+    }
 }
 
 /// Refuses iterations that change a variable of the outer function through inner ones, or because inner ones see it.
