@@ -384,6 +384,7 @@ def test_what_is_no_stencil_is_refused():
     refused("must use relative indexing", lambda a, b: a[0], standard_indexing=("a",))
     refused("one to 4 dimensions", lambda a: a[0, 0, 0, 0, 1])
     refused("pair of the lowest", lambda a: a[0], neighborhood=(1, 2))
+    refused("pair of the lowest", lambda a: a[0], neighborhood=((1, -1),))
     refused("Unknown stencil option", lambda a: a[0], size=3)
     refused("cval is a number", lambda a: a[0], cval="zero")
 

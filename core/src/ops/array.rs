@@ -274,12 +274,14 @@ fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
 /// A type as a dtype object.
 pub fn dtype_of(t: Type) -> Type { Type::new(Kind::DType(t.strong())) }
 
-/// Python's own numbers take the type of what they meet, where there is something that has one.
+/// Python's own numbers take the type of what they meet, where there is something of their kind or a higher one; else they have their own: 2.5 beside int8 is a float64.
 fn takes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let to = dtype_arg(&args[0]).ok_or_else(|| no_match("_takes()", args))?;
     let element = |a: &Arg| a.ty.as_array().map_or(a.ty, |t| t.dtype);
-    let all_weak = args[2..].iter().all(|a| element(a).is_weak());
-    let from = if all_weak { element(&args[1]).strong() } else { element(&args[1]) };
+    let rank = |t: Type| if t.is_complex() { 3 } else if t.is_float() { 2 } else { i32::from(*t != Kind::Bool) };
+    let met = args[2..].iter().map(element).filter(|t| !t.is_weak()).map(rank).max();
+    let own = element(&args[1]);
+    let from = if own.is_weak() && met.is_none_or(|m| m < rank(own)) { own.strong() } else { own };
     Ok(Answer::constant(Const::Bool(from.is_number() && can_cast(from, to, "safe") == Some(true))))
 }
 

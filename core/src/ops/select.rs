@@ -41,7 +41,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.insert"], "arr, obj, values, axis=None", Body::Py("select.insert")).raises().reads().doc("A copy with values put in."),
     OpDef::new(&["numpy.trim_zeros"], "filt, trim='fb'", Body::Py("select.trim_zeros")).raises().reads().doc("A view without leading and trailing zeros."),
     OpDef::new(&["numpy.resize"], "a, new_shape", Body::Py("select.resize")).raises().reads().doc("An array of another shape, the elements repeated."),
-    OpDef::new(&["numpy.fill_diagonal"], "a, val", Body::Py("select.fill_diagonal")).raises().writes().doc("Sets the main diagonal."),
+    OpDef::new(&["numpy.fill_diagonal"], "a, val, wrap=False", Body::Py("select.fill_diagonal")).raises().writes().doc("Sets the main diagonal."),
     OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Ufunc(close_rule, emit_close)).doc("Whether numbers agree within tolerances, element by element."),
     OpDef::new(&["numpy.isclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.isclose")).raises().reads().doc("Whether members of sequences agree within tolerances."),
     OpDef::new(&["numpy.allclose"], "a, b, rtol=1e-05, atol=1e-08, equal_nan=False", Body::Py("compare.allclose")).raises().reads().doc("Whether all numbers agree within tolerances."),

@@ -113,6 +113,8 @@ class StencilFunc:
                 given = tuple((int(lo), int(hi)) for lo, hi in given)
             except (TypeError, ValueError):
                 raise ValueError(f"neighborhood is a pair of the lowest and the highest index for each dimension, not {given!r}") from None
+            if any(lo > hi for lo, hi in given):
+                raise ValueError(f"neighborhood is a pair of the lowest and the highest index for each dimension, not {given!r}")
         plain = not (code.co_flags & 0x0C or code.co_kwonlyargcount)
         return _reach(self._names, plain, _tierup.indexed_parameters(self.py_func), self._standard, given)
 

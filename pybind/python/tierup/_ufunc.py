@@ -103,10 +103,8 @@ class Builder:
 
 
 def _named(number):
-    try:
-        return np.dtype(np.sctypeDict[number]).name
-    except KeyError:
-        return f"number {number}"
+    names = {np.dtype(c).num: np.dtype(c).name for c in np.typecodes["All"]}
+    return names.get(number, f"number {number}")
 
 
 def _asked_types(asked, nargs):
@@ -134,6 +132,7 @@ class _Elementwise(Builder):
         if self.nin == 0:
             raise TypeError("vectorize takes functions with at least one parameter")
         self.nout = 1
+        self.settled = set()
 
     def _make_compiled(self):
         return compiled_ufunc(self)
@@ -164,6 +163,12 @@ class _Elementwise(Builder):
     def _resolve(self, ufunc, operands, asked):
         given = self._dtypes(ufunc, operands)
         asked = _asked_types(asked, len(operands))
+        if all(weak for _, weak in operands[:self.nin]):
+            given = [types._STRONG.get(t, t) for t in given]
+        elif any(weak for _, weak in operands[:self.nin]) and not any(asked):
+            self._settle(ufunc, [types._STRONG.get(t, t) for t in given[:self.nin]])
+        if self.nin == 2 and asked[0] and not asked[1] and asked[2] in (None, asked[0]) and self._folds(ufunc, asked[0], given[1]):
+            return [_NUMBER[asked[0]]] * 3
         inputs = [a or g for a, g in zip(asked[:self.nin], given)]
         wanted = asked[self.nin:]
         if any(t is None for t in inputs):
@@ -177,6 +182,23 @@ class _Elementwise(Builder):
             if any(w and w != o for w, o in zip(wanted, outs)):
                 raise TypeError(f"ufunc '{ufunc.__name__}' has no loop that gives {wanted[0]}: for {', '.join(inputs)} it gives {', '.join(outs)}")
         return [_NUMBER[types._STRONG.get(t, t)] for t in inputs + outs]
+
+
+    def _settle(self, ufunc, inputs):
+        """Has NumPy learn the loop for arrays of these types, before one for a Python number in the place of an array is there: NumPy knows loops by what is in memory, would find that one
+        for arrays as well, and asks us no more."""
+        if tuple(inputs) in self.settled:
+            return
+        self.settled.add(tuple(inputs))
+        try:
+            ufunc(*(np.empty(0, t) for t in inputs))
+        except TypeError:
+            # There is no such loop, so a call with arrays would raise.
+            pass
+
+    def _folds(self, ufunc, t, element):
+        """Whether elements can be put together in one type, which NumPy asks for by the type of the first operand alone; accumulations must be."""
+        return np.can_cast(element, t) and self._loop(ufunc, [t, t]) == [t]
 
 
 class _Generalised(Builder):

@@ -108,6 +108,8 @@ def into(out, r):
 
 
 def _goes_into(shape, into):
+    if len(shape) == 0:
+        return True
     for k in range(len(shape)):
         if shape[k] != into[k] and shape[k] != 1:
             return False

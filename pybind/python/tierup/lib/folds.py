@@ -5,11 +5,16 @@
 
 import numpy as np
 
-from .elementwise import given, into
+from .elementwise import given
+from .outputs import accumulated, reduced
 
 
 def reduce(f, identity, array, axis, dtype, out, keepdims, initial, where):
     x = np.asarray(array)
+    if x.ndim == 0 and axis is not None and not isinstance(axis, tuple):
+        # A number has an axis to be reduced along, as in NumPy.
+        if axis == 0 or axis == -1:
+            return reduce(f, identity, x, None, dtype, out, keepdims, initial, where)
     if dtype is not None:
         return reduce(f, identity, x.astype(dtype), axis, None, out, keepdims, initial, where)
     if axis is None:
@@ -23,7 +28,7 @@ def reduce(f, identity, array, axis, dtype, out, keepdims, initial, where):
         np._reduced_size(x, axis)
         r = _folded(f, identity, initial, np.moveaxis(x, axis, 0), _mask(x, where, axis))
         r = np.expand_dims(np.asarray(r), axis) if keepdims else r
-    return r if out is None else into(out, r)
+    return r if out is None else reduced(out, r, f.__name__)
 
 
 def _check_order(f, identity, axes):
@@ -40,6 +45,8 @@ def _mask(x, where, axis):
 
 
 def _over_axes(f, identity, initial, x, axes, keepdims, where):
+    if len(axes) == 0:
+        return _alone(f, identity, initial, x, where)
     if not (isinstance(where, bool) and where) and (identity is None or isinstance(identity, str)):
         raise NotImplementedError("'where' over several axes is compiled for ufuncs with an identity")
     if x.size == 0 and initial is not None:
@@ -56,6 +63,17 @@ def _one_by_one(f, identity, initial, x, axes, k, where):
     # `initial` counts once for each result, so it is part of the last step.
     r = reduce(f, identity, x, axes[k], None, None, True, initial if k == len(axes) - 1 else None, where)
     return _one_by_one(f, identity, initial, r, axes, k + 1, True)
+
+
+def _alone(f, identity, initial, x, where):
+    """Reduced along no axis: each element is put to what a reduction starts with."""
+    if initial is not None:
+        start = np.full(x.shape, initial, np._result_dtype(f, x, x))
+    elif identity is None or isinstance(identity, str):
+        return first(f, x)
+    else:
+        start = np.full(x.shape, identity, np._result_dtype(f, x, x))
+    return f(start, x) if isinstance(where, bool) and where else np.where(where, f(start, x), start)
 
 
 def _folded(f, identity, initial, rows, mask):
@@ -104,7 +122,7 @@ def accumulate(f, array, axis, dtype, out):
     to = np.moveaxis(r, axis, 0)
     for k in range(1, len(rows)):
         to[k] = f(to[k - 1], rows[k])
-    return r if out is None else into(out, r)
+    return r if out is None else accumulated(out, r)
 
 
 def outer(f, A, B):
@@ -133,4 +151,4 @@ def reduceat(f, array, indices, axis, dtype, out):
             total = f(total, rows[j])
         r[k] = total
     r = np.moveaxis(r, 0, axis)
-    return r if out is None else into(out, r)
+    return r if out is None else accumulated(out, r)

@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.exceptions import AxisError
 
+from .outputs import reduced
+
 
 def dot(a, b, out):
     if isinstance(a, (list, tuple)) or isinstance(b, (list, tuple)):
@@ -28,12 +30,12 @@ def matmul_out(a, b, out):
         return matmul_out(a, b, out[0])
     # Through a function that refuses what NumPy does not cast.
     product = np.asarray(np.matmul(a, b))
-    if product.ndim == out.ndim and np.ndim(a) > 1 and np.ndim(b) > 1:
+    if np.ndim(a) == 0 or np.ndim(b) < 2 and product.ndim < out.ndim:
+        raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.")
+    if np.ndim(a) > 1 and np.ndim(b) > 1 and out.ndim > 1:
         for k in (0, 1):
             if out.shape[k - 2] != product.shape[k - 2]:
                 raise ValueError(f"matmul: Output operand 0 has a mismatch in its core dimension {k}, with gufunc signature (n?,k),(k,m?)->(n?,m?) (size {out.shape[k - 2]} is different from {product.shape[k - 2]})")
-    if product.ndim < out.ndim:
-        raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.")
     return np.multiply(product, True, out)
 
 
@@ -141,10 +143,7 @@ def trace(a, offset, axis1, axis2, dtype, out):
     d = np.diagonal(x, offset, axis1, axis2)
     # Of one matrix all that is on the diagonal, which needs no axis.
     r = np.sum(d, None, dtype) if x.ndim == 2 else np.sum(d, -1, dtype)
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    return r if out is None else reduced(out, r, "add")
 
 
 def _conjugate(x):

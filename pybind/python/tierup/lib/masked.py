@@ -5,10 +5,7 @@ Parameters are those of NumPy's functions. A starting value takes part like one 
 
 import numpy as np
 
-
-def _store(out, value):
-    out[...] = value
-    return out
+from .outputs import reduced
 
 
 def _started(r, initial, plus):
@@ -23,25 +20,25 @@ def _started(r, initial, plus):
 def sum_(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 0)
     r = _started(np.sum(x, axis, dtype, None, keepdims), initial, True)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def prod(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 1)
     r = _started(np.prod(x, axis, dtype, None, keepdims), initial, False)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "multiply")
 
 
 def nansum(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 0)
     r = _started(np.nansum(x, axis, dtype, None, keepdims), initial, True)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanprod(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 1)
     r = _started(np.nanprod(x, axis, dtype, None, keepdims), initial, False)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "multiply")
 
 
 def _candidates(a, axis, initial, where, what):
@@ -66,32 +63,32 @@ def _candidates(a, axis, initial, where, what):
 
 def min_(a, axis, out, keepdims, initial, where):
     r = np.min(_candidates(a, axis, initial, where, "minimum"), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "minimum")
 
 
 def max_(a, axis, out, keepdims, initial, where):
     r = np.max(_candidates(a, axis, initial, where, "maximum"), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "maximum")
 
 
 def nanmin(a, axis, out, keepdims, initial, where):
     r = np.nanmin(_candidates(a, axis, initial, where, "fmin"), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "fmin")
 
 
 def nanmax(a, axis, out, keepdims, initial, where):
     r = np.nanmax(_candidates(a, axis, initial, where, "fmax"), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "fmax")
 
 
 def any_(a, axis, out, keepdims, where):
     r = np.any(np.logical_and(np.asarray(a), np.asarray(where)), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "logical_or")
 
 
 def all_(a, axis, out, keepdims, where):
     r = np.all(np.logical_or(np.asarray(a), np.logical_not(np.asarray(where))), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "logical_and")
 
 
 # -- means -------------------------------------------------------------------------------------------------------------------------------------
@@ -109,7 +106,7 @@ def mean(a, axis, dtype, out, keepdims, where):
     else:
         total = np.sum(np.where(np.asarray(where), x, 0), axis, dtype, None, keepdims)
     r = np._cast_like(np.true_divide(total, _count(x, axis, where, keepdims)), total)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanmean(a, axis, dtype, out, keepdims, where):
@@ -131,7 +128,7 @@ def var(a, axis, dtype, out, ddof, keepdims, where, mean, correction):
         r = _var(x, axis, np._float_dtype(x), ddof, keepdims, where, mean)
     else:
         r = np._cast_like(_var(x, axis, dtype, ddof, keepdims, where, mean), np.dtype(dtype).type(0))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def _var(x, axis, dtype, ddof, keepdims, where, mean):
@@ -151,4 +148,4 @@ def _centre(x, axis, dtype, where, mean):
 
 def std(a, axis, dtype, out, ddof, keepdims, where, mean, correction):
     r = np.sqrt(var(a, axis, dtype, None, ddof, keepdims, where, mean, correction))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")

@@ -7,60 +7,57 @@ import math
 
 import numpy as np
 
-
-def _store(out, value):
-    out[...] = value
-    return out
+from .outputs import accumulated, positions, reduced
 
 
 def sum_(a, axis, dtype, out, keepdims):
     r = np.sum(np.asarray(a), axis, dtype, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def prod(a, axis, dtype, out, keepdims):
     r = np.prod(np.asarray(a), axis, dtype, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "multiply")
 
 
 def nansum(a, axis, dtype, out, keepdims):
     r = np.nansum(np.asarray(a), axis, dtype, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanprod(a, axis, dtype, out, keepdims):
     r = np.nanprod(np.asarray(a), axis, dtype, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "multiply")
 
 
 def min_(a, axis, out, keepdims):
     r = np.min(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "minimum")
 
 
 def max_(a, axis, out, keepdims):
     r = np.max(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "maximum")
 
 
 def nanmin(a, axis, out, keepdims):
     r = np.nanmin(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "fmin")
 
 
 def nanmax(a, axis, out, keepdims):
     r = np.nanmax(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "fmax")
 
 
 def any_(a, axis, out, keepdims):
     r = np.any(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "logical_or")
 
 
 def all_(a, axis, out, keepdims):
     r = np.all(np.asarray(a), axis, None, keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "logical_and")
 
 
 def count_nonzero(a, axis, out, keepdims):
@@ -73,32 +70,32 @@ def count_not_nan(a, axis, out, keepdims):
 
 def argmin(a, axis, out, keepdims):
     r = np.argmin(np.asarray(a), axis, keepdims=keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else positions(out, r, "argmin")
 
 
 def argmax(a, axis, out, keepdims):
     r = np.argmax(np.asarray(a), axis, keepdims=keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else positions(out, r, "argmax")
 
 
 def nanargmin(a, axis, out, keepdims):
     r = np.nanargmin(np.asarray(a), axis, keepdims=keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else positions(out, r, "argmin")
 
 
 def nanargmax(a, axis, out, keepdims):
     r = np.nanargmax(np.asarray(a), axis, keepdims=keepdims)
-    return r if out is None else _store(out, r)
+    return r if out is None else positions(out, r, "argmax")
 
 
 def cumsum(a, axis, dtype, out):
     r = np.cumsum(np.asarray(a), axis, dtype)
-    return r if out is None else _store(out, r)
+    return r if out is None else accumulated(out, r)
 
 
 def cumprod(a, axis, dtype, out):
     r = np.cumprod(np.asarray(a), axis, dtype)
-    return r if out is None else _store(out, r)
+    return r if out is None else accumulated(out, r)
 
 
 def nancumsum(a, axis, dtype, out):
@@ -118,7 +115,7 @@ def mean(a, axis, dtype, out, keepdims):
         r = _quotient(np.sum(x, axis, np._float_dtype(x), None, keepdims), np._reduced_size(x, axis))
     else:
         r = _quotient(np.sum(x, axis, dtype, None, keepdims), np._reduced_size(x, axis))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def _quotient(total, n):
@@ -140,7 +137,7 @@ def var(a, axis, dtype, out, ddof, keepdims, correction):
         r = _var(x, axis, np._float_dtype(x), ddof, keepdims)
     else:
         r = np._cast_like(_var(x, axis, dtype, ddof, keepdims), np.dtype(dtype).type(0))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def _var(x, axis, dtype, ddof, keepdims):
@@ -163,7 +160,7 @@ def _var(x, axis, dtype, ddof, keepdims):
 
 def std(a, axis, dtype, out, ddof, keepdims, correction):
     r = np.sqrt(var(a, axis, dtype, None, ddof, keepdims, correction))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanmean(a, axis, dtype, out, keepdims):
@@ -171,7 +168,7 @@ def nanmean(a, axis, dtype, out, keepdims):
     if np._is_inexact(x):
         total = np.nansum(x, axis, dtype, None, keepdims)
         r = np._cast_like(np.true_divide(total, np._count_not_nan(x, axis, None, keepdims)), total)
-        return r if out is None else _store(out, r)
+        return r if out is None else reduced(out, r, "add")
     return mean(x, axis, dtype, out, keepdims)
 
 
@@ -179,7 +176,7 @@ def nanvar(a, axis, dtype, out, ddof, keepdims):
     x = np.asarray(a)
     if np._is_inexact(x):
         r = _nanvar(x, axis, dtype, ddof, keepdims)
-        return r if out is None else _store(out, r)
+        return r if out is None else reduced(out, r, "add")
     return var(x, axis, dtype, out, ddof, keepdims, None)
 
 
@@ -195,13 +192,13 @@ def _nanvar(x, axis, dtype, ddof, keepdims):
 
 def nanstd(a, axis, dtype, out, ddof, keepdims):
     r = np.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def ptp(a, axis, out, keepdims):
     x = np.asarray(a)
     r = np.subtract(np.max(x, axis, None, keepdims), np.min(x, axis, None, keepdims))
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "maximum")
 
 
 def average(a, axis, weights, returned, keepdims):
@@ -298,7 +295,7 @@ def median(a, axis, out, overwrite_input, keepdims):
         r = _along_several(_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     else:
         r = _along(_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanmedian(a, axis, out, overwrite_input, keepdims):
@@ -307,7 +304,7 @@ def nanmedian(a, axis, out, overwrite_input, keepdims):
         r = _along_several(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     else:
         r = _along(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def _along_several(f, x, axes, keepdims, dtype, q, method, skip_nan):
@@ -343,7 +340,7 @@ def percentile(a, q, axis, out, overwrite_input, method, keepdims):
         r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
     else:
         r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def quantile(a, q, axis, out, overwrite_input, method, keepdims):
@@ -352,7 +349,7 @@ def quantile(a, q, axis, out, overwrite_input, method, keepdims):
         r = _quantile(x, _like_elements(q, x), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
     else:
         r = _quantile(x, np.asarray(q), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
@@ -361,7 +358,7 @@ def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
         r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
     else:
         r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def nanquantile(a, q, axis, out, overwrite_input, method, keepdims):
@@ -370,7 +367,7 @@ def nanquantile(a, q, axis, out, overwrite_input, method, keepdims):
         r = _quantile(x, _like_elements(q, x), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
     else:
         r = _quantile(x, np.asarray(q), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
-    return r if out is None else _store(out, r)
+    return r if out is None else reduced(out, r, "add")
 
 
 def _like_elements(q, x):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .outputs import taken
+
 
 def flatnonzero(a):
     return np.nonzero(np.ravel(np.asarray(a)))[0]
@@ -29,32 +31,72 @@ def take(a, indices, axis, out, mode):
             r = np.take(x, indices, axis)
     else:
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
-    if out is None:
-        return r
-    out[...] = r
-    return out
+    return r if out is None else taken(out, r)
 
 
 def take_along_axis(arr, indices, axis):
     if axis is None:
         return take_along_axis(np.ravel(arr), indices, 0)
-    d = axis % arr.ndim
-    out = np.empty(indices.shape, arr.dtype)
-    for at in np.ndindex(indices.shape):
-        out[at] = arr[at[:d] + (indices[at],) + at[d + 1:]]
+    d, where = _places_along(arr, indices, axis)
+    out = np.empty(where.shape, arr.dtype)
+    for at in np.ndindex(where.shape):
+        out[at] = arr[_with(at, d, where[at])]
     return out
 
 
 def put_along_axis(arr, indices, values, axis):
+    if axis is None:
+        where = np.ravel(indices)
+        given = _apart(np.broadcast_to(values, where.shape))
+        _check_range(where, arr.size, 0)
+        for k in range(len(where)):
+            arr.flat[where[k]] = given[k]
+        return
+    d, where = _places_along(arr, indices, axis)
+    given = _apart(np.broadcast_to(values, where.shape))
+    _check_range(where, arr.shape[d], d)
+    for at in np.ndindex(where.shape):
+        arr[_with(at, d, where[at])] = given[at]
+
+
+def _places_along(arr, indices, axis):
+    """The dimension that `axis` means, and indices for all of the array's others: where one stands for several, it is repeated."""
+    np._reduced_size(arr, axis)
     d = axis % arr.ndim
-    given = np.broadcast_to(values, indices.shape)
-    for at in np.ndindex(indices.shape):
-        arr[at[:d] + (indices[at],) + at[d + 1:]] = given[at]
+    if np.ndim(indices) != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    else:
+        return d, np.broadcast_to(indices, _repeated(indices.shape, arr.shape, d, 0))
+
+
+def _repeated(shape, like, d, k):
+    if len(shape) == 0:
+        return ()
+    return (like[0] if k != d and shape[0] == 1 else shape[0],) + _repeated(shape[1:], like[1:], d, k + 1)
+
+
+def _with(at, d, i):
+    """An index with `i` in dimension `d`."""
+    if len(at) == 0:
+        return ()
+    return (i if d == 0 else at[0],) + _with(at[1:], d - 1, i)
+
+
+def _apart(values):
+    """A copy: what is written may be what is read."""
+    return np.array(values)
+
+
+def _check_range(where, n, axis):
+    """Nothing is written where an index is wrong."""
+    for i in where.flat:
+        if i < -n or i >= n:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
 
 
 def put(a, ind, v):
     positions = np.ravel(np.asarray(ind))
-    values = np.ravel(np.asarray(v, a.dtype))
+    values = _apart(np.ravel(np.asarray(v, a.dtype)))
     if len(values) == 0:
         return
     for k in range(len(positions)):
@@ -76,13 +118,25 @@ def _check_safe(to, values):
         raise TypeError(f"Cannot cast array data from dtype('{values.dtype.name}') to dtype('{to.dtype.name}') according to the rule 'safe'")
 
 
+def _as_mask(mask, a, what):
+    """One truth for each element."""
+    m = np.asarray(mask)
+    if m.size != a.size:
+        raise ValueError(what + ": mask and data must be the same size")
+    if m.ndim == a.ndim and m.shape == a.shape:
+        return m
+    return m.reshape(a.shape)
+
+
 def place(arr, mask, vals):
+    # NumPy reads what it has just written, where both share memory.
     values = np.ravel(np.asarray(vals))
     if isinstance(vals, np.ndarray):
         _check_safe(arr, values)
+    chosen = _as_mask(mask, arr, "place")
     k = 0
     for at in np.ndindex(arr.shape):
-        if mask[at]:
+        if chosen[at]:
             if len(values) == 0:
                 raise ValueError("Cannot insert from an empty array!")
             arr[at] = values[k % len(values)]
@@ -90,14 +144,15 @@ def place(arr, mask, vals):
 
 
 def putmask(a, mask, values):
-    given = np.ravel(np.asarray(values))
+    given = _apart(np.ravel(np.asarray(values)))
     if isinstance(values, np.ndarray):
         _check_safe(a, given)
+    chosen = _as_mask(mask, a, "putmask")
     if len(given) == 0:
         return
     k = 0
     for at in np.ndindex(a.shape):
-        if mask[at]:
+        if chosen[at]:
             a[at] = given[k % len(given)]
         k += 1
 
@@ -106,12 +161,21 @@ def copyto(dst, src, casting, where):
     np._check_cast(src, dst, casting)
     if isinstance(where, bool) and where:
         dst[...] = src
+        return
+    mask = np.asarray(where)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"Cannot cast array data from dtype('{mask.dtype.name}') to dtype('bool') according to the rule 'safe'")
+    chosen = np.broadcast_to(mask, dst.shape)
+    if dst.ndim == 0:
+        if chosen[()]:
+            dst[...] = src
+    elif isinstance(src, np.ndarray):
+        # What is chosen is read before it is written: both may share memory.
+        dst[chosen] = np.broadcast_to(src, dst.shape)[chosen]
+    elif isinstance(src, (list, tuple)):
+        dst[chosen] = np.broadcast_to(np.asarray(src), dst.shape)[chosen]
     else:
-        chosen = np.broadcast_to(np.asarray(where), dst.shape)
-        given = np.broadcast_to(np.asarray(src), dst.shape)
-        for at in np.ndindex(dst.shape):
-            if chosen[at]:
-                dst[at] = given[at]
+        dst[chosen] = src
 
 
 def select(condlist, choicelist, default):
@@ -362,6 +426,13 @@ def insert(arr, obj, values, axis):
 def _insert(a, obj, values, axis):
     """What is put in at one place brings its own number of rows: along the first axis of `values` for a number, along `axis` for a sequence of one."""
     rows = np.moveaxis(a, axis, 0)
+    if isinstance(obj, slice):
+        start, stop, step = obj.indices(len(rows))
+        return _insert(a, np.arange(start, stop, step), values, axis)
+    if isinstance(obj, (list, tuple, np.ndarray)) and np.asarray(obj).dtype == np.bool_:
+        if np.ndim(obj) != 1:
+            raise ValueError("boolean array argument obj to insert must be one dimensional")
+        return _insert(a, np.flatnonzero(obj), values, axis)
     if isinstance(obj, int):
         r = _put_in(rows, _insertion(obj, len(rows), axis), np.array(values, a.dtype, ndmin=a.ndim))
     else:
@@ -434,12 +505,27 @@ def resize(a, new_shape):
     return out
 
 
-def fill_diagonal(a, val):
+def fill_diagonal(a, val, wrap):
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    for k in range(1, a.ndim):
+        if a.ndim > 2 and a.shape[k] != a.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
+    if a.ndim == 2 and wrap and a.size > 0:
+        # A tall matrix has a free row behind each square.
+        for k in range(0, a.shape[0], a.shape[1] + 1):
+            _fill_square(a[k:], val, k * a.shape[1] // (a.shape[1] + 1))
+    else:
+        _fill_square(a, val, 0)
+
+
+def _fill_square(a, val, first):
+    """The diagonal of the array's first rows, with the values from `first` on."""
     n = min(a.shape)
     if isinstance(val, (bool, int, float, complex)):
         for i in range(n):
             a[(i,) * a.ndim] = val
     else:
-        values = np.ravel(np.asarray(val))
+        values = _apart(np.ravel(np.asarray(val)))
         for i in range(n):
-            a[(i,) * a.ndim] = values[i % len(values)]
+            a[(i,) * a.ndim] = values[(first + i) % len(values)]

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from . import folds
+from .outputs import same_shape
 
 
 def frexp(x):
@@ -63,6 +64,8 @@ def _clip(a, a_min, a_max, out):
 
 
 def round_(a, decimals, out):
+    if out is not None and not same_shape(np.asarray(a), out):
+        raise ValueError("invalid output shape")
     return np._round(a, decimals, out)
 
 
@@ -208,19 +211,55 @@ def outer(f, A, B):
 def at(f, a, indices, b):
     """``np.add.at(a, indices, b)``: an element that is named twice is changed twice."""
     if isinstance(indices, tuple):
-        _at_places(f, a, np.broadcast_arrays(*_as_arrays(indices)), b)
+        _at_tuple(f, a, indices, indices, b)
+        return
+    if isinstance(indices, slice):
+        _at_positions(f, a, np.arange(a.size).reshape(a.shape)[indices], b)
         return
     where = np.asarray(indices)
     if where.dtype == np.bool_:
         at(f, a, np.nonzero(where), b)
         return
+    if np._is_inexact(where):
+        # An empty list has no integers either.
+        if where.size > 0:
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+        return
+    _check_range(where, a.shape[0], 0)
     if b is None:
         for i in where.flat:
             a[i] = f(a[i])
         return
-    given = np.broadcast_to(np.asarray(b), where.shape + a.shape[1:])
+    given = np.array(np.broadcast_to(np.asarray(b), where.shape + a.shape[1:]))
     for k in np.ndindex(where.shape):
         a[where[k]] = f(a[where[k]], given[k])
+
+
+def _at_tuple(f, a, indices, rest, b):
+    if len(rest) == 0:
+        _at_places(f, a, np.broadcast_arrays(*_as_arrays(indices)), b)
+    elif isinstance(rest[0], slice) or rest[0] is None or rest[0] is Ellipsis:
+        _at_positions(f, a, np.arange(a.size).reshape(a.shape)[indices], b)
+    else:
+        _at_tuple(f, a, indices, rest[1:], b)
+
+
+def _check_range(where, n, axis):
+    """Nothing is changed where an index is wrong."""
+    for i in where.flat:
+        if i < -n or i >= n:
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
+
+
+def _at_positions(f, a, positions, b):
+    """At places in the order of C."""
+    if b is None:
+        for i in positions.flat:
+            a.flat[i] = f(a.flat[i])
+        return
+    given = np.array(np.broadcast_to(np.asarray(b), positions.shape))
+    for k in np.ndindex(positions.shape):
+        a.flat[positions[k]] = f(a.flat[positions[k]], given[k])
 
 
 def _as_arrays(indices):
@@ -231,15 +270,22 @@ def _as_arrays(indices):
 
 def _at_places(f, a, indices, b):
     shape = indices[0].shape
+    _check_ranges(indices, a.shape, 0)
     if b is None:
         for k in np.ndindex(shape):
             i = _place(indices, k)
             a[i] = f(a[i])
         return
-    given = np.broadcast_to(np.asarray(b), shape + a.shape[len(indices):])
+    given = np.array(np.broadcast_to(np.asarray(b), shape + a.shape[len(indices):]))
     for k in np.ndindex(shape):
         i = _place(indices, k)
         a[i] = f(a[i], given[k])
+
+
+def _check_ranges(indices, shape, axis):
+    if len(indices) > 0:
+        _check_range(indices[0], shape[0], axis)
+        _check_ranges(indices[1:], shape[1:], axis + 1)
 
 
 def _place(indices, k):
