@@ -134,3 +134,14 @@ def test_a_loop_in_a_generator_has_a_reason():
     linecache.cache["<generator>"] = (len(text), None, text.splitlines(True), "<generator>")
     exec(compile(text, "<generator>", "exec"), space)
     assert list(space["f"](5)) == [10] and "it is in a generator, whose loops run in order" in str(space["f"].parallel_report())
+
+
+@pytest.mark.parametrize("update, start", [("x += a[i]", "0.0"), ("x *= 2", "1"), ("x = max(x, a[i])", "0.0"), ("x += v", "np.zeros(2)")])
+def test_a_variable_without_a_value_in_front_of_the_loop_is_named_as_the_reason(update, start):
+    text = f"def f(a, n):\n    v = np.ones(2)\n    if n > 3:\n        x = {start}\n    for i in prange(n):\n        {update}\n    return n\n"
+    space = {"np": np, "prange": tierup.prange}
+    linecache.cache["<unbound>"] = (len(text), None, text.splitlines(True), "<unbound>")
+    exec(compile(text, "<unbound>", "exec"), space)
+    with pytest.raises(TypeError) as e:
+        tierup.njit(parallel=True)(space["f"])(np.ones(5), 5)
+    assert "may have no value before it [parallel-race]" in str(e.value) and "line 5" in str(e.value) and "give it one on every way to the loop" in str(e.value), str(e.value)

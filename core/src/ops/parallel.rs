@@ -105,7 +105,14 @@ fn setting_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 fn chunk_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting_rule(cx, args).map(|a| Answer { ret: Type::int(), ..a }) }
 
+/// A variable that pieces of a loop put together has a value before it: which one an empty loop leaves is otherwise unknown.
+fn check_bound(args: &[Arg]) -> Result<()> {
+    if !matches!(args[0].ty.kind(), Kind::Undef | Kind::MaybeUndef(_)) { return Ok(()); }
+    Err(Diagnostic::new(Code::ParallelRace, "a variable that the iterations of this prange loop share may have no value before it").help("give it one on every way to the loop"))
+}
+
 fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(match t.kind() {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) => t,
@@ -116,6 +123,7 @@ fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(match t.kind() {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => t,
@@ -176,6 +184,7 @@ fn check_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn own_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(if t.as_array().is_some() { super::create::like_type(t) } else { t }))
 }
