@@ -98,12 +98,12 @@ fn errors_are_within_the_promised_units() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.iter().take(40).cloned().collect::<Vec<_>>().join("\n"));
 }
 
-/// What compiled loops and GPUs get has the bits of the helper.
+/// What compiled loops and GPUs get has the bits of the helper, and so has the form for numbers that come one by one.
 #[test]
 fn definitions_as_lir_have_the_bits_of_the_helpers() {
     let defined: Vec<_> = HELPERS.iter().filter_map(|h| definition(h)).collect();
     assert!(defined.len() >= 20);
-    let mut module = Module { funcs: defined.iter().map(|d| d.func()).collect() };
+    let mut module = Module { funcs: defined.iter().flat_map(|d| [Some(d.func()), d.alone()]).flatten().collect() };
     legalise::legalise(&mut module);
     verify::verify_module(&module).expect("definitions are LIR");
     let mut interp = Interp::new(&tierup_runtime::helper_address);
@@ -126,10 +126,12 @@ fn definitions_as_lir_have_the_bits_of_the_helpers() {
             let others: Vec<f64> = if d.helper.params.len() == 1 { vec![0.0] } else { numbers.iter().copied().skip(k % 7).step_by(7).collect() };
             for y in others {
                 let args: Vec<u64> = [*x, y][..d.helper.params.len()].iter().map(|v| bits(*v)).collect();
-                let got = interp.call(&format!("math.{}", d.helper.name), &args).expect("runs")[0];
                 // SAFETY: the address is the helper's.
                 let want = unsafe { (d.helper.call)(address, &args) };
-                assert!(got == want || is_nan(got) && is_nan(want), "{}({x:e}, {y:e}): {got:#x} and {want:#x}", d.helper.name);
+                for form in ["", ".alone"].into_iter().take(1 + usize::from(d.has_form_alone())) {
+                    let got = interp.call(&format!("math.{}{form}", d.helper.name), &args).expect("runs")[0];
+                    assert!(got == want || is_nan(got) && is_nan(want), "{}{form}({x:e}, {y:e}): {got:#x} and {want:#x}", d.helper.name);
+                }
             }
         }
     }

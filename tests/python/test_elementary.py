@@ -8,6 +8,8 @@ import pytest
 from harness.build import LLVM, needs_llvm
 
 tierup = pytest.importorskip("tierup")
+from harness.tiers import on_tier  # noqa: F401
+from tierup import njit
 
 pytestmark = [pytest.mark.isolated]
 
@@ -133,3 +135,35 @@ def test_scalars_have_the_bits_of_arrays():
         one = tierup.njit(eval(f"lambda x: math.{name}(x)", {"math": math}))
         many = tierup.njit(eval(f"lambda a: np.{name}(a)", {"np": np}))(a)
         assert all(one(float(x)) == y for x, y in zip(a, many)), name
+
+
+def test_numbers_that_come_one_by_one_have_the_bits_of_others(tier):
+    """Where a call waits for the one before, tier 1 takes a form with less to do; `over` goes where that does not reach."""
+    def chain(n, x, over):
+        out = np.empty(n)
+        for i in range(n):
+            x = (np.exp(np.sin(x) * 3) + np.log(x + 1) ** 0.7 + math.erf(x * 0.1)) * over % 1e6
+            out[i] = x
+        return out
+
+    def steps(xs, over):
+        out = np.empty(len(xs))
+        for i in range(len(xs)):
+            out[i] = (np.exp(np.sin(xs[i]) * 3) + np.log(xs[i] + 1) ** 0.7 + math.erf(xs[i] * 0.1)) * over % 1e6
+        return out
+
+    def far(n, x):
+        total = 0.0
+        for i in range(n):
+            x = np.exp(-np.log(np.abs(x) + 1e-320) * 1.5) + np.log(np.exp(-x * 1e3)) * 1e-3 ** x
+            total += x if np.abs(x) < 1e300 else 1.0
+        return x, total
+    for over in (1.0, 3.0, 1e3):
+        got = njit(chain)(400, 0.5, over)
+        np.testing.assert_array_equal(got, njit(steps)(np.concatenate([[0.5], got[:-1]]), over))
+    before, tierup.config.tier = tierup.config.tier, "interp"
+    try:
+        want = [njit(far)(7, x) for x in (0.3, -2.0, 1e-310, np.inf, np.nan)]
+    finally:
+        tierup.config.tier = before
+    np.testing.assert_array_equal([njit(far)(7, x) for x in (0.3, -2.0, 1e-310, np.inf, np.nan)], want)

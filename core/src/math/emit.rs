@@ -3,6 +3,7 @@
 use super::{Bits, Rare, Real, Truth};
 use crate::lir::builder::Builder;
 use crate::lir::{Op, Ty, Value};
+use crate::rt::RtFn;
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
@@ -25,6 +26,26 @@ impl Node<'_, '_> {
     }
     fn chosen(c: Self, a: Self, b: Self) -> Self { c.with(|to| to.select(c.value, a.value, b.value)) }
     fn literal(self, x: f64) -> Self { self.with(|b| b.f64(x)) }
+
+    /// What a helper gives where `unusual` holds, else what `usual` writes.
+    pub fn or_from_helper(self, unusual: Self, helper: &'static RtFn, args: &[Value], usual: impl FnOnce() -> Self) -> Self {
+        let done = {
+            let mut b = self.to.borrow_mut();
+            let (cold, warm, done) = (b.new_cold_block(&[]), b.new_block(&[]), b.new_block(&[Ty::F64]));
+            b.brif(unusual.value, cold, &[], warm, &[]);
+            b.switch_to(cold);
+            let from_helper = b.helper(helper, args);
+            b.jump(done, &[from_helper.unwrap_or(self.value)]);
+            b.switch_to(warm);
+            done
+        };
+        let value = usual().value;
+        self.with(|b| {
+            b.jump(done, &[value]);
+            b.switch_to(done);
+            b.params(done)[0]
+        })
+    }
 }
 
 macro_rules! both { ($($Trait:ident $f:ident $float:ident $int:ident),*) => { $(
@@ -80,23 +101,5 @@ impl Real for Node<'_, '_> {
     fn is(self, other: Self) -> Self { self.bin(Op::FcmpEq, other) }
     fn bits(self) -> Self { self.with(|b| b.conv(Op::Bitcast, Ty::I64, self.value)) }
     fn pick(c: Self, a: Self, b: Self) -> Self { Self::chosen(c, a, b) }
-    fn rare<F: Rare>(self) -> Self {
-        let unusual = F::is_rare(self);
-        let done = {
-            let mut b = self.to.borrow_mut();
-            let (cold, warm, done) = (b.new_cold_block(&[]), b.new_block(&[]), b.new_block(&[Ty::F64]));
-            b.brif(unusual.value, cold, &[], warm, &[]);
-            b.switch_to(cold);
-            let from_helper = b.helper(F::helper(), &[self.value]);
-            b.jump(done, &[from_helper.unwrap_or(self.value)]);
-            b.switch_to(warm);
-            done
-        };
-        let value = F::usual(self).value;
-        self.with(|b| {
-            b.jump(done, &[value]);
-            b.switch_to(done);
-            b.params(done)[0]
-        })
-    }
+    fn rare<F: Rare>(self) -> Self { self.or_from_helper(F::is_rare(self), F::helper(), &[self.value], || F::usual(self)) }
 }

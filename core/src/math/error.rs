@@ -4,7 +4,9 @@
 
 use super::coefficients::{ERF, ERFC, ERFC_MIDDLE, TWO_OVER_ROOT_PI};
 use super::exp::{Parts, clamped, parts_of, scale};
-use super::{Real, Sum, poly};
+use super::{Rare, Real, Sum, poly};
+use crate::ops::mathfn as m;
+use crate::rt::RtFn;
 
 pub const NEAR: f64 = 0.7;
 
@@ -49,6 +51,18 @@ fn poly_rest<R: Real>(w: R) -> R {
 /// [`erf`] up to [`NEAR`], with less to do.
 #[inline(always)]
 pub fn erf_near<R: Real>(x: R) -> R { near(x).value().signed(x) }
+
+/// Where numbers come one by one.
+pub struct Alone;
+impl Rare for Alone {
+    #[inline(always)]
+    fn usual<R: Real>(x: R) -> R { erf_near(x) }
+    #[inline(always)]
+    fn is_rare<R: Real>(x: R) -> R::Truth { !x.size().under(NEAR) }
+    #[inline(always)]
+    fn rare<R: Real>(x: R) -> R { erf(x) }
+    fn helper() -> &'static RtFn { &m::f64_erf }
+}
 
 #[inline(always)]
 pub fn erf<R: Real>(x: R) -> R {

@@ -3,14 +3,17 @@
 //! `x` is `n log 2 + r` with `r` below half of log 2, and `e^x` is `2^n (1 + r + r² p(r))`. What matters is that `1 + r` is added exactly.
 
 use super::coefficients::{EXP, LN2, LOG2_E};
-use super::{Bits, Real, SHIFT, Sum, poly};
+use super::{Bits, Rare, Real, SHIFT, Sum, poly};
+use crate::ops::mathfn as m;
+use crate::rt::RtFn;
 
-/// `2^n`, and `e^r` as `1 + r + rest`.
+/// `2^n`, and `e^r` as `1 + r + (lo + r² curve)`.
 pub struct Parts<R: Real> {
     /// `n` as a number that holds it in its low bits.
     pub shifted: R,
     pub r: R,
-    pub rest: R,
+    lo: R,
+    curve: R,
 }
 
 /// Of a number small enough for `n` to fit (a few thousand).
@@ -39,8 +42,7 @@ fn reduced<R: Real>(x: R) -> (R, R, R) {
 
 #[inline(always)]
 fn series<R: Real>(shifted: R, r: Sum<R>) -> Parts<R> {
-    let p = poly(r.hi, &EXP);
-    Parts { shifted, r: r.hi, rest: (r.hi * r.hi).fma(p, r.lo) }
+    Parts { shifted, r: r.hi, lo: r.lo, curve: poly(r.hi, &EXP) }
 }
 
 /// `m * 2^n` with one rounding, whatever `n` below a few thousand, from the number that holds `n`.
@@ -54,11 +56,20 @@ pub fn scale<R: Real>(m: R, shifted: R) -> R {
 }
 
 impl<R: Real> Parts<R> {
+    /// What `e^r` has beyond `1 + r`.
+    #[inline(always)]
+    fn rest(&self) -> R { (self.r * self.r).fma(self.curve, self.lo) }
+    /// `e^r`, rounded.
+    #[inline(always)]
+    pub fn value(&self) -> R {
+        let one = Sum::ordered(self.r.of(1.0), self.r);
+        one.hi + (self.r * self.r).fma(self.curve, one.lo + self.lo)
+    }
     /// `e^r` as a sum.
     #[inline(always)]
     pub fn sum(&self) -> Sum<R> {
         let one = Sum::ordered(self.r.of(1.0), self.r);
-        Sum { hi: one.hi, lo: one.lo + self.rest }
+        Sum { hi: one.hi, lo: one.lo + self.rest() }
     }
     /// `2^(n + more)`, an ordinary number.
     #[inline(always)]
@@ -75,14 +86,26 @@ pub fn clamped<R: Real>(x: R, low: f64, high: f64) -> R {
 #[inline(always)]
 pub fn exp<R: Real>(x: R) -> R {
     let p = parts(clamped(x, -746.0, 710.0));
-    scale(p.sum().value(), p.shifted)
+    scale(p.value(), p.shifted)
 }
 
 /// [`exp`] of a number whose result is far from the ends of the range: the same bits, with less to do where numbers come one by one.
 #[inline(always)]
-pub fn exp_ordinary(x: f64) -> f64 {
+pub fn exp_ordinary<R: Real>(x: R) -> R {
     let p = parts(x);
-    f64::from_bits(p.sum().value().to_bits().wrapping_add(p.shifted.to_bits() << 52))
+    (p.value().bits() + (p.shifted.bits() << 52)).real()
+}
+
+/// Where numbers come one by one.
+pub struct Alone;
+impl Rare for Alone {
+    #[inline(always)]
+    fn usual<R: Real>(x: R) -> R { exp_ordinary(x) }
+    #[inline(always)]
+    fn is_rare<R: Real>(x: R) -> R::Truth { !x.size().under(700.0) }
+    #[inline(always)]
+    fn rare<R: Real>(x: R) -> R { exp(x) }
+    fn helper() -> &'static RtFn { &m::f64_exp }
 }
 
 #[inline(always)]
@@ -91,7 +114,7 @@ pub fn exp2<R: Real>(x: R) -> R {
     let shifted = x + SHIFT;
     let r = x - (shifted - SHIFT);
     let p = series(shifted, Sum::of(r).times(&[std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17, 0.0]));
-    scale(p.sum().value(), shifted)
+    scale(p.value(), shifted)
 }
 
 /// A quarter of `e^x - 1` for `x` from -40 to 712, with an error far below its last bit.
@@ -101,7 +124,7 @@ pub fn quarter_expm1<R: Real>(x: R) -> Sum<R> {
     let factor = p.power(-2);
     let whole = Sum::exact(factor, x.of(-0.25));
     let linear = Sum::exact(whole.hi, factor * p.r);
-    Sum::ordered(linear.hi, linear.lo + factor.fma(p.rest, whole.lo))
+    Sum::ordered(linear.hi, linear.lo + factor.fma(p.rest(), whole.lo))
 }
 
 #[inline(always)]

@@ -3,7 +3,9 @@
 //! `x` is `2^k m` with `m` from √½ to √2, and with `f = m - 1` and `s = f / (2 + f)`, log m is `2 atanh s`, an odd series in `s`.
 
 use super::coefficients::{LN2, LOG, LOG2_E, LOG10_2, LOG10_E};
-use super::{Bits, Real, Sum, poly};
+use super::{Bits, Rare, Real, Sum, poly};
+use crate::ops::mathfn as m;
+use crate::rt::RtFn;
 
 const ROOT_HALF: i64 = std::f64::consts::FRAC_1_SQRT_2.to_bits() as i64;
 const EXPONENT: i64 = 0xfff << 52;
@@ -53,19 +55,34 @@ pub fn log<R: Real>(x: R) -> R {
 
 /// [`log`] of a normal positive number: the same bits, with less to do where numbers come one by one.
 #[inline(always)]
-pub fn log_ordinary(x: f64) -> f64 { plain(split_normal(x)) }
+pub fn log_ordinary<R: Real>(x: R) -> R { plain(split_normal(x)) }
+
+/// Where numbers come one by one.
+pub struct Alone;
+impl Rare for Alone {
+    #[inline(always)]
+    fn usual<R: Real>(x: R) -> R { log_ordinary(x) }
+    #[inline(always)]
+    fn is_rare<R: Real>(x: R) -> R::Truth { !is_normal(x) }
+    #[inline(always)]
+    fn rare<R: Real>(x: R) -> R { log(x) }
+    fn helper() -> &'static RtFn { &m::f64_log }
+}
+
+/// Whether [`log_ordinary`] serves.
+#[inline(always)]
+pub fn is_normal<R: Real>(x: R) -> R::Truth { !x.under(f64::MIN_POSITIVE) & x.under(f64::INFINITY) }
 
 #[inline(always)]
 fn plain<R: Real>(Split { k, m, .. }: Split<R>) -> R {
     let f = m - 1.0;
     let s = f / (f + 2.0);
     let z = s * s;
-    let tail = z * poly(z, &LOG);
-    // log(1 + f) = f - f²/2 + s (f²/2 + tail)
+    // log(1 + f) = f - f²/2 + s (f²/2 + z poly(z)), and only the last waits for the polynomial.
     let half = f * f * 0.5;
     let whole = Sum::ordered(k * LN2[0], f);
-    let rest = s.fma(half + tail, k.fma(k.of(LN2[1]), whole.lo)) - half;
-    whole.hi + rest
+    let rest = s.fma(half, k.fma(k.of(LN2[1]), whole.lo) - half);
+    whole.hi + (s * z).fma(poly(z, &LOG), rest)
 }
 
 /// `log m` as a sum, with an error of a few units of its second part.

@@ -54,17 +54,17 @@ fn product<R: Real>(y: R, log: Sum<R>) -> Sum<R> {
 
 /// Whether [`pow_ordinary`] serves these operands; the result is finite and normal then.
 #[inline(always)]
-pub fn is_ordinary(x: f64, y: f64) -> bool {
+pub fn is_ordinary<R: Real>(x: R, y: R) -> R::Truth {
     // A sloppy bound for the logarithm: the exponent and one more.
-    let exponent = ((x.to_bits() >> 52) as i64 - 1023) as f64;
-    (x >= f64::MIN_POSITIVE) & (x <= f64::MAX) & ((exponent.abs() + 1.0) * y.abs() < 1020.0)
+    let exponent = (x.bits().logical(52) - 1023).to_real();
+    x.over(f64::MIN_POSITIVE) & x.under(f64::INFINITY) & ((exponent.size() + 1.0) * y.size()).under(1020.0)
 }
 
 /// [`pow`] of operands without need of care: the same bits, with less to do.
 #[inline(always)]
-pub fn pow_ordinary(x: f64, y: f64) -> f64 {
+pub fn pow_ordinary<R: Real>(x: R, y: R) -> R {
     let (m, shifted) = power_of_two(product(y, logarithm(split_normal(x))));
-    f64::from_bits(m.to_bits().wrapping_add(shifted.to_bits() << 52))
+    (m.bits() + (shifted.bits() << 52)).real()
 }
 
 /// What powers of all numbers are, from those of positive ones.

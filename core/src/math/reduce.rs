@@ -19,9 +19,9 @@ pub fn small<R: Real>(x: R) -> Reduced<R> {
     // Exact, since the two are so near each other.
     let first = n.fma(x.of(-HALF_PI[0]), x);
     let second = Sum::product(n, x.of(-HALF_PI[1]));
+    // Where most of the first two goes away, the second part may be a millionth of what is left, which is small enough: nothing waits for another sum.
     let sum = Sum::exact(first, second.hi);
-    let lo = sum.lo + n.fma(x.of(-HALF_PI[2]), second.lo);
-    Reduced { r: Sum::ordered(sum.hi, lo), turns: shifted.bits() }
+    Reduced { r: Sum { hi: sum.hi, lo: sum.lo + n.fma(x.of(-HALF_PI[2]), second.lo) }, turns: shifted.bits() }
 }
 
 /// The upper and lower half of a product of unsigned numbers.

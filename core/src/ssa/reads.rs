@@ -1,7 +1,7 @@
 //! What a function reads of its parameters by index: the reach of a stencil kernel. And the same function with its indices counted from a place that it gets.
 
 use super::func::InstNode;
-use super::{Block, Func, FuncId, Inst, Loc, Op, Value, registry};
+use super::{Block, Func, FuncId, Loc, Op, Value, registry};
 use crate::types::Const;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};

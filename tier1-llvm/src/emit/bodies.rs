@@ -9,11 +9,11 @@ use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
 use inkwell::values::{BasicValue, CallSiteValue, FunctionValue};
 use inkwell::{AddressSpace, FloatPredicate};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use tierup_core::diag::Result;
 use tierup_core::door::{FUNC_PREFIX, HELPER_PREFIX};
 use tierup_core::lir::cfg::{Cfg, Dominators, Loops};
-use tierup_core::lir::{Block, Func, InstData, Module};
+use tierup_core::lir::{Block, Func, InstData, Module, Value};
 use tierup_core::math::{Definition, definition, reduce};
 use tierup_core::rt::RtFn;
 
@@ -22,12 +22,61 @@ const WIDTHS: [u32; 3] = [2, 4, 8];
 /// Keeps functions that nobody calls yet.
 const USED: &str = "llvm.compiler.used";
 
-fn calls<'f>(func: &'f Func, block: Block) -> impl Iterator<Item = &'static Definition> + 'f {
-    func.blocks[block.index()].insts.iter().filter_map(|i| if let InstData::CallHelper { helper, .. } = &func.insts[i.index()].data { definition(helper) } else { None })
+/// The definitions that a block calls, and the results of these calls.
+fn calls<'f>(func: &'f Func, block: Block) -> impl Iterator<Item = (&'static Definition, Value)> + 'f {
+    let nodes = func.blocks[block.index()].insts.iter().map(|i| &func.insts[i.index()]);
+    nodes.filter_map(|n| if let InstData::CallHelper { helper, .. } = &n.data { Some((definition(helper)?, *n.results.first()?)) } else { None })
+}
+
+/// A definition that a module asks for, in one of its forms.
+pub struct Wanted { pub helper: &'static RtFn, pub func: Func, pub alone: bool }
+
+/// Where definitions of elementary functions take the place of helpers: in these blocks, and of what calls with these results the form for numbers that come one by one.
+#[derive(Default)]
+pub struct Copies { blocks: HashSet<Block>, alone: HashSet<Value> }
+
+impl Copies {
+    pub fn of(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> Copies {
+        let blocks = blocks(func, cfg, options);
+        let alone = if blocks.is_empty() || options.target.is_gpu() { HashSet::new() } else { waiting(func, cfg, &blocks) };
+        Copies { blocks, alone }
+    }
+}
+
+/// Results of calls in loops that wait for themselves: what the call gives at one turn goes into its operands at the next, as in `x = exp(-x)`. No such loop becomes vectors.
+fn waiting(func: &Func, cfg: &Cfg, blocks: &HashSet<Block>) -> HashSet<Value> {
+    let loops = Loops::new(func, cfg, &Dominators::new(func, cfg));
+    let mut from: HashMap<Value, Vec<Value>> = HashMap::new();
+    for b in cfg.rpo() {
+        for node in func.blocks[b.index()].insts.iter().map(|i| &func.insts[i.index()]) {
+            for r in &node.results { node.data.for_each_use(|v| from.entry(*r).or_default().push(v)); }
+            node.data.for_each_target(|to, args| for (p, v) in func.blocks[to.index()].params.iter().zip(args) { from.entry(*p).or_default().push(*v); });
+        }
+    }
+    let mut found = HashSet::new();
+    for b in cfg.rpo().iter().filter(|b| blocks.contains(b)) {
+        let Some(inside) = loops.all.iter().filter(|l| l.blocks.contains(b)).min_by_key(|l| l.blocks.len()) else { continue };
+        let mut here: HashSet<Value> = HashSet::new();
+        for block in inside.blocks.iter().map(|b| &func.blocks[b.index()]) {
+            here.extend(block.params.iter().copied().chain(block.insts.iter().flat_map(|i| func.insts[i.index()].results.iter().copied())));
+        }
+        for node in func.blocks[b.index()].insts.iter().map(|i| &func.insts[i.index()]) {
+            let (InstData::CallHelper { helper, .. }, [result]) = (&node.data, &node.results[..]) else { continue };
+            if definition(helper).is_none_or(|d| !d.has_form_alone()) { continue; }
+            let (mut todo, mut seen) = (vec![*result], HashSet::new());
+            while let Some(v) = todo.pop() {
+                for u in from.get(&v).into_iter().flatten().filter(|u| here.contains(u)) {
+                    if seen.insert(*u) { todo.push(*u); }
+                }
+            }
+            if seen.contains(result) { found.insert(*result); }
+        }
+    }
+    found
 }
 
 /// The blocks of a function in which a definition is worth copying.
-pub fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<Block> {
+fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<Block> {
     if !cfg.rpo().iter().any(|b| calls(func, *b).next().is_some()) || !options.target.fuses() { return HashSet::new(); }
     if options.target.is_gpu() { return cfg.rpo().iter().copied().collect(); }
     let loops = Loops::new(func, cfg, &Dominators::new(func, cfg));
@@ -35,21 +84,21 @@ pub fn blocks(func: &Func, cfg: &Cfg, options: &crate::Options<'_>) -> HashSet<B
 }
 
 /// The definitions that the functions of a module ask for, and those that these ask for in turn.
-pub fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<(&'static RtFn, Func)> {
-    let mut found: Vec<(&'static RtFn, Func)> = vec![];
-    let mut asked: Vec<&'static Definition> = vec![];
+pub fn wanted(module: &Module, options: &crate::Options<'_>) -> Vec<Wanted> {
+    let mut found: Vec<Wanted> = vec![];
+    let mut asked: Vec<(&'static Definition, bool)> = vec![];
     let look = |func: &Func| {
         let cfg = Cfg::new(func);
-        let blocks = blocks(func, &cfg, options);
+        let copies = Copies::of(func, &cfg, options);
         // In the order of the text, so that the same module gives the same code.
-        cfg.rpo().iter().filter(|b| blocks.contains(b)).flat_map(|b| calls(func, *b)).collect::<Vec<_>>()
+        cfg.rpo().iter().filter(|b| copies.blocks.contains(b)).flat_map(|b| calls(func, *b)).map(|(d, result)| (d, copies.alone.contains(&result))).collect::<Vec<_>>()
     };
     for func in &module.funcs { asked.extend(look(func)); }
-    while let Some(d) = asked.pop() {
-        if found.iter().any(|f| *f.0 == *d.helper) { continue; }
-        let func = d.func();
+    while let Some((d, alone)) = asked.pop() {
+        if found.iter().any(|f| *f.helper == *d.helper && f.alone == alone) { continue; }
+        let Some(func) = (if alone { d.alone() } else { Some(d.func()) }) else { continue };
         if options.target.is_gpu() { asked.extend(look(&func)); }
-        found.push((d.helper, func));
+        found.push(Wanted { helper: d.helper, func, alone });
     }
     found
 }
@@ -140,8 +189,9 @@ pub fn finish(module: &inkwell::module::Module<'_>) -> Option<&'static str> {
 
 impl<'c> Emitter<'c, '_, '_> {
     /// What a call of the helper calls here.
-    pub(super) fn callee(&self, helper: &'static RtFn) -> Result<FunctionValue<'c>> {
-        match self.shared.bodies.get(helper.name) { Some(body) if self.copies.contains(&self.at) => Ok(*body), _ => self.shared.helper(helper) }
+    pub(super) fn callee(&self, helper: &'static RtFn, results: &[Value]) -> Result<FunctionValue<'c>> {
+        let alone = results.first().is_some_and(|r| self.copies.alone.contains(r));
+        match self.shared.bodies.get(&(helper.name, alone)) { Some(body) if self.copies.blocks.contains(&self.at) => Ok(*body), _ => self.shared.helper(helper) }
     }
 
     /// Tells the vectoriser what else a call of a helper could be.

@@ -50,7 +50,7 @@ impl<'c> Emitter<'c, '_, '_> {
                 self.define_call(results, call)
             }
             InstData::CallHelper { helper, args } => {
-                let (callee, args) = (self.callee(helper)?, self.call_args(args)?);
+                let (callee, args) = (self.callee(helper, results)?, self.call_args(args)?);
                 let call = built(self.b.build_call(callee, &args, ""))?;
                 self.offer_vectors(helper, callee, call)?;
                 self.extend_call(call, &Signature { params: helper.params.to_vec(), results: helper.ret.ty().into_iter().collect() });

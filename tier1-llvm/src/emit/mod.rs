@@ -40,7 +40,8 @@ struct Shared<'c, 'a> {
     options: &'a Options<'a>,
     funcs: HashMap<&'a str, FunctionValue<'c>>,
     /// Definitions of elementary functions, by the names of the helpers.
-    bodies: HashMap<&'static str, FunctionValue<'c>>,
+    /// Definitions by the names of their helpers, and whether they are those for numbers that come one by one.
+    bodies: HashMap<(&'static str, bool), FunctionValue<'c>>,
     /// Versions of rare helpers for vectors.
     versions: RefCell<Vec<PointerValue<'c>>>,
     /// Access tags of the alias classes, in the order of [`Alias::ALL`].
@@ -64,12 +65,12 @@ pub fn emit_module<'c>(module: &lir::Module, options: &Options<'_>, context: &'c
         if shared.funcs.insert(&func.name, declared).is_some() { return Err(bug(format!("two functions are called `{}`", func.name))); }
     }
     let bodies = bodies::wanted(module, options);
-    for (helper, func) in &bodies {
-        let declared = shared.declare_body(helper, func);
-        shared.bodies.insert(helper.name, declared);
+    for w in &bodies {
+        let declared = shared.declare_body(w.helper, &w.func);
+        shared.bodies.insert((w.helper.name, w.alone), declared);
     }
     // Whatever liberties the user allows: these functions give the same bits always.
-    for (helper, func) in &bodies { emit_func(&shared, func, shared.bodies[helper.name], 0)?; }
+    for w in &bodies { emit_func(&shared, &w.func, shared.bodies[&(w.helper.name, w.alone)], 0)?; }
     for func in &module.funcs {
         let llvm = *shared.funcs.get(func.name.as_str()).ok_or_else(|| bug("the function is not declared"))?;
         emit_func(&shared, func, llvm, options.fast_math).map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
@@ -197,7 +198,7 @@ struct Emitter<'c, 's, 'a> {
     /// Fast-math flags, as LLVM's bits.
     fast_math: u8,
     /// Where definitions of elementary functions take the place of helpers, and where we are.
-    copies: HashSet<Block>,
+    copies: bodies::Copies,
     at: Block,
 }
 
@@ -206,7 +207,7 @@ fn emit_func<'c>(shared: &Shared<'c, '_>, func: &Func, llvm: FunctionValue<'c>, 
     let cfg = Cfg::new(func);
     let mut e = Emitter {
         shared, func, cfg: &cfg, loops: OnceCell::new(), strided: OnceCell::new(), llvm, b: shared.context.create_builder(), blocks: vec![None; func.blocks.len()], values: vec![None; func.value_types.len()],
-        phis: vec![vec![]; func.blocks.len()], slots: vec![], fast_math, copies: bodies::blocks(func, &cfg, shared.options), at: func.entry(),
+        phis: vec![vec![]; func.blocks.len()], slots: vec![], fast_math, copies: bodies::Copies::of(func, &cfg, shared.options), at: func.entry(),
     };
     let mut here = shared.lines.as_ref().map(|l| l.func(func, llvm));
     if let (Some(l), Some(h)) = (&shared.lines, &mut here) { l.at(shared.context, &e.b, h, func, lir::Loc(0)); }
