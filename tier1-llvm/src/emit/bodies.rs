@@ -32,7 +32,6 @@ fn calls<'f>(func: &'f Func, block: Block) -> impl Iterator<Item = (&'static Def
 pub struct Wanted { pub helper: &'static RtFn, pub func: Func, pub alone: bool }
 
 /// Where definitions of elementary functions take the place of helpers: in these blocks, and of what calls with these results the form for numbers that come one by one.
-#[derive(Default)]
 pub struct Copies { blocks: HashSet<Block>, alone: HashSet<Value> }
 
 impl Copies {
