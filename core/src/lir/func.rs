@@ -269,6 +269,14 @@ impl Func {
         Block::new(self.blocks.len() - 1)
     }
 
+    /// The same that stands for a copy of another one, of this function or not: marked alike, still without parameters and instructions.
+    pub fn make_block_like(&mut self, old: &BlockData) -> Block {
+        // Named one by one, so that a mark that is added is copied too.
+        let BlockData { params: _, insts: _, cold, short } = *old;
+        self.blocks.push(BlockData { params: vec![], insts: vec![], cold, short });
+        Block::new(self.blocks.len() - 1)
+    }
+
     pub fn add_param(&mut self, b: Block, ty: Ty) -> Value {
         let v = self.make_value(ty);
         self.blocks[b.index()].params.push(v);
@@ -337,10 +345,10 @@ impl Func {
         };
         let (mut values, mut blocks) = (vec![None; self.value_types.len()], vec![None; self.blocks.len()]);
         for &b in &self.layout {
-            let (old, new) = (&self.blocks[b.index()], out.make_block());
+            let old = &self.blocks[b.index()];
+            let new = out.make_block_like(old);
             blocks[b.index()] = Some(new);
             out.layout.push(new);
-            (out.blocks[new.index()].cold, out.blocks[new.index()].short) = (old.cold, old.short);
             for &p in &old.params { values[p.index()] = Some(out.add_param(new, self.value_type(p))); }
             for &i in &old.insts {
                 let node = &self.insts[i.index()];

@@ -235,9 +235,7 @@ fn cut(from: &mut Func, mark: Mark, ctx: Value, name: String) -> (Func, Vec<Valu
     out.slots = from.slots.split_off(mark.slots);
     out.layout = from.layout.split_off(mark.layout).into_iter().map(|b| Block::new(b.index() - mark.blocks)).collect();
     let value = |v: &Value| Value::new(v.index() - mark.values);
-    out.blocks = blocks.into_iter().map(|b| BlockData {
-        params: b.params.iter().map(value).collect(), insts: b.insts.iter().map(|i| Inst::new(i.index() - mark.insts)).collect(), cold: b.cold, short: b.short,
-    }).collect();
+    out.blocks = blocks.into_iter().map(|b| BlockData { params: b.params.iter().map(value).collect(), insts: b.insts.iter().map(|i| Inst::new(i.index() - mark.insts)).collect(), ..b }).collect();
     let mut cutter = Cutter { from, mark: &mark, known: HashMap::new(), consts: HashMap::new(), head: vec![], taken: vec![], locs: HashMap::new(), out };
     let own_ctx = cutter.out.blocks[0].params[0];
     cutter.known.insert(ctx, own_ctx);

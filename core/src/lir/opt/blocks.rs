@@ -46,6 +46,15 @@ struct Threader<'a> {
     header: Vec<bool>,
 }
 
+/// A header that only passes control on is about to be skipped: the block behind it is the header then, and the loop as short as before.
+fn hand_marks_on(func: &mut Func, header: &[bool]) {
+    for b in func.layout.clone() {
+        let block = &func.blocks[b.index()];
+        let ([only], true) = (&block.insts[..], block.short && header[b.index()]) else { continue };
+        if let InstData::Jump(to) = &func.insts[only.index()].data { let next = to.block; func.blocks[next.index()].short = true; }
+    }
+}
+
 fn thread_jumps(func: &mut Func) {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
@@ -57,6 +66,7 @@ fn thread_jumps(func: &mut Func) {
             func.insts[i.index()].data.for_each_use(|v| if !func.blocks[b.index()].params.contains(&v) { escapes[v.index()] = true; });
         }
     }
+    hand_marks_on(func, &header);
     let threader = Threader { func, defs: Defs::new(func), escapes, header };
     let mut edits = vec![];
     for &b in cfg.rpo() {

@@ -167,8 +167,8 @@ impl Inliner<'_> {
         let after = func.make_block();
         let cold = func.blocks[b.index()].cold;
         for &old in &callee.layout {
-            let new = func.make_block();
-            func.blocks[new.index()].cold = cold || callee.blocks[old.index()].cold;
+            let new = func.make_block_like(&callee.blocks[old.index()]);
+            func.blocks[new.index()].cold |= cold;
             copy.blocks[old.index()] = new;
             layout.push(new);
             for p in &callee.blocks[old.index()].params { copy.values[p.index()] = func.add_param(new, callee.value_type(*p)); }

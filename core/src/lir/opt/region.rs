@@ -22,15 +22,15 @@ pub fn copy_blocks(func: &mut Func, blocks: &[Block]) -> Copied {
     }
     let blocks = all;
     for &b in &blocks {
-        let new = func.make_block();
-        (func.blocks[new.index()].cold, func.blocks[new.index()].short) = (func.blocks[b.index()].cold, func.blocks[b.index()].short);
+        let old = func.blocks[b.index()].clone();
+        let new = func.make_block_like(&old);
         copied.blocks.insert(b, new);
-        for p in func.blocks[b.index()].params.clone() {
+        for p in old.params {
             let ty = func.value_type(p);
             let v = func.add_param(new, ty);
             copied.values.insert(p, v);
         }
-        for i in func.blocks[b.index()].insts.clone() {
+        for i in old.insts {
             for r in func.insts[i.index()].results.clone() {
                 let ty = func.value_type(r);
                 let v = func.make_value(ty);
