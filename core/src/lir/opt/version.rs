@@ -8,7 +8,11 @@
 //!
 //! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between lie between.
 //!
+//! Where the first turns alone fail the test the slow loop runs no more than these (`version/late.rs`).
+//!
 //! A loop that counts its turns down (a range whose step is a variable) may move others along: those walk by an invariant step, of unknown sign.
+
+mod late;
 
 use super::edit::{Defs, FastMap};
 use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
@@ -401,7 +405,9 @@ impl Plan {
         let copied = copy_blocks(func, &self.blocks);
         for b in copied.blocks.values() { func.blocks[b.index()].cold = true; }
         let mut test = Test { func, front: self.front, known: FastMap::default(), constants: FastMap::default(), all: None };
-        let last = self.counter.as_ref().map(|c| (c, test.last(c)));
+        let is_late = self.may_hand_over(test.func);
+        let counter = self.counter.map(|c| if is_late { Counter { start: self.first_fine(&mut test, &c), ..c } } else { c });
+        let last = counter.as_ref().map(|c| (c, test.last(c)));
         for guard in &self.guards {
             match (guard, &last) {
                 (Guard::Holds(cond), _) => test.require(*cond),
@@ -418,7 +424,10 @@ impl Plan {
                 (Guard::Walking { walk, index, bound }, _) => test.walking(walk, index, *bound),
             }
         }
-        let cond = test.all;
+        let cond = match (test.all, &self.counter, &counter) {
+            (Some(fine), Some(c), Some(later)) if is_late => Some(late::hand_over(&mut test, &copied, self.header, c, later.start, fine)),
+            (all, ..) => all,
+        };
         if let (Some(cond), Some(t)) = (cond, func.terminator(self.front)) && let InstData::Jump(to) = func.insts[t.index()].data.clone() {
             let slow = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
             func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
