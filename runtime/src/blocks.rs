@@ -26,15 +26,15 @@ impl Drop for Kept {
 
 thread_local! { static KEPT: RefCell<Kept> = RefCell::default(); }
 
-/// A block of at least `total` bytes and its size; null when there is no memory.
-pub fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize) {
+/// A block of at least `total` bytes, its size, and whether the C library has just given it; null when there is no memory.
+pub fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize, bool) {
     if let Some(b) = (total >= SMALLEST).then(|| find(total)).flatten() {
         // SAFETY: the block is ours and has at least `total` bytes.
         if zeroed { unsafe { libc::memset(b.raw, 0, total) }; }
-        return (b.raw, b.total);
+        return (b.raw, b.total, false);
     }
     // SAFETY: both take any size; `calloc` gets large blocks zeroed from the system without touching them.
-    (unsafe { if zeroed { libc::calloc(1, total) } else { libc::malloc(total) } }, total)
+    (unsafe { if zeroed { libc::calloc(1, total) } else { libc::malloc(total) } }, total, true)
 }
 
 /// The smallest kept block that fits without wasting more than a quarter.
@@ -77,15 +77,15 @@ mod tests {
 
     #[test]
     fn a_freed_block_serves_the_next_of_its_size() {
-        let (a, size) = take(100_000, false);
+        let (a, size, fresh) = take(100_000, false);
         unsafe {
             libc::memset(a, 7, size);
             give(a, size);
-            let (b, room) = take(99_000, true);
-            assert_eq!(b, a);
+            let (b, room, again) = take(99_000, true);
+            assert_eq!((b, fresh, again), (a, true, false));
             assert!(std::slice::from_raw_parts(b.cast::<u8>(), 99_000).iter().all(|x| *x == 0));
             give(b, room);
-            let (c, _) = take(200_000, false);
+            let (c, ..) = take(200_000, false);
             assert_ne!(c, a);
             libc::free(c);
         }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded() {
         let all: Vec<_> = (0..40).map(|i| take(SMALLEST * (i + 1), false)).collect();
-        for (raw, total) in all { unsafe { give(raw, total) } }
+        for (raw, total, _) in all { unsafe { give(raw, total) } }
         KEPT.with(|k| {
             let k = k.borrow();
             assert!(k.blocks.len() <= BLOCKS && k.bytes <= BYTES);

@@ -96,7 +96,7 @@ pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
     let size = usize::try_from(bytes).map_err(|_| Error::value("negative dimensions are not allowed"))?;
     let no_memory = || Error::new(Class::MemoryError, format!("Unable to allocate {} for an array", human_bytes(bytes)));
     let total = size.checked_add(HEADER + ALIGN).filter(|t| *t <= isize::MAX as usize).ok_or_else(no_memory)?;
-    let (raw, room) = crate::blocks::take(total, zeroed);
+    let (raw, room, fresh) = crate::blocks::take(total, zeroed);
     if raw.is_null() { return Err(no_memory()); }
     let at = (raw as usize).next_multiple_of(ALIGN);
     let owned = at as *mut Owned;
@@ -109,7 +109,7 @@ pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
             room,
         });
         #[cfg(target_os = "linux")]
-        if size >= HUGE {
+        if fresh && size >= HUGE {
             let page = 4096;
             let (from, to) = ((data as usize).next_multiple_of(page), (data as usize + size) & !(page - 1));
             libc::madvise(from as *mut libc::c_void, to - from, libc::MADV_HUGEPAGE);
