@@ -8,12 +8,12 @@
 use super::index::{assignable, checked, overlaps, row_array};
 use super::sequence::adjust_slice;
 use super::ufunc::write_apart;
-use super::{Body, OpDef};
+use super::{Body, OpDef, kernel};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, shape_text, store_element, walk, walk_in_pieces};
+use crate::lower::arrays::{ArrayVal, Stream, broadcast_strides, elementwise, fold, load_element, product, shape_text, store_element, walk, walk_in_pieces};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::Elements;
@@ -257,6 +257,10 @@ fn check_mask(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &[Value], dim: usize) {
 
 /// Number of true elements.
 pub fn count_true(cx: &mut LowerCx<'_>, mask: &ArrayVal) -> Result<Value> {
+    if matches!(mask.ty.layout, Layout::C | Layout::F) {
+        let all = product(cx, &mask.shape);
+        return Ok(cx.helper_value(&kernel::array_mask_count, &[mask.data, all]));
+    }
     let zero = cx.b.i64(0);
     let n = fold(cx, &mask.shape, &[mask.stream()], &[zero], &mut |cx, at, n| {
         let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
@@ -299,6 +303,19 @@ fn mask_offsets(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize)
 /// Whether the index is one mask and nothing else.
 fn only_mask(p: &Plan) -> bool { matches!(p.items.as_slice(), [(Item::Mask(_), _), (Item::Ellipsis, _)]) }
 
+/// Whether an array's elements and those of its mask lie side by side in the same order.
+enum SideBySide { Always, Never, Where(Value) }
+
+fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> SideBySide {
+    let size = a.ty.dtype.itemsize();
+    if !matches!(size, 1 | 2 | 4 | 8 | 16) { return SideBySide::Never; }
+    // What lies side by side in an order other than that of the indices is in another order in the result.
+    if a.ty.layout == Layout::C && mask.ty.layout == Layout::C { return SideBySide::Always; }
+    if a.shape.len() != 1 { return SideBySide::Never; }
+    let (x, m) = (cx.b.bin_imm(Op::IcmpEq, a.strides[0], size), cx.b.bin_imm(Op::IcmpEq, mask.strides[0], 1));
+    SideBySide::Where(cx.and(x, m))
+}
+
 /// `a[mask]`: two passes over the mask, no memory but the result's.
 fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val> {
     check_mask(cx, a, &mask.shape, 0);
@@ -307,19 +324,34 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     let shape: Vec<Value> = std::iter::once(n).chain(a.shape[k..].iter().copied()).collect();
     let from = Stream { data: a.data, strides: a.strides[..k].to_vec() };
     if k == a.shape.len() {
-        // Every element is written to the next free place, which moves on where the mask is true: no branch, and room for one more at the end.
+        // Room for one more at the end: every element may be written to the next free place, which moves on where the mask is true.
         let room = cx.b.bin_imm(Op::Iadd, n, 1);
         let wide = ArrayVal::alloc(cx, a.ty.dtype, &[room], Layout::C, false)?;
         let out = ArrayVal { shape: vec![n], ..wide };
-        let end = behind(cx, &out, n);
-        fold(cx, &mask.shape, &[mask.stream(), from], &[out.data], &mut |cx, at, to| {
-            let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
-            let x = load_element(cx, at[1], a.ty.dtype);
-            store_element(cx, to[0], a.ty.dtype, &x);
-            let next = cx.b.ptr_add(to[0], out.strides[0]);
-            let next = cx.b.select(m, next, to[0]);
-            let over = cx.b.bin(Op::IcmpUlt, end, next);
-            Ok(vec![cx.b.select(over, end, next)])
+        let one_by_one = |cx: &mut LowerCx<'_>| {
+            let none = cx.b.i64(0);
+            fold(cx, &mask.shape, &[mask.stream(), from], &[none], &mut |cx, at, done| {
+                let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
+                let x = load_element(cx, at[1], a.ty.dtype);
+                // Apart from the sum, which the next element waits for: should another thread change the mask between the passes, there still is room.
+                let place = cx.b.bin(Op::Umin, done[0], n);
+                let off = cx.b.bin(Op::Imul, place, out.strides[0]);
+                let to = cx.b.ptr_add(out.data, off);
+                store_element(cx, to, a.ty.dtype, &x);
+                let m = cx.b.conv(Op::Zext, Ty::I64, m);
+                Ok(vec![cx.b.bin(Op::Iadd, done[0], m)])
+            })?;
+            Ok(vec![])
+        };
+        let by_kernel = |cx: &mut LowerCx<'_>| {
+            let (size, all) = (cx.b.i64(a.ty.dtype.itemsize()), product(cx, &mask.shape));
+            cx.helper(&kernel::array_mask_take, &[size, mask.data, a.data, all, out.data, n]);
+            Ok(vec![])
+        };
+        cx.guarded(&[out.owner], |cx| match side_by_side(cx, a, mask) {
+            SideBySide::Never => one_by_one(cx),
+            SideBySide::Always => by_kernel(cx),
+            SideBySide::Where(so) => cx.if_else(so, by_kernel, one_by_one),
         })?;
         return Ok(out.pack());
     }

@@ -171,6 +171,10 @@ crate::runtime_fns! {
     fn array_count_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Never];
     /// Indices of the first `count` elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
     fn array_nonzero(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) [Writes, Pending];
+    /// How many of `n` bytes of a mask are true.
+    fn array_mask_count(mask: P, n: i64) -> i64 [Reads, Never];
+    /// Copies those of `n` elements side by side that a mask of as many bytes chooses, the first `most` of them; elements have a power of two of bytes, up to 16. `out` has room for one more.
+    fn array_mask_take(ctx: Ctx, itemsize: i64, mask: P, from: P, n: i64, out: P, most: i64) [Writes, Pending];
     /// Sorts along an axis in place; NaN last. Zeros of both signs and NaN of all kinds keep their order where `stable` is 1.
     fn array_sort(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, stable: i8) [Writes, Pending];
     /// The order that sorts along an axis, stably, into `out`: int64 of the same shape in C order.

@@ -4,7 +4,7 @@ use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
 use super::sums::{self, Sums};
-use super::{View, copy, lanes, map, reduce};
+use super::{View, chosen, copy, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::poll::Poll;
@@ -135,6 +135,10 @@ impl Helpers for Native {
     }
     unsafe fn array_nonzero(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
         unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, (count, item_step, axis_step), &mut Poll::new(ctx)) }
+    }
+    unsafe fn array_mask_count(mask: P, n: i64) -> i64 { unsafe { chosen::count(mask, n.max(0) as usize) as i64 } }
+    unsafe fn array_mask_take(ctx: Ctx, itemsize: i64, mask: P, from: P, n: i64, out: P, most: i64) {
+        unsafe { chosen::take(itemsize as usize, mask, from, n.max(0) as usize, out, most.max(0) as usize, &mut Poll::new(ctx)) };
     }
     unsafe fn array_sort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, stable: i8) {
         let Some(axis) = axis(along, ndim) else { return };

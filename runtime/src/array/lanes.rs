@@ -157,6 +157,17 @@ simd! {
     }
 }
 
+/// How many of `n` bytes are true.
+///
+/// # Safety
+/// The bytes are there.
+pub unsafe fn count_true(flags: *const u8, n: usize) -> usize {
+    let mut total = 0i64;
+    // SAFETY: as required of the caller; the accumulator is one.
+    unsafe { count::<Bool, false>((&raw mut total).cast(), flags, n as isize, 1) };
+    total as usize
+}
+
 /// `any` (`STOP` true) and `all` (false): stops at the first block that decides.
 unsafe fn decide<S: Item, const STOP: bool>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
     unsafe {

@@ -4,6 +4,7 @@
 //! knows. [`item`] is what kernels ask of an element, [`axes`] the order in which axes are walked (NumPy's, since floating-point sums depend on it).
 
 pub mod axes;
+pub mod chosen;
 pub mod copy;
 pub mod few;
 pub mod helpers;

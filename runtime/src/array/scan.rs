@@ -1,7 +1,7 @@
 //! Running reductions, positions of extremes, positions of true elements.
 
 use super::item::{Item, with_item};
-use super::{View, each_index, each_lane, lanes, simd};
+use super::{View, chosen, each_index, each_lane, lanes, simd};
 use crate::exc::{Error, Res};
 use crate::parallel::native::{Shared, in_pieces};
 use crate::poll::Poll;
@@ -190,44 +190,79 @@ unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Optio
     found.map(|(i, _)| i)
 }
 
+simd! {
+    /// Which of some elements are true.
+    unsafe fn are_true<T: Item>(p: *const u8, n: isize, stride: isize, flags: *mut u8) {
+        if stride == size_of::<T>() as isize {
+            let p = p.cast::<T>();
+            for i in 0..n { *flags.offset(i) = p.offset(i).read_unaligned().truth() as u8; }
+        } else {
+            for i in 0..n { *flags.offset(i) = p.offset(i * stride).cast::<T>().read_unaligned().truth() as u8; }
+        }
+    }
+}
+
 /// Indices of the true elements, in C order.
 ///
 /// # Safety
 /// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be more by now: another thread may have
 /// changed the array since they were counted.)
 pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_step, axis_step): (i64, i64, i64), poll: &mut Poll) {
-    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
-        let mut to = out;
-        let mut left = count;
-        if let ([n], [stride]) = (from.shape, from.strides) {
-            let (n, stride) = (*n as isize, *stride as isize);
-            // Into a block first, without branches: every position is written, and kept where the element is true.
-            let mut block = [0i64; 257];
-            for first in (0..n).step_by(256) {
-                let mut found = 0;
-                for i in first..n.min(first + 256) {
-                    block[found] = i as i64;
-                    found += unsafe { from.data.offset(i * stride).cast::<T>().read_unaligned() }.truth() as usize;
-                }
-                if poll.worked(256) { return; }
-                let found = found.min(left as usize);
-                left -= found as i64;
-                for i in &block[..found] {
-                    unsafe { *to = *i };
-                    to = to.wrapping_offset(item_step);
+    const BLOCK: usize = 256;
+    /// Rows that are shorter are taken together where they lie one behind the other.
+    const SHORT: i64 = 64;
+    unsafe fn short_rows<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+        let (n, size) = (from.size() as usize, size_of::<T>() as isize);
+        let (mut to, mut left) = (out, count as usize);
+        let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
+        for first in (0..n).step_by(BLOCK) {
+            let len = BLOCK.min(n - first);
+            // SAFETY: as below.
+            unsafe {
+                are_true::<T>(from.data.offset(first as isize * size), len as isize, size, flags.as_mut_ptr());
+                let some = chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
+                left -= some;
+                for place in &found[..some] {
+                    let mut rest = *place as u64;
+                    for (k, n) in from.shape.iter().enumerate().rev() {
+                        *to.offset(k as isize * axis_step) = (rest % *n as u64) as i64;
+                        rest /= *n as u64;
+                    }
+                    to = to.offset(item_step);
                 }
             }
-            return;
+            if poll.worked(len) { return; }
         }
-        let mut index: super::few::Few<i64> = super::few::Few::of(0, from.shape.len());
-        each_index(from.shape, [from.strides], |[o]| unsafe {
-            if poll.stopped() || poll.worked(1) { return; }
-            if left > 0 && from.data.offset(o).cast::<T>().read_unaligned().truth() {
-                left -= 1;
-                for (k, i) in index.iter().enumerate() { *to.offset(k as isize * axis_step) = *i; }
-                to = to.offset(item_step);
+    }
+    /// Row by row: which elements are true, a block at a time, and their positions.
+    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+        let Some((n, outer)) = from.shape.split_last() else { return };
+        // SAFETY: as required of the caller.
+        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) { return unsafe { short_rows::<T>(from, out, count, item_step, axis_step, poll) }; }
+        let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
+        let (mut to, mut left) = (out, count as usize);
+        let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
+        let mut index: super::few::Few<i64> = super::few::Few::of(0, outer.len());
+        each_index(outer, [&from.strides[..outer.len()]], |[row]| {
+            for first in (0..n).step_by(BLOCK) {
+                if poll.stopped() { return; }
+                let len = BLOCK.min(n - first);
+                // SAFETY: the elements lie in the array, and places for as many indices as are left in the results.
+                unsafe {
+                    are_true::<T>(from.data.offset(row + first as isize * stride), len as isize, stride, flags.as_mut_ptr());
+                    let some = chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
+                    left -= some;
+                    for (k, i) in index.iter().enumerate() {
+                        for j in 0..some { *to.offset(j as isize * item_step + k as isize * axis_step) = *i; }
+                    }
+                    let last = to.offset(outer.len() as isize * axis_step);
+                    if item_step == 1 { std::ptr::copy_nonoverlapping(found.as_ptr(), last, some) } else { for (j, i) in found[..some].iter().enumerate() { *last.offset(j as isize * item_step) = *i; } }
+                    to = to.offset(some as isize * item_step);
+                }
+                poll.worked(len);
             }
-            for (i, n) in index.iter_mut().zip(from.shape).rev() {
+            // The next row, in C order.
+            for (i, n) in index.iter_mut().zip(outer).rev() {
                 *i += 1;
                 if *i < *n { break; }
                 *i = 0;
