@@ -210,9 +210,6 @@ pub type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
 /// How contiguous arrays are done other than by a loop over elements: always, or where a tier asks for it.
 pub enum Whole<'a> { Kernel(Box<Kernel<'a>>), InBlocks(Box<Kernel<'a>>) }
 
-/// So few elements are done by the time that a kernel is called.
-const SHORT: i64 = 64;
-
 /// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many simple operations.
 pub fn elementwise_or(
     cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>, whole: Option<&Whole<'_>>,
@@ -224,15 +221,9 @@ pub fn elementwise_or(
     let total = to.size(cx);
     let flat = |cx: &mut LowerCx<'_>, first: Value, end: Value, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match whole {
         None => flat(cx, to, from, (first, end), body),
-        // Where loops are as fast as kernels, a short one has no call to wait for.
-        Some(Whole::Kernel(run)) if cost <= 1 => {
-            let (count, kernels) = (cx.b.bin(Op::Isub, end, first), cx.helper_value(&kernel::array_in_blocks, &[]));
-            let long = cx.b.bin_imm(Op::IcmpSgt, count, SHORT);
-            let kernels = cx.or(kernels, long);
-            cx.if_else(kernels, |cx| run(cx, first, count).map(|()| vec![]), |cx| flat(cx, to, from, (first, end), body).map(|()| vec![])).map(|_| ())
-        }
-        Some(Whole::Kernel(run)) => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
-        Some(Whole::InBlocks(run)) => {
+        // A cheap operation is a loop where a tier's loops are as fast as kernels: that one knows the processor, and is at hand.
+        Some(Whole::Kernel(run)) if cost > 1 => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
+        Some(Whole::Kernel(run) | Whole::InBlocks(run)) => {
             let (count, blocks) = (cx.b.bin(Op::Isub, end, first), cx.helper_value(&kernel::array_in_blocks, &[]));
             cx.if_else(blocks, |cx| run(cx, first, count).map(|()| vec![]), |cx| flat(cx, to, from, (first, end), body).map(|()| vec![])).map(|_| ())
         }
