@@ -132,15 +132,20 @@ impl Call<'_> {
     }
 
     /// What the routine wants depends on what it is asked for and on the dimensions: loops ask for the same again and again, and asking takes as long as a small matrix.
+    /// Each routine has a memory of its own, since a function may call several in turn.
     fn room_as_before(&self, dims: [i64; 4], ask: impl FnOnce() -> [i64; 3]) -> [i64; 3] {
-        type Asked = (usize, bool, [i64; 4]);
-        thread_local! { static LAST: Cell<(Asked, [i64; 3])> = const { Cell::new(((usize::MAX, false, [0; 4]), [0; 3])) }; }
-        let this = (self.routine as usize, self.complex, dims);
-        let (last, lengths) = LAST.get();
-        if last == this { return lengths; }
-        let lengths = ask();
-        LAST.set((this, lengths));
-        lengths
+        type Asked = (bool, [i64; 4]);
+        // No dimension is negative.
+        thread_local! { static LAST: [Cell<(Asked, [i64; 3])>; Routine::ALL.len()] = const { [const { Cell::new(((false, [-1; 4]), [0; 3])) }; Routine::ALL.len()] }; }
+        let this = (self.complex, dims);
+        LAST.with(|all| {
+            let memory = &all[self.routine as usize];
+            let (last, lengths) = memory.get();
+            if last == this { return lengths; }
+            let lengths = ask();
+            memory.set((this, lengths));
+            lengths
+        })
     }
 
     /// # Safety

@@ -229,6 +229,25 @@ def _cholesky(a, upper):
 
 
 def _cholesky_of(a, upper):
+    if np.iscomplexobj(a):
+        return _complex_cholesky_of(a, upper)
+    # Row by row: what LAPACK takes for the upper part, column by column, is the lower one, and the rest stays as it is.
+    n = a.shape[0]
+    c = np.empty((n, n))
+    for i in range(n):
+        first, end = (i, n) if upper else (0, i + 1)
+        for j in range(first):
+            c[i, j] = 0
+        for j in range(first, end):
+            c[i, j] = a[i, j]
+        for j in range(end, n):
+            c[i, j] = 0
+    if np.linalg._lapack("dpotrf", not upper, n, c) != 0:
+        raise LinAlgError("Matrix is not positive definite")
+    return _as(c, _result(a))
+
+
+def _complex_cholesky_of(a, upper):
     n = a.shape[0]
     c = _columns(a, _double(a))
     if np.linalg._lapack("dpotrf", upper, n, c) != 0:
