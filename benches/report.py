@@ -15,7 +15,7 @@ TITLES = {"import": "Import beside NumPy, milliseconds", "first": "First call in
 
 def bars(rows, keys, unit):
     """Horizontal bars on a logarithmic axis, one group a row."""
-    values = [row[k] for row in rows.values() for k in keys if row.get(k, 0) > 0]
+    values = [row[k] for row in rows.values() for k in keys if (row.get(k) or 0) > 0]
     if not values:
         return ""
     low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
@@ -30,7 +30,7 @@ def bars(rows, keys, unit):
         y = i * step + 4
         parts.append(f'<text x="{left - 8}" y="{y + step / 2:.0f}" text-anchor="end">{html.escape(name)}</text>')
         for j, key in enumerate(keys):
-            if row.get(key, 0) > 0:
+            if (row.get(key) or 0) > 0:
                 parts.append(f'<rect x="{left}" y="{y + 9 * j}" width="{max(x(row[key]) - left, 1):.1f}" height="8" fill="{colours[j % len(colours)]}"><title>{html.escape(name)} {key}: {row[key]:.4g}</title></rect>')
     legend = "".join(f'<tspan fill="{colours[j % len(colours)]}"> ■ {html.escape(k)}  </tspan>' for j, k in enumerate(keys))
     return "".join(parts) + f'<text x="{left}" y="{step * len(rows) + 39}">{legend}</text></svg>'
