@@ -160,7 +160,7 @@ const fn width<T>() -> usize { if size_of::<T>() >= 8 { 128 / size_of::<T>() } e
 
 /// Products of rows with a vector of `n` elements; steps are in bytes.
 #[derive(Clone, Copy)]
-struct Dots { rows: isize, n: isize, a: *const u8, row: isize, step: isize, b: *const u8, b_step: isize, out: *mut u8, out_step: isize }
+pub struct Dots { pub rows: isize, pub n: isize, pub a: *const u8, pub row: isize, pub step: isize, pub b: *const u8, pub b_step: isize, pub out: *mut u8, pub out_step: isize }
 
 /// All of them, with the instructions that the processor has. A row's sum is the same whichever rows stand beside it.
 ///
@@ -171,70 +171,53 @@ unsafe fn dots<T: Item, const L: usize>(d: Dots) {
     unsafe {
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx512f,avx2,fma")]
-            unsafe fn of_512<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, 4, true>(d) } }
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn of_256<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, 2, true>(d) } }
-            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-                return if std::arch::is_x86_feature_detected!("avx512f") { of_512::<T, L>(d) } else { of_256::<T, L>(d) };
-            }
+            unsafe fn of_256<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, true>(d) } }
+            if std::any::TypeId::of::<T>() == std::any::TypeId::of::<f64>() && super::rows::fits(&d) { return super::rows::dots(d); }
+            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") { return of_256::<T, L>(d); }
         }
-        dots_by::<T, L, 1, false>(d);
+        dots_by::<T, L, false>(d);
     }
 }
 
-/// `R` rows at a time read the vector once, and wait for each other's additions less than for their own.
 #[inline(always)]
-unsafe fn dots_by<T: Item, const L: usize, const R: usize, const FUSED: bool>(d: Dots) {
+unsafe fn dots_by<T: Item, const L: usize, const FUSED: bool>(d: Dots) {
     unsafe {
         let w = size_of::<T>() as isize;
-        let at = |i: isize| d.out.offset(i * d.out_step).cast::<T>();
         let contiguous = d.step == w && d.b_step == w;
-        let mut i = 0;
-        if contiguous {
-            while i + R as isize <= d.rows {
-                for (k, s) in lanes::<T, L, R, FUSED>(d, i, w, w).into_iter().enumerate() { at(i + k as isize).write_unaligned(s); }
-                i += R as isize;
-            }
-        }
-        while i < d.rows {
-            let [s] = if contiguous { lanes::<T, L, 1, FUSED>(d, i, w, w) } else { lanes::<T, L, 1, FUSED>(d, i, d.step, d.b_step) };
-            at(i).write_unaligned(s);
-            i += 1;
+        for i in 0..d.rows {
+            let s = if contiguous { lanes::<T, L, FUSED>(d, i, w, w) } else { lanes::<T, L, FUSED>(d, i, d.step, d.b_step) };
+            d.out.offset(i * d.out_step).cast::<T>().write_unaligned(s);
         }
     }
 }
 
-/// The sums of rows `first` and on.
+/// The sum of a row's products.
 #[inline(always)]
-unsafe fn lanes<T: Item, const L: usize, const R: usize, const FUSED: bool>(d: Dots, first: isize, step: isize, b_step: isize) -> [T; R] {
+unsafe fn lanes<T: Item, const L: usize, const FUSED: bool>(d: Dots, row: isize, step: isize, b_step: isize) -> T {
     unsafe {
-        let a = |k: usize, i: isize| d.a.offset((first + k as isize) * d.row + i * step).cast::<T>().read_unaligned();
+        let a = |i: isize| d.a.offset(row * d.row + i * step).cast::<T>().read_unaligned();
         let b = |i: isize| d.b.offset(i * b_step).cast::<T>().read_unaligned();
-        let (mut sums, mut i) = ([T::ZERO; R], 0);
+        let (mut sum, mut i) = (T::ZERO, 0);
         if d.n >= L as isize {
-            let (mut lanes, whole) = ([[T::ZERO; L]; R], d.n - d.n % L as isize);
+            let (mut lanes, whole) = ([T::ZERO; L], d.n - d.n % L as isize);
             while i < whole {
-                for (k, lanes) in lanes.iter_mut().enumerate() {
-                    for (j, l) in lanes.iter_mut().enumerate() { *l = l.add_product::<FUSED>(a(k, i + j as isize), b(i + j as isize)); }
-                }
+                for (j, l) in lanes.iter_mut().enumerate() { *l = l.add_product::<FUSED>(a(i + j as isize), b(i + j as isize)); }
                 i += L as isize;
             }
-            for (s, lanes) in sums.iter_mut().zip(&mut lanes) {
-                // Halves onto halves.
-                let mut half = L / 2;
-                while half > 0 {
-                    for j in 0..half { lanes[j] = lanes[j].add(lanes[j + half]); }
-                    half /= 2;
-                }
-                *s = lanes[0];
+            // Halves onto halves.
+            let mut half = L / 2;
+            while half > 0 {
+                for j in 0..half { lanes[j] = lanes[j].add(lanes[j + half]); }
+                half /= 2;
             }
+            sum = lanes[0];
         }
         while i < d.n {
-            for (k, s) in sums.iter_mut().enumerate() { *s = s.add_product::<FUSED>(a(k, i), b(i)); }
+            sum = sum.add_product::<FUSED>(a(i), b(i));
             i += 1;
         }
-        sums
+        sum
     }
 }
 

@@ -14,6 +14,8 @@ pub mod linalg;
 pub mod map;
 mod radix;
 pub mod reduce;
+#[cfg(target_arch = "x86_64")]
+mod rows;
 pub mod scan;
 pub mod sums;
 pub mod sort;
