@@ -450,3 +450,32 @@ def test_named_tuples_with_an_index_of_their_own(tier):
         s = Shifted(t, 1)
         return s[k], s.values
     assert f((1, 2, 3), 1) == f.py_func((1, 2, 3), 1) == (30, (1, 2, 3))
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_results_may_go_to_an_operand(tier, parallel):
+    """They are of what was there before, at any number of threads."""
+    wide = stencil(neighborhood=((-3, 3),))(lambda a, w: a[-3] * w[0] + a[3] * w[1])
+    filled = stencil(cval=7.0)(lambda a: a[-1] * 0.5 + a[1])
+    near = stencil(lambda a: a[-1] * 0.5 + a[1])
+    both = stencil(lambda a, b: a[-1] + b[1] * 2)
+    square = stencil(lambda a: a[0, -1] + a[1, 0] * 3)
+
+    def itself(a): return near(a, out=a)
+    def with_border(a): return filled(a, out=a)
+    def shifted(a): return near(a[:-1], out=a[1:])
+    def back(a): return near(a[1:], out=a[:-1])
+    def reversed_(a): return near(a[::-1], out=a)
+    def second(a): return both(a * 2, a, out=a)
+    def far(a): return wide(a, a, out=a)
+    def turned(a): return square(a[:9].reshape(3, 3).T, out=a[:9].reshape(3, 3))
+    for f, apart in ((itself, lambda a: near(a.copy(), out=a)), (with_border, lambda a: filled(a.copy(), out=a)), (shifted, lambda a: near(a[:-1].copy(), out=a[1:])), (back, lambda a: near(a[1:].copy(), out=a[:-1])),
+                     (reversed_, lambda a: near(a[::-1].copy(), out=a)), (second, lambda a: both(a * 2, a.copy(), out=a)), (far, lambda a: wide(a.copy(), a.copy(), out=a)), (turned, lambda a: square(a[:9].reshape(3, 3).T.copy(), out=a[:9].reshape(3, 3)))):
+        for n in (9, 50, 40_000):
+            start = np.random.default_rng(n).random(n)
+            want, got, plain = start.copy(), start.copy(), start.copy()
+            apart(want)
+            njit(parallel=parallel)(f)(got)
+            f(plain)
+            np.testing.assert_array_equal(got, want, err_msg=f.__name__)
+            np.testing.assert_array_equal(plain, want, err_msg=f.__name__)

@@ -1,12 +1,12 @@
 //! Attributes and methods of arrays and dtypes that say what they are, copy them or convert them.
 
-use super::index::{assign, check_writable, checked, fill, refuse_readonly, written};
+use super::index::{assign, check_writable, checked, extents_meet, fill, refuse_readonly, written};
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, dtype_arg, no_match};
 use crate::lir::{Op, Value};
-use crate::lower::arrays::{ArrayVal, contiguous_strides, copy_elements, elementwise, load_element, store_element};
+use crate::lower::arrays::{ArrayVal, contiguous_strides, copy_elements, elementwise, load_element, product, store_element};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
@@ -58,6 +58,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["dtype.type"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match(".type", a))?)))), nothing)).property().doc("The scalar class."),
     OpDef::new(&["numpy.dtype"], "d", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(dtype_arg(&a[0]).ok_or_else(|| no_match("dtype()", a))?)))), nothing)).doc("The dtype that a class or constant string names."),
     OpDef::new(&["numpy.result_type", "numpy.promote_types"], "*args", Body::Lir(result_type_rule, nothing)).doc("The dtype that arithmetic on arrays and dtypes gives."),
+    OpDef::new(&["numpy.may_share_memory"], "a, b, max_work=None", Body::Lir(share_rule, emit_share)).doc("Whether two arrays have elements and their memory lies in ranges that meet."),
     OpDef::new(&["numpy._check_cast"], "src, dst, casting", Body::Lir(check_cast_rule, nothing)).doc("Refuses what a casting rule does not allow (library use)."),
     OpDef::new(&["numpy._result_dtype"], "f, *args", Body::Lir(|_, a| Err(no_match("_result_dtype()", a)), nothing)).doc("The dtype of what a call gives (library use; calls type it)."),
     OpDef::new(&["numpy._takes"], "dtype, x, *all", Body::Lir(takes_rule, nothing)).doc("Whether a ufunc's loop for a dtype takes an operand `x` among all of them (library use)."),
@@ -298,6 +299,22 @@ fn check_cast_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let from = element_type(args[0].ty);
     if from.is_number() { check_casting(from, array(&args[1..])?.dtype, &args[2])?; }
     Ok(Answer::of(Type::none()))
+}
+
+fn share_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    if args[..2].iter().any(|a| a.ty.as_array().is_none()) || *args[2].ty != Kind::None { return Err(no_match("may_share_memory()", args)); }
+    Ok(Answer::of(Type::bool()))
+}
+
+fn emit_share(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let (a, b) = (ArrayVal::new(cx, &c.args[0], c.types[0])?, ArrayVal::new(cx, &c.args[1], c.types[1])?);
+    let mut meet = extents_meet(cx, &a, &b);
+    for x in [&a, &b] {
+        let size = product(cx, &x.shape);
+        let some = cx.b.bin_imm(Op::IcmpNe, size, 0);
+        meet = cx.and(meet, some);
+    }
+    Ok(vec![meet])
 }
 
 // ---- real and imaginary parts

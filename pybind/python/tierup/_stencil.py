@@ -57,6 +57,8 @@ def _source(name, names, standard, border, filled):
     edges = [f"    stencils.border(y, {k}, {lo}, {hi}, {'cval' if filled else 0})" for k, (lo, hi) in enumerate(border)]
     lines += ["    if out is None:", f"        return fresh({listed})", f"    if out.ndim != {ndim}:", "        raise ValueError('the output of a stencil has as many dimensions as its first array')",
               f"    stencils.check_output(out, {first}.shape)"]
+    # Results may go to an operand: they are of what was there before.
+    lines += [f"    {n} = stencils.apart({n}, out)" for n in names]
     if filled:
         lines.append("    stencils.fill(out, cval)")
     lines += [f"    fill(out, {listed})", "    return out", "", f"def fresh({listed}):", f"    y = np.empty({first}.shape, np._result_dtype(first, {listed}))", *edges,

@@ -66,3 +66,10 @@ def check_output(out, shape):
     for k in range(len(shape)):
         if out.shape[k] < shape[k]:
             raise ValueError("the output of a stencil is smaller than its first array")
+
+
+def apart(x, out):
+    """An operand that `out` does not share memory with."""
+    if isinstance(x, np.ndarray):
+        return np.array(x) if np.may_share_memory(x, out) else x
+    return x
