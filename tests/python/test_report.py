@@ -217,6 +217,27 @@ def test_a_report_lists_what_is_alive():
     assert "<table>" in tierup.report()._repr_html_()
 
 
+def test_reports_can_be_written_as_pages(tmp_path):
+    import xml.dom.minidom
+
+    @tierup.njit(parallel=True)
+    def f(a, b):
+        return (a * b + 1).sum(), a - b
+
+    f(np.ones(10), np.ones(10))
+    for name, report in (("explain", f.explain()), ("parallel", f.parallel_report()), ("all", tierup.report())):
+        path = tmp_path / f"{name}.html"
+        report.save(path)
+        text = path.read_text(encoding="utf-8")
+        assert text.startswith("<!DOCTYPE html>") and report._repr_html_() in text
+        # As XML but for the tags that HTML leaves open.
+        page = xml.dom.minidom.parseString(text.replace("<meta charset='utf-8'>", "").replace("<br>", ""))
+        assert "f" in page.getElementsByTagName("title")[0].firstChild.data and page.getElementsByTagName("table")
+    assert "<svg" in (tmp_path / "parallel.html").read_text(encoding="utf-8")
+    with pytest.raises(OSError):
+        f.explain().save(tmp_path / "missing" / "page.html")
+
+
 HOT = """
 import tierup, numpy as np, time
 from tierup import _tierup

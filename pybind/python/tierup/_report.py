@@ -56,7 +56,17 @@ def _widths(lines):
     return " and ".join(map(str, sorted(found)))
 
 
-class Explanation:
+class _Page:
+    """A report that notebooks show, and that can be written as a page for a browser."""
+
+    def save(self, path):
+        """Writes it to the file `path` as an HTML page of its own, which needs nothing from elsewhere. OSError where that cannot be done."""
+        style = "body { font-family: sans-serif; margin: 2em } td, th { padding: 0.1em 1em 0.1em 0; text-align: left; vertical-align: top }"
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(f"<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'><title>{html.escape(self._heading())}</title><style>{style}</style></head>\n<body>{self._repr_html_()}</body></html>\n")
+
+
+class Explanation(_Page):
     """What became of a function. `str()` is the text; notebooks show a table. `overloads` holds the facts, one dict for each overload."""
 
     def __init__(self, dispatcher, signature=None):
@@ -112,6 +122,9 @@ class Explanation:
 
     __repr__ = __str__
 
+    def _heading(self):
+        return f"explanation of {self.name}"
+
     def _repr_html_(self):
         if not self.overloads:
             return f"<p>{html.escape(str(self))}</p>"
@@ -152,7 +165,7 @@ def _overload(dispatcher, index, args, ret, why, details):
     return o
 
 
-class ParallelReport:
+class ParallelReport(_Page):
     """What of a function runs in parallel. `str()` is the text; notebooks show tables, with the operations that became one loop as a graph. `loops` holds the loops over
     `prange`, `arrays` the operations on arrays of all overloads so far, one dict for each."""
 
@@ -248,6 +261,9 @@ class ParallelReport:
     def _allocations(self):
         return sorted({tuple(p) for i in self._indices for p in _tierup.explain(self._dispatcher, i)["allocations"]})
 
+    def _heading(self):
+        return f"parallel code in {self.name}"
+
     def _repr_html_(self):
         rows = self._sorted() if self.parallel else []
         if not rows:
@@ -307,7 +323,7 @@ def _graph(title, steps):
     return f"<p>one loop at {html.escape(title)}</p><svg {size}>{lines}{boxes}</svg>"
 
 
-class Report:
+class Report(_Page):
     """All compiled functions that are alive: one row for each overload, in `rows` (dicts)."""
 
     _COLUMNS = ("function", "tier", "first compilation", "tier 1 after", "LLVM took", "loops moved", "note")
@@ -332,6 +348,9 @@ class Report:
         return "\n".join("  ".join(r[c].ljust(widths[c]) for c in self._COLUMNS).rstrip() for r in table)
 
     __repr__ = __str__
+
+    def _heading(self):
+        return "compiled functions"
 
     def _repr_html_(self):
         cells = "".join(f"<th style='text-align:left'>{html.escape(c)}</th>" for c in self._COLUMNS)
