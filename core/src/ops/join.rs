@@ -13,9 +13,9 @@ use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate))).raises().reads().doc("Arrays joined along a dimension."),
-    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays joined along a dimension."),
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate")).only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index())).raises().reads().doc("A list of arrays joined along a dimension."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Stack), |cx, c| emit(cx, c, Join::Stack))).raises().reads().doc("Arrays joined along a new dimension."),
-    OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays joined along a new dimension."),
+    OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack")).only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index())).raises().reads().doc("A list of arrays joined along a new dimension."),
     OpDef::new(&["numpy.hstack"], "tup, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Horizontal), |cx, c| emit(cx, c, Join::Horizontal))).raises().reads().doc("Arrays side by side."),
     OpDef::new(&["numpy.hstack"], "tup", Body::Py("join.hstack")).only_if(|a| a[0].ty.members().is_none()).raises().reads().doc("A list of arrays side by side."),
     OpDef::new(&["numpy.vstack", "numpy.row_stack"], "tup, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Vertical), |cx, c| emit(cx, c, Join::Vertical))).raises().reads().doc("Arrays as rows below each other."),
