@@ -136,7 +136,8 @@ def test_a_loop_in_a_generator_has_a_reason():
     assert list(space["f"](5)) == [10] and "it is in a generator, whose loops run in order" in str(space["f"].parallel_report())
 
 
-@pytest.mark.parametrize("update, start", [("x += a[i]", "0.0"), ("x *= 2", "1"), ("x = max(x, a[i])", "0.0"), ("x += v", "np.zeros(2)")])
+@pytest.mark.parametrize("update, start", [("x += a[i]", "0.0"), ("x *= 2", "1"), ("x = max(x, a[i])", "0.0"), ("x = min(a[i], x)", "0.0"), ("x = np.maximum(x, a[i])", "0.0"), ("if a[i] > x: x = a[i]", "0.0"),
+                                           ("x = x or a[i] > 2", "False"), ("x += v", "np.zeros(2)")])
 def test_a_variable_without_a_value_in_front_of_the_loop_is_named_as_the_reason(update, start):
     text = f"def f(a, n):\n    v = np.ones(2)\n    if n > 3:\n        x = {start}\n    for i in prange(n):\n        {update}\n    return n\n"
     space = {"np": np, "prange": tierup.prange}

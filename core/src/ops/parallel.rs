@@ -50,6 +50,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.zero", "numpy._zero_of"], "x", Body::Lir(zero_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What a sum of such values starts with."),
     OpDef::new(&["parallel.one", "numpy._one_of"], "x", Body::Lir(one_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What a product of such values starts with."),
     OpDef::new(&["parallel.own"], "x", Body::Lir(own_rule, emit_own)).raises().reads().doc("The value, an array as a copy."),
+    OpDef::new(&["parallel.bound"], "x", Body::Lir(|_, a| { check_bound(a)?; Ok(Answer::of(a[0].ty)) }, |cx, c| { cx.retain(&c.args[0], c.types[0]); Ok(c.args[0].clone()) })).doc("The value, which the variable has in any case."),
     OpDef::new(&["parallel.zero_bins"], "h", Body::Lir(zero_bins_rule, |cx, c| neutral(cx, c, 0))).raises().reads().doc("What each piece has of an array that is added to."),
     OpDef::new(&["parallel.one_bins"], "h", Body::Lir(one_bins_rule, |cx, c| neutral(cx, c, 1))).raises().reads().doc("What each piece has of an array that is multiplied."),
     OpDef::new(&["parallel.own_bins"], "h", Body::Lir(own_bins_rule, emit_own)).raises().reads().doc("What each piece has of an array of which nothing is lost by taking it twice."),
