@@ -46,6 +46,21 @@ def test_operators_on_two_numbers(tier, op):
         assert outcome(f, a, b) == wanted(BINARY[op], LEAST, MOST, a, b), (a, b)
 
 
+def test_functions_of_integers(tier):
+    pairs = {"divmod": divmod, "gcd": math.gcd, "lcm": math.lcm}
+    for name, wide in pairs.items():
+        f = checked({"divmod": lambda a, b: divmod(a, b), "gcd": lambda a, b: math.gcd(a, b), "lcm": lambda a, b: math.lcm(a, b)}[name])
+        for a, b in itertools.product(EDGES, EDGES):
+            r = outcome(wide, a, b)
+            if name == "lcm" and (a, b) == (LEAST, 0):
+                # The multiple so far counts, whatever comes then.
+                r = 2**63
+            fits = isinstance(r, type) or all(LEAST <= x <= MOST for x in (r if isinstance(r, tuple) else (r,)))
+            assert outcome(f, a, b) == (r if fits else OverflowError), (name, a, b)
+    three = checked(lambda a, b, c: (math.lcm(a, b, c), math.gcd(a, b, c)))
+    assert three(4, 6, 10) == (60, 2) and outcome(three, 2**40, 3**20, 1) is OverflowError and three(0, LEAST + 1, 1) == (0, 1)
+
+
 def test_powers(tier):
     power = lambda a, b: a ** b
     f = checked(power)

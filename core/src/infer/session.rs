@@ -46,7 +46,7 @@ pub struct Session<'h> {
     pub host: &'h dyn Host,
     pub instances: Vec<Instance>,
     /// Integers that do not fit raise.
-    pub overflow_checks: bool,
+    overflow_checks: bool,
     by_key: HashMap<Key, InstanceId>,
     vars: Vec<ListVar>,
     var_sites: HashMap<(u32, Inst), u32>,
@@ -82,8 +82,8 @@ pub fn forget(func: FuncId) {
 }
 
 impl<'h> Session<'h> {
-    pub fn new(host: &'h dyn Host) -> Session<'h> {
-        Session { host, instances: vec![], overflow_checks: false, by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0, ahead: vec![], look_ids: HashMap::new() }
+    pub fn new(host: &'h dyn Host, overflow_checks: bool) -> Session<'h> {
+        Session { host, instances: vec![], overflow_checks, by_key: HashMap::new(), vars: vec![], var_sites: HashMap::new(), var_version: 0, depth: 0, ahead: vec![], look_ids: HashMap::new() }
     }
 
     /// Types `func` for these argument types, with everything it calls.

@@ -3,8 +3,10 @@
 //! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
 
 use super::arith::{emit_floordiv, emit_lshift};
+use super::mathmod::{folded, ints};
 use super::number as num;
 use super::power::{emit_power, power_rule};
+use super::real::emit_divmod;
 use super::{Body, OpDef};
 use crate::diag::Result;
 use crate::exc::Class;
@@ -22,16 +24,17 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| both(a, "<<", |_, _| None), emit_shift)).raises().doc("`x1 << x2`; OverflowError where bits are lost."),
     OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow)).raises().doc("`x1 ** x2`; OverflowError."),
     OpDef::new(&["checked.neg"], "x", Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg))).raises().doc("`-x`; OverflowError."),
+    OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided)).raises().doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
+    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| ints(a), emit_gcd)).raises().doc("Greatest common divisor; OverflowError for 2⁶³."),
+    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| ints(a), emit_lcm)).raises().doc("Least common multiple; OverflowError."),
     OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
 ];
 
-/// The row that stands in for an operator where overflow raises.
+/// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that of its name.
 pub fn row(path: &str) -> Option<&'static OpDef> {
-    let checked = match path {
-        "operator.add" => "checked.add", "operator.sub" => "checked.sub", "operator.mul" => "checked.mul", "operator.floordiv" => "checked.floordiv", "operator.lshift" => "checked.lshift",
-        "operator.pow" => "checked.pow", "operator.neg" => "checked.neg", "operator.abs" | "builtins.abs" => "checked.abs", _ => return None,
-    };
-    super::lookup(checked).first().copied()
+    let (module, name) = path.split_once('.')?;
+    if !matches!(module, "operator" | "builtins" | "math") { return None; }
+    super::lookup(&format!("checked.{name}")).first().copied()
 }
 
 fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
@@ -92,11 +95,51 @@ fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![product])
 }
 
-fn emit_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+fn check_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) {
     let (low, minus) = (cx.b.bin_imm(Op::IcmpEq, c.args[0][0], i64::MIN), cx.b.bin_imm(Op::IcmpEq, c.args[1][0], -1));
     let bad = cx.and(low, minus);
     check(cx, bad, "quotient");
+}
+
+fn emit_quotient(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_quotient(cx, c);
     emit_floordiv(cx, c)
+}
+
+fn divided(args: &[Arg]) -> Result<Answer> {
+    let t = signed(both(args, "divmod()", |_, _| None)?, "divmod()", args)?.ret;
+    Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
+}
+
+fn emit_divided(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    check_quotient(cx, c);
+    emit_divmod(cx, c)
+}
+
+/// The magnitude 2⁶³ comes out as a negative number.
+fn check_magnitude(cx: &mut LowerCx<'_>, x: Value, what: &str) {
+    let bad = cx.b.bin_imm(Op::IcmpSlt, x, 0);
+    check(cx, bad, what);
+}
+
+fn emit_gcd(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let r = folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]));
+    check_magnitude(cx, r[0], "greatest common divisor");
+    Ok(r)
+}
+
+fn emit_lcm(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    const WHAT: &str = "least common multiple";
+    Ok(folded(cx, c, 1, |cx, acc, v| {
+        // Of zeros the divisor is zero, and so is what dividing by it gives.
+        let gcd = cx.helper_value(&num::int_gcd, &[acc, v]);
+        let share = cx.b.bin(Op::Sdiv, acc, gcd);
+        let bad = cx.b.bin(Op::SmulOverflows, share, v);
+        check(cx, bad, WHAT);
+        let lcm = cx.helper_value(&num::int_lcm, &[acc, v]);
+        check_magnitude(cx, lcm, WHAT);
+        lcm
+    }))
 }
 
 fn emit_shift(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {

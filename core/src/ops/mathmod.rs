@@ -122,8 +122,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["math.isfinite", "cmath.isfinite"], "x", Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isfinite"]))).doc("Whether neither infinite nor NaN."),
     OpDef::new(&["math.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose")).raises().doc("Whether two numbers are near each other."),
     // Integers.
-    OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| folded(cx, c, &num::int_gcd, 0))).doc("Greatest common divisor."),
-    OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| folded(cx, c, &num::int_lcm, 1))).doc("Least common multiple."),
+    OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]))))).doc("Greatest common divisor."),
+    OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::int_lcm, &[acc, v]))))).doc("Least common multiple."),
     OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_isqrt))).raises().doc("Integer square root; ValueError."),
     OpDef::new(&["math.factorial"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_factorial))).raises().doc("`n!`; ValueError, OverflowError past 20."),
     OpDef::new(&["math.comb"], "n, k", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_comb))).raises().doc("Ways to choose `k` of `n`; ValueError."),
@@ -189,7 +189,7 @@ fn complex_rule(args: &[Arg], ret: Type) -> Result<Answer> {
     if args.iter().all(|a| a.ty.is_number()) { Ok(Answer::of(ret)) } else { Err(no_match("a function of cmath", args)) }
 }
 
-fn ints(args: &[Arg]) -> Result<Answer> {
+pub fn ints(args: &[Arg]) -> Result<Answer> {
     if args.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("a function of integers", args)) }
 }
 
@@ -207,13 +207,13 @@ fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Resu
 }
 
 /// An associative function of any number of integers.
-fn folded(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn, empty: i64) -> Result<Val> {
+pub fn folded(cx: &mut LowerCx<'_>, c: &OpCall<'_>, empty: i64, step: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Val {
     let mut acc = cx.b.i64(empty);
     for (v, t) in c.args.iter().zip(c.types) {
         let v = cast::to_i64(cx, v[0], *t);
-        acc = cx.helper_value(helper, &[acc, v]);
+        acc = step(cx, acc, v);
     }
-    Ok(vec![acc])
+    vec![acc]
 }
 
 fn to_int_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

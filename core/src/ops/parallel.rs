@@ -113,7 +113,6 @@ fn check_bound(args: &[Arg]) -> Result<()> {
 }
 
 fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(match t.kind() {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) => t,
@@ -124,7 +123,6 @@ fn zero_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn one_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(match t.kind() {
         Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => t,
@@ -185,7 +183,6 @@ fn check_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 }
 
 fn own_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    check_bound(args)?;
     let t = args[0].ty;
     Ok(Answer::of(if t.as_array().is_some() { super::create::like_type(t) } else { t }))
 }

@@ -202,7 +202,7 @@ fn divmod_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::coerced(Type::tuple(vec![t, t]), vec![t, t]))
 }
 
-fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_divmod(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     if c.types[0].is_float() {
         let ok = cast::truth(cx, b, c.types[1]);

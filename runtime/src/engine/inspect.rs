@@ -36,8 +36,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let mut module = std::mem::take(&mut front.module);
         prepare(&mut module)?;
         let facts = explain::facts(&module);
-        let mut session = Session::new(request.host);
-        session.overflow_checks = request.options.overflow_checks;
+        let mut session = Session::new(request.host, request.options.overflow_checks);
         session.infer_root(request.func, request.args.clone())?;
         let fused = lower::fuse::chains(&session);
         if !available() { return Ok(Explanation { facts, fused, remarks: None }); }
@@ -50,8 +49,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
 /// What became of the operations on arrays of a function some of which is to be parallel.
 pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
     guarded(|| {
-        let mut session = Session::new(request.host);
-        session.overflow_checks = request.options.overflow_checks;
+        let mut session = Session::new(request.host, request.options.overflow_checks);
         let root = session.infer_root(request.func, request.args.clone())?;
         lower::parallel_notes(&session, root, request.options)
     })
@@ -60,8 +58,7 @@ pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
 /// PTX of a kernel that runs the function, for a GPU of that compute capability (90 for 9.0).
 pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
     guarded(|| {
-        let mut session = Session::new(request.host);
-        session.overflow_checks = request.options.overflow_checks;
+        let mut session = Session::new(request.host, request.options.overflow_checks);
         let root = session.infer_root(request.func, request.args.clone())?;
         let (mut module, target) = lower::lower(&session, root, request.options)?;
         let name = kernel_name(&target.name);

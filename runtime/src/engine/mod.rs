@@ -117,7 +117,8 @@ pub fn compile(request: &Request<'_>) -> Result<Compiled> { guarded(|| compile_u
 /// The type of what a function gives for these argument types.
 pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
     guarded(|| {
-        let mut session = Session::new(host);
+        // Checks change what is raised, never a type.
+        let mut session = Session::new(host, false);
         let root = session.infer_root(func, args.to_vec())?;
         Ok(session.at(root).ret)
     })
@@ -138,8 +139,7 @@ struct Front { module: Module, names: Names, params: Vec<Type>, ret: Type, yield
 fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
     let start = Instant::now();
-    let mut session = Session::new(request.host);
-    session.overflow_checks = request.options.overflow_checks;
+    let mut session = Session::new(request.host, request.options.overflow_checks);
     let root = session.infer_root(request.func, request.args.clone())?;
     phases.infer = start.elapsed();
     let began = start;

@@ -16,7 +16,13 @@ def dot(a, b, out):
             return np.dot(a, b)
         # A number counts as an array without dimensions, of its own type.
         return np.multiply(np.asarray(a), np.asarray(b))
-    result = np.asarray(np.dot(a, b))
+    return into(np.asarray(np.dot(a, b)), out)
+
+
+def into(result, out):
+    """A product in the array that was given for it, which must be just like it."""
+    if out is None:
+        return result
     if out.ndim != result.ndim or out.dtype != result.dtype or not out.flags.c_contiguous:
         raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
     if out.shape != result.shape:

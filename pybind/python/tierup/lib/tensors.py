@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from .linalg import into
+
 
 # -- chains of matrices ------------------------------------------------------------------------------------------------------------------------
 
@@ -21,7 +23,7 @@ def _of_tuple(arrays, out):
     first, last = np.asarray(arrays[0]), np.asarray(arrays[-1])
     chain = (_as_row(first),) + _as_arrays(arrays[1:-1]) + (_as_column(last),)
     _check_matrices(chain)
-    return _in_shape(_into(_product_of_tuple(chain), out), first.ndim == 1, last.ndim == 1)
+    return _in_shape(into(_product_of_tuple(chain), out), first.ndim == 1, last.ndim == 1)
 
 
 def _as_arrays(members):
@@ -43,17 +45,6 @@ def _check_matrices(chain):
         raise LinAlgError(f"{chain[0].ndim}-dimensional array given. Array must be two-dimensional")
     if len(chain) > 1:
         _check_matrices(chain[1:])
-
-
-def _into(r, out):
-    if out is None:
-        return r
-    if out.ndim != 2 or out.dtype != r.dtype or not out.flags.c_contiguous:
-        raise ValueError("output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)")
-    if out.shape != r.shape:
-        raise ValueError("output array has wrong dimensions")
-    out[...] = r
-    return out
 
 
 def _in_shape(r, row, column):
@@ -121,7 +112,7 @@ def _of_list(arrays, out):
         # Of three vectors the first and the last may stand for matrices.
         raise LinAlgError(f"{arrays[0].ndim}-dimensional array given. Array must be two-dimensional")
     if len(arrays) == 2:
-        return _into(np.dot(arrays[0], arrays[1]), out)
+        return into(np.dot(arrays[0], arrays[1]), out)
     lengths = np.empty(len(arrays) + 1)
     for k in range(len(arrays)):
         lengths[k] = arrays[k].shape[0]
@@ -129,11 +120,11 @@ def _of_list(arrays, out):
     if len(arrays) == 3:
         m, k, n, p = lengths[0], lengths[1], lengths[2], lengths[3]
         if m * n * (k + p) < k * p * (m + n):
-            return _into(np.dot(np.dot(arrays[0], arrays[1]), arrays[2]), out)
-        return _into(np.dot(arrays[0], np.dot(arrays[1], arrays[2])), out)
+            return into(np.dot(np.dot(arrays[0], arrays[1]), arrays[2]), out)
+        return into(np.dot(arrays[0], np.dot(arrays[1], arrays[2])), out)
     # Out of an array: of constants there would be a function for each.
     ends = np.array([0, len(arrays) - 1])
-    return _into(_part_of_list(arrays, _order(lengths), ends[0], ends[1]), out)
+    return into(_part_of_list(arrays, _order(lengths), ends[0], ends[1]), out)
 
 
 def _part_of_list(arrays, splits, i, j):

@@ -121,11 +121,9 @@ impl<'a> Body<'a> {
         let mut args: Vec<Value> = vec![iterator; self.outer.block(self.found.header).params.len()];
         // Made here, since every piece needs an array or a list of its own.
         for (c, s) in self.shared.carried.iter().zip(&starts) {
-            args[c.at] = match c.kind {
-                Kind::Binary { neutral, .. } => self.push(ENTRY, Op::Table(neutral), vec![*s]),
-                Kind::Choose { .. } | Kind::Truth { .. } | Kind::Select { .. } => self.push(ENTRY, Op::Table("parallel.bound"), vec![*s]),
-                Kind::Follow { .. } | Kind::Last { .. } => *s,
-            };
+            if let Kind::Follow { .. } | Kind::Last { .. } = c.kind { args[c.at] = *s; continue; }
+            let bound = self.push(ENTRY, Op::Table("parallel.bound"), vec![*s]);
+            args[c.at] = if let Kind::Binary { neutral, .. } = c.kind { self.push(ENTRY, Op::Table(neutral), vec![bound]) } else { bound };
         }
         args.extend(self.flags.iter().map(|f| if let What::First(j) = f.what { starts[j] } else { no }));
         self.func.blocks[ENTRY.index()].term = Term::Jump(BlockCall { block: header, args });
