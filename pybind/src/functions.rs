@@ -131,11 +131,11 @@ fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Resu
 struct PrangeNames<'a, 'py> { f: &'a Bound<'py, PyFunction> }
 
 impl Names for PrangeNames<'_, '_> {
-    fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool {
+    fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool {
         let find = || -> PyResult<bool> {
             let mut at = self.object(root)?;
             for a in attributes { at = at.getattr(*a)?; }
-            is_prange(&at)
+            is_ours(&at, name)
         };
         find().unwrap_or(false)
     }
@@ -183,10 +183,10 @@ pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyF
 /// Whether Python has a function object of this number; functions made inside compiled code have none.
 pub fn has_object(id: FuncId) -> bool { table().entries.values().any(|e| e.func == Some(id)) }
 
-/// Whether this is `tierup.prange`.
-pub fn is_prange(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+/// Whether this is what the package has under a name: `prange`.
+pub fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let Ok(module) = obj.py().import("sys")?.getattr("modules")?.get_item("tierup") else { return Ok(false) };
-    Ok(module.getattr("prange").is_ok_and(|p| p.is(obj)))
+    Ok(module.getattr(name).is_ok_and(|p| p.is(obj)))
 }
 
 /// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in compiled code).

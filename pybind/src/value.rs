@@ -69,7 +69,9 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
     if obj.is_instance_of::<PyInt>() { return Ok(GlobalValue::Unsupported("an int of more than 64 bits".into())); }
     if let Some(v) = classify_numpy(obj, record)? { return Ok(v); }
     if obj.is_instance_of::<PyModule>() { return Ok(GlobalValue::Module(known::module_name(obj)?)); }
-    if functions::is_prange(obj)? { return Ok(GlobalValue::Builtin(tierup_core::ops::intern("tierup.prange").unwrap_or("builtins.range"))); }
+    for name in ["prange", "pndindex"] {
+        if functions::is_ours(obj, name)? && let Some(path) = tierup_core::ops::intern(&format!("tierup.{name}")) { return Ok(GlobalValue::Builtin(path)); }
+    }
     if let Some(p) = known::path_of(obj)? { return Ok(GlobalValue::Builtin(p)); }
     if let Ok(c) = obj.cast::<PyType>() {
         if let Some(c) = known::exception_class(c)? { return Ok(GlobalValue::ExcClass(c)); }

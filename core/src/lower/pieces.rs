@@ -12,7 +12,7 @@ use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
 use crate::ops::{self, Body, Effect, OpDef, Own, parallel, ufunc};
 use crate::ssa::{self, FusedArg, Parts};
-use crate::types::{Const, Layout};
+use crate::types::{Const, Kind, Layout};
 use std::collections::HashMap;
 
 /// What of a function runs in parallel.
@@ -59,8 +59,9 @@ fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted:
     let is_array = |v: &ssa::Value| func.types[v.index()].as_array().is_some_and(|a| a.ndim > 0);
     let makes = node.result.as_ref().is_some_and(is_array);
     let passes = matches!(op.body, Body::Ufunc(..)) && makes || op.lazy.is_some_and(|(k, _)| node.args.get(k).is_some_and(is_array));
-    if passes && !wanted { return Some(if ssa::opt::parallel::is_body(func) { "its loop is" } else { "switched off by the dictionary" }); }
     let name = shown(op);
+    let chooses = name == "nonzero" || name == "where" && node.args.len() == 1 || name == "getitem" && matches!(chosen_by(func, node), Some(true));
+    if (passes || chooses) && !wanted { return Some(if ssa::opt::parallel::is_body(func) { "its loop is" } else { "switched off by the dictionary" }); }
     if name == "getitem" && makes && matches!(node.op, ssa::Op::Apply(_)) {
         let types: Vec<_> = node.args.iter().map(|a| func.types[a.index()]).collect();
         let view = node.result.is_some_and(|r| (op.own)(&types, func.types[r.index()]) == Own::Aliases);
@@ -69,11 +70,18 @@ fn why_alone(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, wanted:
     Some(match name.as_str() {
         "cumsum" | "cumprod" => "each element needs the one before it",
         "sort" | "argsort" | "partition" | "argpartition" | "unique" => "it is sorted by one thread",
-        "nonzero" | "flatnonzero" | "argwhere" | "repeat" | "concatenate" => "where an element goes depends on how many come before it",
+        "repeat" | "concatenate" => "where an element goes depends on how many come before it",
         "matmul" | "dot" | "inner" => "the products of two vectors are added up in order",
         n if n.starts_with("random.") && makes => "the numbers of a stream come one after the other",
         _ => return None,
     })
+}
+
+/// Whether `a[mask]` chooses numbers that lie side by side as their mask does, as far as the types say.
+fn chosen_by(func: &ssa::Func, node: &ssa::InstNode) -> Option<bool> {
+    let [a, mask] = [*node.args.first()?, *node.args.get(1)?].map(|v| func.types[v.index()].as_array());
+    let (a, mask) = (a?, mask.filter(|m| *m.dtype == Kind::Bool)?);
+    Some(a.ndim == mask.ndim && (a.layout == Layout::C && mask.layout == Layout::C || a.ndim == 1))
 }
 
 /// What becomes of an operation whose kernel may divide itself, but does not always: why never, or where.
@@ -94,6 +102,7 @@ fn divides(func: &ssa::Func, op: &'static OpDef, node: &ssa::InstNode, chain: Op
         "numpy.prod" | "numpy.nanprod" if whole && rounds => Divides::Never("floats are multiplied in order"),
         "numpy.sum" | "numpy.nansum" if whole && a.dtype.is_complex() => Divides::Never("the parts of a complex sum would not add up to the same bits"),
         "numpy.sum" | "numpy.nansum" if whole && rounds && a.layout == Layout::A && a.ndim > 1 => Divides::Where("where its rows lie side by side, for floats are added up in order"),
+        "operator.getitem" if a.layout != Layout::C || array(1).is_some_and(|m| m.layout != Layout::C) => Divides::Where("where its elements lie side by side, and those of the mask"),
         "numpy.nanargmin" | "numpy.nanargmax" => Divides::Never("what is NaN is left out one element after the other"),
         "numpy.argmin" | "numpy.argmax" if a.ndim > 1 && whole => Divides::Never("positions in an array of several dimensions are found by one thread"),
         "numpy.argmin" | "numpy.argmax" if a.ndim > 1 && constant(1).is_some_and(|x| x == 0 || x == -i64::from(a.ndim)) => Divides::Never("positions along the first axis are found by one thread"),

@@ -344,7 +344,7 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
             Ok(vec![])
         };
         let by_kernel = |cx: &mut LowerCx<'_>| {
-            let (size, all) = (cx.b.i64(a.ty.dtype.itemsize()), product(cx, &mask.shape));
+            let (size, all) = (cx.b.i64(a.ty.dtype.itemsize() | cx.pieces.flag()), product(cx, &mask.shape));
             cx.helper(&kernel::array_mask_take, &[size, mask.data, a.data, all, out.data, n]);
             Ok(vec![])
         };

@@ -28,8 +28,8 @@ fn range_attr(args: &[Arg]) -> Result<Answer> { if let Kind::Range(_) = *args[0]
 
 pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if args.iter().any(|a| !a.is_none() && !a.ty.is_index()) || args[0].is_none() { return Err(no_match("range()", args)); }
-    let step = if args[2].is_none() { Some(1) } else { args[2].int() };
-    if step == Some(0) { return Err(Diagnostic::new(Code::BadCall, "range() arg 3 must not be zero")); }
+    // A step of zero raises when it comes.
+    let step = if args[2].is_none() { Some(1) } else { args[2].int().filter(|s| *s != 0) };
     Ok(Answer::of(Type::new(Kind::Range(step))))
 }
 

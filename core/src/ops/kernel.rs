@@ -168,7 +168,7 @@ crate::runtime_fns! {
     /// Running sums (`op` 0), products (1), minima (2) or maxima (3) along an axis; source and result have the same element type and may be the same.
     fn array_accumulate(ctx: Ctx, op: i64, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, axis: i64, out: P, out_strides: *const i64) [Writes, Pending];
     /// Number of elements that are true.
-    fn array_count_nonzero(elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Never];
+    fn array_count_nonzero(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 [Reads, Pending];
     /// Indices of the first `count` elements that are true, in C order: index along axis `k` of the `i`-th goes to `out[i * item_step + k * axis_step]`.
     fn array_nonzero(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) [Writes, Pending];
     /// How many of `n` bytes of a mask are true.

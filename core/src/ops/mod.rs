@@ -192,6 +192,7 @@ families!(
     compare,
     real,
     iter,
+    kept,
     ndindex,
     stencil,
     index,

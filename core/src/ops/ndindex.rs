@@ -12,7 +12,7 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{IterType, Kind, Type};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.ndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
+    OpDef::new(&["numpy.ndindex", "tierup.pndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
     OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),
     OpDef::new(&["array.flat"], "a", Body::Lir(|_, a| over(a, IterType::Flat), emit_over)).consumes().property().doc("All elements in C order."),
     OpDef::new(&["builtins.len"], "flat", Body::Lir(

@@ -93,6 +93,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.sequence"], "x", Body::Lir(|_, a| Ok(Answer::of(a[0].ty)), |cx, c| { cx.retain(&c.args[0], c.types[0]); Ok(c.args[0].clone()) })).only_if(is_sequence).raises().reads().doc("What a comprehension goes through, with elements in places."),
     OpDef::new(&["parallel.sequence"], "x", Body::Py("bins.as_list")).only_if(|a| !is_sequence(a)).raises().reads().doc("The same for what gives its elements once."),
     OpDef::new(&["parallel.indices"], "x", Body::Py("bins.indices")).raises().reads().doc("The places of a sequence."),
+    OpDef::new(&["parallel.places"], "shape", Body::Py("bins.places")).raises().reads().doc("The numbers of the points of a shape."),
+    OpDef::new(&["parallel.place"], "shape, k", Body::Py("bins.place")).doc("The point of a number, in C order."),
     OpDef::new(&["parallel.more"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in more iterations than in a plain loop."),
     OpDef::new(&["parallel.fewer"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in fewer iterations than in a plain loop."),
     OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),

@@ -137,7 +137,8 @@ fn emit_nonzero(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     let n = a.shape.len();
-    let elem = element_code(cx, a.ty.dtype)?;
+    let (elem, flag) = (element_code(cx, a.ty.dtype)?, cx.pieces.flag());
+    let elem = if flag == 0 { elem } else { cx.b.bin_imm(Op::Bor, elem, flag) };
     let dims = cx.b.i64(n as i64);
     let [shape, strides] = spill_parts(cx, [&a.shape, &a.strides]);
     let count = cx.helper_value(&kernel::array_count_nonzero, &[elem, dims, shape, a.data, strides]);

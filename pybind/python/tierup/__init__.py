@@ -18,7 +18,7 @@ except ImportError as e:
     raise ImportError(f"tierup cannot be loaded by {sys.implementation.name} {sys.version.split()[0]}: {why}") from None
 
 from . import config
-from ._jit import Dispatcher, _panic, jit, njit, prange, report, reveal_type  # noqa: F401
+from ._jit import Dispatcher, _panic, jit, njit, pndindex, prange, report, reveal_type  # noqa: F401
 from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set_num_threads, set_parallel_chunksize  # noqa: F401
 
 __version__ = "0.1.0"
@@ -34,7 +34,7 @@ _NOT_YET = {
     "generated_jit", "overload", "parfors", "np",
 }
 
-__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "carray", "farray", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
+__all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
            "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", *sorted(_ERRORS)]
 
 

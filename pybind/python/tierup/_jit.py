@@ -143,6 +143,12 @@ def prange(*args):
     return range(*args)
 
 
+def pndindex(*shape):
+    """`numpy.ndindex` whose points may be gone through at the same time under `parallel=True`."""
+    import numpy
+    return numpy.ndindex(*shape)
+
+
 def reveal_type(x):
     """Gives `x`; in compiled code its type is noted for `tierup.testing.take_revealed`."""
     return x

@@ -44,6 +44,47 @@ pub unsafe fn take(itemsize: usize, mask: *const u8, from: *const u8, n: usize, 
     }
 }
 
+/// The same where nothing may be written behind the room, since it is another thread's.
+///
+/// # Safety
+/// As for [`take`], but that `out` has room for `most` elements.
+pub unsafe fn take_within(itemsize: usize, mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize) -> usize {
+    // SAFETY: as required of the caller.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if wide::available() && matches!(itemsize, 4 | 8) { return take(itemsize, mask, from, n, out, most, &mut Poll::never()); }
+        match itemsize {
+            1 => through_words::<[u8; 1]>(mask, from, n, out, most),
+            2 => through_words::<[u8; 2]>(mask, from, n, out, most),
+            4 => through_words::<[u8; 4]>(mask, from, n, out, most),
+            8 => through_words::<[u8; 8]>(mask, from, n, out, most),
+            16 => through_words::<[u8; 16]>(mask, from, n, out, most),
+            _ => 0,
+        }
+    }
+}
+
+/// What is found among a few elements is put together elsewhere first.
+unsafe fn through_words<T: Copy>(mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize) -> usize {
+    let (from, out) = (from.cast::<T>(), out.cast::<T>());
+    let mut found = [std::mem::MaybeUninit::<T>::uninit(); WORD + 1];
+    let mut done = 0;
+    for first in (0..n).step_by(WORD) {
+        let mut some = 0;
+        // SAFETY: as required of the caller; the first `some` have been written.
+        unsafe {
+            for i in first..n.min(first + WORD) {
+                found[some].write(from.add(i).read_unaligned());
+                some += usize::from(*mask.add(i) != 0);
+            }
+            let some = some.min(most - done);
+            std::ptr::copy_nonoverlapping(found.as_ptr().cast::<u8>(), out.add(done).cast::<u8>(), some * size_of::<T>());
+            done += some;
+        }
+    }
+    done
+}
+
 /// Without branches: every element is written to the next free place, which moves on where it is chosen.
 unsafe fn one_by_one<T: Copy>(mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize, poll: &mut Poll) -> usize {
     let (from, out) = (from.cast::<T>(), out.cast::<T>());
@@ -205,6 +246,11 @@ mod tests {
             assert_eq!(found, most.min(expected.len()));
             assert_eq!(out[..found], expected[..found]);
             assert_eq!(out[most + 1], stray, "nothing is written behind the room");
+            let mut out = vec![stray; most + 1];
+            // SAFETY: as above.
+            let found = unsafe { take_within(size_of::<T>(), m.as_ptr(), v.as_ptr().cast(), v.len(), out.as_mut_ptr().cast(), most) };
+            assert_eq!(out[..found], expected[..most.min(expected.len())]);
+            assert_eq!(out[most], stray, "nothing is written behind the room");
         }
     }
 

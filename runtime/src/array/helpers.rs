@@ -4,7 +4,7 @@ use super::linalg;
 use super::scan::{self, Extreme};
 use super::sort::{self, Lane};
 use super::sums::{self, Sums};
-use super::{View, chosen, copy, lanes, map, reduce};
+use super::{View, chosen, copy, in_order, lanes, map, reduce};
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
 use crate::poll::Poll;
@@ -130,15 +130,25 @@ impl Helpers for Native {
         let Some(axis) = axis(along, ndim) else { return };
         unsafe { scan::accumulate(op, elem(elem_code), View::new(ndim, shape, data, strides), axis, out, crate::raw_slice(out_strides, ndim), &mut Poll::new(ctx)) }
     }
-    unsafe fn array_count_nonzero(elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 {
-        unsafe { reduce::count_nonzero(elem(elem_code), View::new(ndim, shape, data, strides)) }
+    unsafe fn array_count_nonzero(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64) -> i64 {
+        let (code, team) = team(elem_code);
+        unsafe { or_raise(ctx, reduce::count_nonzero(elem(code), View::new(ndim, shape, data, strides), team.then_some(Shared(ctx)))) }
     }
     unsafe fn array_nonzero(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, out: *mut i64, count: i64, item_step: i64, axis_step: i64) {
-        unsafe { scan::nonzero(elem(elem_code), View::new(ndim, shape, data, strides), out, (count, item_step, axis_step), &mut Poll::new(ctx)) }
+        let ((code, team), steps) = (team(elem_code), (item_step, axis_step));
+        unsafe {
+            let from = View::new(ndim, shape, data, strides);
+            if team && from.size() >= MANY && from.shape[0] > 1 { return or_raise(ctx, in_order::nonzero(ctx, elem(code), from, out, count, steps)); }
+            scan::nonzero(elem(code), from, 0, out, (count, steps), &mut Poll::new(ctx))
+        }
     }
     unsafe fn array_mask_count(mask: P, n: i64) -> i64 { unsafe { chosen::count(mask, n.max(0) as usize) as i64 } }
     unsafe fn array_mask_take(ctx: Ctx, itemsize: i64, mask: P, from: P, n: i64, out: P, most: i64) {
-        unsafe { chosen::take(itemsize as usize, mask, from, n.max(0) as usize, out, most.max(0) as usize, &mut Poll::new(ctx)) };
+        let ((itemsize, team), n, most) = (team(itemsize), n.max(0) as usize, most.max(0) as usize);
+        unsafe {
+            if team && n as i64 >= MANY { return or_raise(ctx, in_order::take(ctx, itemsize as usize, mask, from, n, out, most)); }
+            chosen::take(itemsize as usize, mask, from, n, out, most, &mut Poll::new(ctx));
+        }
     }
     unsafe fn array_sort(ctx: Ctx, elem_code: i64, ndim: i64, shape: *const i64, data: P, strides: *const i64, along: i64, stable: i8) {
         let Some(axis) = axis(along, ndim) else { return };

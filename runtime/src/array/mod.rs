@@ -8,6 +8,7 @@ pub mod chosen;
 pub mod copy;
 pub mod few;
 pub mod helpers;
+mod in_order;
 pub mod item;
 pub mod lanes;
 pub mod linalg;

@@ -420,14 +420,14 @@ pub unsafe fn fold(op: Reduce, elem: Elem, data: *mut u8, n: i64, done: i64, out
     }
 }
 
-/// Number of elements that are true.
+/// Number of elements that are true, counted by a team where there is one and there are many.
 ///
 /// # Safety
-/// The array is as described.
-pub unsafe fn count_nonzero(elem: Elem, from: View<'_>) -> i64 {
+/// The array is as described; the team's context is this thread's.
+pub unsafe fn count_nonzero(elem: Elem, from: View<'_>, team: Option<Shared<ThreadCtx>>) -> Res<i64> {
     let mut n = 0i64;
     let zeros = Few::of(0, from.shape.len());
-    let job = Job { op: Reduce::CountNonzero, elem, acc: Elem::I64, team: None };
-    // Counting cannot fail.
-    match unsafe { reduce(job, from, u64::MAX, (&raw mut n).cast(), &zeros) } { Ok(()) | Err(_) => n }
+    // SAFETY: as required of the caller.
+    unsafe { reduce(Job { op: Reduce::CountNonzero, elem, acc: Elem::I64, team }, from, u64::MAX, (&raw mut n).cast(), &zeros)? };
+    Ok(n)
 }

@@ -202,16 +202,16 @@ simd! {
     }
 }
 
-/// Indices of the true elements, in C order.
+/// Indices of the true elements, in C order; those along the first axis count from `base`.
 ///
 /// # Safety
 /// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be more by now: another thread may have
 /// changed the array since they were counted.)
-pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_step, axis_step): (i64, i64, i64), poll: &mut Poll) {
+pub unsafe fn nonzero(elem: Elem, from: View<'_>, base: i64, out: *mut i64, (count, (item_step, axis_step)): (i64, (i64, i64)), poll: &mut Poll) {
     const BLOCK: usize = 256;
     /// Rows that are shorter are taken together where they lie one behind the other.
     const SHORT: i64 = 64;
-    unsafe fn short_rows<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+    unsafe fn short_rows<T: Item>(from: View<'_>, base: i64, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
         let (n, size) = (from.size() as usize, size_of::<T>() as isize);
         let (mut to, mut left) = (out, count as usize);
         let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
@@ -225,7 +225,7 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_st
                 for place in &found[..some] {
                     let mut rest = *place as u64;
                     for (k, n) in from.shape.iter().enumerate().rev() {
-                        *to.offset(k as isize * axis_step) = (rest % *n as u64) as i64;
+                        *to.offset(k as isize * axis_step) = (rest % *n as u64) as i64 + if k == 0 { base } else { 0 };
                         rest /= *n as u64;
                     }
                     to = to.offset(item_step);
@@ -235,10 +235,10 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_st
         }
     }
     /// Row by row: which elements are true, a block at a time, and their positions.
-    unsafe fn run<T: Item>(from: View<'_>, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+    unsafe fn run<T: Item>(from: View<'_>, base: i64, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
         let Some((n, outer)) = from.shape.split_last() else { return };
         // SAFETY: as required of the caller.
-        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) { return unsafe { short_rows::<T>(from, out, count, item_step, axis_step, poll) }; }
+        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) { return unsafe { short_rows::<T>(from, base, out, count, item_step, axis_step, poll) }; }
         let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
         let (mut to, mut left) = (out, count as usize);
         let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
@@ -250,10 +250,10 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_st
                 // SAFETY: the elements lie in the array, and places for as many indices as are left in the results.
                 unsafe {
                     are_true::<T>(from.data.offset(row + first as isize * stride), len as isize, stride, flags.as_mut_ptr());
-                    let some = chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
+                    let some = chosen::positions(flags.as_ptr(), len, first as i64 + if outer.is_empty() { base } else { 0 }, found.as_mut_ptr(), left.min(BLOCK));
                     left -= some;
                     for (k, i) in index.iter().enumerate() {
-                        for j in 0..some { *to.offset(j as isize * item_step + k as isize * axis_step) = *i; }
+                        for j in 0..some { *to.offset(j as isize * item_step + k as isize * axis_step) = *i + if k == 0 { base } else { 0 }; }
                     }
                     let last = to.offset(outer.len() as isize * axis_step);
                     if item_step == 1 { std::ptr::copy_nonoverlapping(found.as_ptr(), last, some) } else { for (j, i) in found[..some].iter().enumerate() { *last.offset(j as isize * item_step) = *i; } }
@@ -269,5 +269,5 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, out: *mut i64, (count, item_st
             }
         });
     }
-    with_item!(elem, T => unsafe { run::<T>(from, out, count, item_step as isize, axis_step as isize, poll) }, else ());
+    with_item!(elem, T => unsafe { run::<T>(from, base, out, count, item_step as isize, axis_step as isize, poll) }, else ());
 }

@@ -262,7 +262,7 @@ fn running_sums_and_indices_of_true_elements() {
         Native::array_accumulate(std::ptr::null_mut(), 3, I64, 1, [6i64].as_ptr(), p(&[2i64, 1, 5, 3, 4, 9]), [8i64].as_ptr(), 0, out.as_mut_ptr().cast(), [8i64].as_ptr());
         assert_eq!(out, [2, 2, 5, 5, 5, 9]);
         let b = [0i64, 7, 0, 0, 8, 9];
-        assert_eq!(Native::array_count_nonzero(I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr()), 3);
+        assert_eq!(Native::array_count_nonzero(std::ptr::null_mut(), I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr()), 3);
         Native::array_nonzero(std::ptr::null_mut(), I64, 2, [2i64, 3].as_ptr(), p(&b), [24i64, 8].as_ptr(), at.as_mut_ptr(), 3, 1, 3);
         assert_eq!(at[..6], [0, 1, 1, 1, 1, 2]);
         let flags: Vec<u8> = (0..1000).map(|i| (i % 3 == 0) as u8).collect();

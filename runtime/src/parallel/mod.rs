@@ -31,6 +31,7 @@ pub use region::poll;
 impl Helpers for Native {
     unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
         let grid = Grid::new(first, end, step, settings::chunk()).with_room(own);
+        let _inside = settings::Usual::begin();
         let run = |grid: Grid, args: &[u64]| -> Res<*mut List> {
             let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
             // SAFETY: the word is the first field of a cell, which lives as long as the code that names it; the list has an element for each piece.

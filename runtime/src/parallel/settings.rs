@@ -34,6 +34,11 @@ pub fn set_chunk(n: i64) -> Res<i64> {
     Ok(CHUNK.replace(n as u64) as i64)
 }
 
+/// While this lives, loops of this thread have pieces of the usual size: those inside of a loop whose pieces were chosen.
+pub struct Usual(u64);
+impl Usual { pub fn begin() -> Usual { Usual(CHUNK.replace(0)) } }
+impl Drop for Usual { fn drop(&mut self) { CHUNK.set(self.0); } }
+
 /// The settings of a thread, for one that helps it.
 #[derive(Clone, Copy)]
 pub struct Settings { threads: usize, chunk: u64 }

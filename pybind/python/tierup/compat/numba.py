@@ -26,7 +26,7 @@ SETTINGS = {
 
 MODULES = {
     "numba": {
-        **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
+        **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
         "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup:get_num_threads", "set_num_threads": "tierup:set_num_threads", "get_thread_id": "tierup:get_thread_id",
         "threading_layer": "tierup.extending:threading_layer", "get_parallel_chunksize": "tierup:get_parallel_chunksize",
         "set_parallel_chunksize": "tierup:set_parallel_chunksize", "parallel_chunksize": "tierup.extending:parallel_chunksize",

@@ -259,3 +259,26 @@ def as_list(x):
 
 def indices(x):
     return range(len(x))
+
+
+def places(shape):
+    if isinstance(shape, tuple):
+        n = 1
+        for s in shape:
+            if s < 0:
+                raise ValueError("negative dimensions are not allowed")
+            n *= s
+        return range(n)
+    if shape < 0:
+        raise ValueError("negative dimensions are not allowed")
+    return range(shape)
+
+
+def place(shape, k):
+    if not isinstance(shape, tuple):
+        return (k,)
+    if len(shape) == 0:
+        return ()
+    if len(shape) == 1:
+        return (k,)
+    return place(shape[:-1], k // shape[-1]) + (k % shape[-1],)

@@ -37,6 +37,8 @@ pub struct Choice {
     pub before: HashMap<Block, Value>,
     /// Calls of `min` or `max`, and which argument the version is.
     pub calls: Vec<(Inst, usize)>,
+    /// Calls through which a new value goes before it is kept: `if x > m: m = int(x)`.
+    pub conversions: Vec<Inst>,
 }
 
 impl Classifier<'_> {
@@ -57,7 +59,7 @@ impl Classifier<'_> {
 
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
     pub fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
-        let Some((step, rest)) = via.split_first() else { return self.is_equal(fresh, new, 0) && (fresh == new || !self.may_differ(fresh, 0)) };
+        let Some((step, rest)) = via.split_first() else { return self.conversions(fresh, new).is_some() };
         match step {
             Step::Part(k) => {
                 let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else { return false };
@@ -65,6 +67,21 @@ impl Classifier<'_> {
             }
             Step::Of(a) => rest.is_empty() && !self.may_differ(fresh, 0) && self.inst_of(new).is_some_and(|n| n.op == Op::Table("operator.getitem") && n.args[0] == *a && self.is_equal(n.args[1], fresh, 0)),
         }
+    }
+
+    /// The calls that make of what was compared what is kept, if there is nothing else between them. Whether they keep order is asked when types are known (`ops/kept.rs`).
+    fn conversions(&self, fresh: Value, new: Value) -> Option<Vec<Inst>> {
+        let (mut at, mut calls) = (fresh, vec![]);
+        while !self.is_equal(at, new, 0) {
+            let call = self.definition(at).filter(|i| self.block_of(*i).is_some())?;
+            let node = self.func.inst(call);
+            let [callee, x] = node.args[..] else { return None };
+            let named = self.inst_of(callee).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_) | Op::Attr(_)));
+            if !named || !matches!(&node.op, Op::Call { keywords } if keywords.is_empty()) { return None; }
+            calls.push(call);
+            at = x;
+        }
+        (at == new || !self.may_differ(at, 0)).then_some(calls)
     }
 
     /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it changes.
@@ -94,6 +111,7 @@ impl Classifier<'_> {
         let last = matches!(path, "operator.ge" | "operator.le") == taken;
         if (!taken || none) && r.fresh.iter().any(|f| f.raises) { return None; }
         r.choice.branches = r.comparisons.iter().zip(&branches).map(|(c, b)| (b.0, self.original(c.of), func.inst(c.inst).args[c.side])).collect();
+        if first.via.is_empty() { r.choice.conversions = r.fresh.iter().flat_map(|f| branches.iter().find_map(|b| self.conversions(f.value, b.1)).unwrap_or_default()).collect(); }
         r.choice.before = r.fresh.iter().map(|f| Some((f.from, self.current(r, f.from)?))).collect::<Option<_>>()?;
         gates.extend(branches.iter().map(|b| (b.0, usize::from(!taken))));
         Some((Kind::Select { path: Some(path), via: first.via, swapped: first.side == 0, taken, none, flag: none || last || !taken }, gates))

@@ -55,25 +55,30 @@ fn makes_an_array(func: &Func, defs: &Definitions, blocks: &[Block]) -> bool {
 
 /// `for x in a` as `for k in indices(s): x = s[k]`, where `s` is `a` or a list of what it gives.
 fn over_positions(func: &mut Func, pre: Block, iter: Inst, first: Block, item: Option<Inst>) {
-    let node = func.inst(iter).clone();
-    let insert = |func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<Value>, like: &InstNode| {
-        let result = func.make_value();
-        func.insts.push(InstNode { op, args, result: Some(result), loc: like.loc, unwind: like.unwind.clone() });
-        let new = Inst::new(func.insts.len() - 1);
-        let insts = &mut func.blocks[b.index()].insts;
-        let at = insts.iter().position(|i| *i == before).unwrap_or(insts.len());
-        insts.insert(at, new);
-        result
-    };
-    let sequence = insert(func, pre, iter, Op::Table("parallel.sequence"), node.args.clone(), &node);
-    let range = insert(func, pre, iter, Op::Table(INDICES), vec![sequence], &node);
+    let iterated = func.inst(iter).args.clone();
+    let sequence = insert_before(func, pre, iter, Op::Table("parallel.sequence"), iterated);
+    let range = insert_before(func, pre, iter, Op::Table(INDICES), vec![sequence]);
     func.insts[iter.index()].args = vec![range];
-    let Some(item) = item else { return };
-    // What the loop read as the element keeps its name; the position gets a new one.
+    if let Some(item) = item { replace_element(func, first, item, "operator.getitem", sequence); }
+}
+
+/// Writes an instruction in front of another one, with its place and its handler.
+pub fn insert_before(func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<Value>) -> Value {
+    let (loc, unwind, result) = (func.inst(before).loc, func.inst(before).unwind.clone(), func.make_value());
+    func.insts.push(InstNode { op, args, result: Some(result), loc, unwind });
+    let new = Inst::new(func.insts.len() - 1);
+    let insts = &mut func.blocks[b.index()].insts;
+    let at = insts.iter().position(|i| *i == before).unwrap_or(insts.len());
+    insts.insert(at, new);
+    result
+}
+
+/// What the loop read as the element keeps its name and is `op(of, position)`; the position gets a new one.
+pub fn replace_element(func: &mut Func, first: Block, item: Inst, op: &'static str, of: Value) {
     let like = InstNode { unwind: unwind_inside(func, first, item), ..func.inst(item).clone() };
     let position = func.make_value();
     let element = func.insts[item.index()].result.replace(position);
-    func.insts.push(InstNode { op: Op::Table("operator.getitem"), args: vec![sequence, position], result: element, ..like });
+    func.insts.push(InstNode { op: Op::Table(op), args: vec![of, position], result: element, ..like });
     let new = Inst::new(func.insts.len() - 1);
     let insts = &mut func.blocks[first.index()].insts;
     let at = insts.iter().position(|i| *i == item).map_or(0, |k| k + 1);

@@ -50,7 +50,7 @@ pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc
 pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
-    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| matches!(call.op, Op::Call { .. }) && is_prange(func, &defs, names, call.args[0]));
+    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| matches!(call.op, Op::Call { .. }) && ["prange", "pndindex"].iter().any(|name| is_ours(func, &defs, names, call.args[0], name)));
     Loops::new(func, &cfg, &doms).all.iter().filter_map(|l| over(func, &cfg, &defs, l, &[])).filter(is_one).map(|o| o.loc).collect()
 }
 
@@ -64,13 +64,13 @@ pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
         let careful = call.op == Op::Table(super::comprehension::INDICES);
-        let asked = matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_prange(func, &defs, names, call.args[0]));
+        let asked = call.op == Op::Table(super::points::PLACES) || matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_ours(func, &defs, names, call.args[0], "prange"));
         if !careful && !asked { continue; }
         let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { continue };
         let entry = then_to.block;
         let blocks: std::collections::BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
         let found = Found {
-            header: l.header, pre, iter, range, step: if careful { None } else { call.args.get(3).copied() }, careful, next, state, exit: else_to.clone(), blocks, loc,
+            header: l.header, pre, iter, range, step: if let Op::Table(_) = call.op { None } else { call.args.get(3).copied() }, careful, next, state, exit: else_to.clone(), blocks, loc,
         };
         if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) { return Ok(Look::Refused(loc, "its control flow is unusual")); }
         leaves_early(func, &found)?;
@@ -89,18 +89,19 @@ fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst
     block.params.iter().position(|p| *p == node.args[0]).map(|k| (next, k))
 }
 
-fn is_prange(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value) -> bool {
+/// Whether a callee is `prange` or `pndindex`, whatever it is called here.
+pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value, what: &str) -> bool {
     let (mut at, mut attributes) = (callee, vec![]);
     loop {
         let Some(node) = defs.inst(at).map(|i| func.inst(i)) else { return false };
         match &node.op {
             Op::Attr(name) => { attributes.insert(0, &**name); at = node.args[0]; }
-            Op::Global(name) => return names.is_prange(Root::Global(name), &attributes),
-            Op::Free(n) => return names.is_prange(Root::Free(*n), &attributes),
+            Op::Global(name) => return names.is_ours(Root::Global(name), &attributes, what),
+            Op::Free(n) => return names.is_ours(Root::Free(*n), &attributes, what),
             // `from numba import prange` inside the function.
             Op::Table("import.module") => {
                 let module = defs.inst(node.args[0]).map(|i| &func.inst(i).op);
-                return attributes == ["prange"] && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
+                return attributes == [what] && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
             }
             _ => return false,
         }

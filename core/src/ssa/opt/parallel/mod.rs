@@ -1,4 +1,4 @@
-//! Loops over `prange` in functions made with `parallel=True` become parallel regions: what an iteration does is a function of its own, which the
+//! Loops over `prange`, and over `pndindex` ([`points`]), in functions made with `parallel=True` become parallel regions: what an iteration does is a function of its own, which the
 //! run-time calls for pieces of the range ([`outline`]).
 //!
 //! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]); so are the elements of
@@ -21,6 +21,7 @@ mod flags;
 mod neighbours;
 mod outline;
 mod places;
+mod points;
 mod races;
 mod reduce;
 mod tuples;
@@ -37,8 +38,8 @@ pub enum Root<'a> { Global(&'a str), /** A captured variable of the function. */
 
 /// What the host knows of names while a function is read.
 pub trait Names {
-    /// Whether `root.attribute.attribute` is `prange`.
-    fn is_prange(&self, root: Root<'_>, attributes: &[&str]) -> bool;
+    /// Whether `root.attribute.attribute` is what the package has under this name: `prange`, `pndindex`.
+    fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool;
     /// Whether `root` is the module of that name.
     fn is_module(&self, root: Root<'_>, name: &str) -> bool;
     /// Whether a global name is the builtin of that name.
@@ -74,6 +75,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
         for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("switched off by the dictionary"), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
         return Ok(func.parallel.has(Parts::COMPREHENSION) && comprehensions(func, names));
     }
+    points::rewrite(func, names);
     neighbours::join(func, names);
     let mut changed = false;
     let mut refused: Vec<Loc> = vec![];
@@ -88,7 +90,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                 func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None, into: None, apart: None });
             }
             find::Look::Found(found) => {
-                let shared = match reduce::classify(func, &found) {
+                let shared = match reduce::classify(func, &found, names) {
                     Ok(shared) => shared,
                     Err(_) if tuples::split(func, &found) => { cleanup::run(func); continue; }
                     Err(why) => return Err(why),
@@ -125,7 +127,7 @@ fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc) -> bool {
     let refused: Vec<Loc> = func.loops.iter().filter(|l| l.body.is_none()).map(|l| l.loc).collect();
     let Ok(find::Look::Found(found)) = find::find(func, names, &refused) else { return false };
     if !found.careful || found.loc != loc { return false; }
-    let Ok(shared) = reduce::classify(func, &found) else { return false };
+    let Ok(shared) = reduce::classify(func, &found, names) else { return false };
     if !shared.carried.is_empty() || shared.lists.len() != 1 || !shared.bins.is_empty() || !shared.doubts.is_empty() { return false; }
     outline::outline(func, &found, &shared, names).is_ok()
 }

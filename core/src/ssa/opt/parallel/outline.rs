@@ -52,6 +52,8 @@ pub struct Body<'a> {
     pub values: HashMap<Value, Value>,
     pub blocks: HashMap<Block, Block>,
     captured: Vec<Value>,
+    /// What variables start with that are converted before they are kept.
+    starts: Vec<Value>,
     pub flags: Vec<Flag>,
     /// Flags of what the block that is being copied passes on, by flag, parameter and value.
     pub passed: HashMap<(usize, Value, Value), Value>,
@@ -84,7 +86,7 @@ impl<'a> Body<'a> {
         };
         func.make_block();
         Body {
-            outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![],
+            outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![], starts: vec![],
             flags: shared.flags().into_iter().map(|(leader, what)| Flag { leader, what, of: HashMap::new() }).collect(), passed: HashMap::new(), resets: vec![], yes: Value(0), again: None,
         }
     }
@@ -95,6 +97,7 @@ impl<'a> Body<'a> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
         self.again = self.func.decides.then(|| self.func.add_param(ENTRY));
         let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
+        self.starts = self.shared.carried.iter().zip(&starts).map(|(c, s)| if c.choice.conversions.is_empty() { *s } else { self.start_of(c.init, *s) }).collect();
         self.capture_all();
         let lists: Vec<Value> = self.shared.lists.clone().into_iter().map(|l| {
             let own = self.push(ENTRY, Op::Table("list.build"), vec![]);
@@ -224,6 +227,31 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    /// `if x > m: m = int(x)`: asks, when types are known, whether that is the best of all `int(x)`.
+    fn check_kept(&mut self, at: Block, call: Inst) -> Result<()> {
+        for k in 0..self.shared.carried.len() {
+            if !self.shared.carried[k].choice.conversions.contains(&call) { continue; }
+            let node = self.outer.inst(call);
+            let Some(kept) = node.result else { continue };
+            let start = self.starts[k];
+            let followed = self.push(at, Op::Const(Const::Bool(group(&self.shared.carried, k).len() > 1)), vec![]);
+            let args = [vec![start], self.all(&[node.args[0], node.args[1], kept])?, vec![followed]].concat();
+            self.func.push(at, Op::Table("parallel.check_kept"), args, node.loc, None);
+        }
+        Ok(())
+    }
+
+    /// What a variable starts with but for its sign, known where it is a constant.
+    fn start_of(&mut self, v: Value, given: Value) -> Value {
+        let Some(node) = self.defs.inst(v).map(|i| self.outer.inst(i)) else { return given };
+        match node.op {
+            Op::Const(_) | Op::Global(_) => self.push(ENTRY, node.op.clone(), vec![]),
+            Op::Attr(_) => { let of = self.start_of(node.args[0], given); if of == given { given } else { self.push(ENTRY, node.op.clone(), vec![of]) } }
+            Op::Table("operator.neg") => self.start_of(node.args[0], given),
+            _ => given,
+        }
+    }
+
     fn copy_block(&mut self, b: Block) -> Result<()> {
         let new = self.blocks[&b];
         let data = self.outer.block(b);
@@ -241,6 +269,7 @@ impl<'a> Body<'a> {
             self.func.insts.push(copy);
             let inst = Inst::new(self.func.insts.len() - 1);
             self.func.blocks[new.index()].insts.push(inst);
+            self.check_kept(new, *i)?;
         }
         self.flags_from(b, &data.term)?;
         // The header's exit is written when the rest is there.

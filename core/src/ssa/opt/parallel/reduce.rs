@@ -7,7 +7,7 @@ use super::best::{Choice, Compared, Gate, Step};
 use super::bins::Bins;
 use super::decided::Decided;
 use super::find::Found;
-use super::race;
+use super::{Names, Root, race};
 use super::races::{self, Doubt};
 use crate::diag::{Diagnostic, Result};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
@@ -106,6 +106,7 @@ pub struct Incoming { pub from: Block, pub side: usize, pub raises: bool, pub va
 pub struct Classifier<'a> {
     pub func: &'a Func,
     pub found: &'a Found,
+    names: &'a dyn Names,
     cfg: Cfg,
     pub doms: Dominators,
     pub loops: Vec<Loop>,
@@ -133,8 +134,8 @@ pub struct Reads {
 
 const HELP: &str = "variables may be summed up and the like (s += x, s = max(s, x), if x > s: s = x); where an iteration needs the one before it, use range";
 
-pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
-    let c = Classifier::of(func, found);
+pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared> {
+    let c = Classifier::of(func, found, names);
     let bins = c.bins();
     let mut shared = Shared { carried: vec![], lists: c.appended()?, doubts: races::check(&c, &bins)?, bins, decided: HashMap::new() };
     let Term::Jump(enter) = &func.block(found.pre).term else { return Err(Diagnostic::internal("a loop that nothing enters")) };
@@ -152,11 +153,11 @@ pub fn classify(func: &Func, found: &Found) -> Result<Shared> {
 }
 
 impl<'a> Classifier<'a> {
-    pub fn of(func: &'a Func, found: &'a Found) -> Classifier<'a> {
+    pub fn of(func: &'a Func, found: &'a Found, names: &'a dyn Names) -> Classifier<'a> {
         let cfg = Cfg::new(func);
         let doms = Dominators::new(func, &cfg);
         let loops = Loops::new(func, &cfg, &doms).all;
-        let mut c = Classifier { func, found, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
+        let mut c = Classifier { func, found, names, cfg, doms, loops, defs: Definitions::new(func), uses: HashMap::new(), incoming: HashMap::new() };
         c.collect();
         c
     }
@@ -292,10 +293,14 @@ impl Classifier<'_> {
 
     pub fn is_choice(&self, callee: Value) -> bool {
         match self.inst_of(callee).map(|n| &n.op) {
-            Some(Op::Global(name)) => matches!(&**name, "min" | "max"),
-            Some(Op::Attr(name)) => matches!(&**name, "minimum" | "maximum" | "fmin" | "fmax"),
+            Some(Op::Global(name)) => matches!(&**name, "min" | "max") && self.names.is_builtin(name),
+            Some(Op::Attr(name)) => matches!(&**name, "minimum" | "maximum" | "fmin" | "fmax") && self.inst_of(callee).is_some_and(|n| self.is_module(n.args[0], "numpy")),
             _ => false,
         }
+    }
+
+    fn is_module(&self, v: Value, name: &str) -> bool {
+        match self.inst_of(v).map(|n| &n.op) { Some(Op::Global(n)) => self.names.is_module(Root::Global(n), name), Some(Op::Free(n)) => self.names.is_module(Root::Free(*n), name), Some(Op::Table("import.module")) => true, Some(_) | None => false }
     }
 
     /// A call of `min`, `max` and the like with several values.

@@ -89,10 +89,10 @@ fn try_join(func: &Func, names: &dyn Names, row: &[&Found]) -> Result<Func, Why>
     let mut merged = row[0].clone();
     for f in &row[1..] { absorb(&mut new, &mut merged, f)?; }
     new.insts[merged.next.index()].unwind = Some(BlockCall { block: handler, args: vec![] });
-    let c = Classifier::of(&new, &merged);
+    let c = Classifier::of(&new, &merged, names);
     apart::check(&c, names, &parts)?;
     drop(c);
-    let shared = reduce::classify(&new, &merged).map_err(|d| -> Why { format!("together they would be a race: {}", d.message).into() })?;
+    let shared = reduce::classify(&new, &merged, names).map_err(|d| -> Why { format!("together they would be a race: {}", d.message).into() })?;
     if !shared.doubts.is_empty() || !shared.bins.is_empty() || !shared.lists.is_empty() || !shared.decided.is_empty() { return Err("elements, lists or decisions that iterations share are kept to one loop".into()); }
     Ok(new)
 }

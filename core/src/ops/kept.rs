@@ -1,0 +1,99 @@
+//! What a parallel loop keeps of the best of all: `if x > m: m = int(x)`.
+//!
+//! Where the conversion keeps order and changes nothing that has gone through it, the loop gives the greatest `int(x)`, and so do its pieces, one after the other. That needs two things of
+//! what the variable begins with: no `x` above it may be converted to something below it, and none below it to something above. `m = 0.5` is no beginning for `int(x)`: 0.7 would make it 0.
+
+use super::{Body, OpDef};
+use crate::diag::{Code, Diagnostic, Result};
+use crate::infer::cx::{Answer, Arg, TyCx};
+use crate::types::{Const, Float, Int, Kind, Type};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["parallel.check_kept"], "start, function, x, kept, followed", Body::Lir(rule, |_, _| Ok(vec![]))).doc("Refuses what is kept of the best where it may be ordered otherwise."),
+];
+
+/// What a conversion does to numbers.
+enum Conversion {
+    /// Gives what it gets.
+    Same,
+    /// Rounds to a whole number.
+    Whole,
+    /// Rounds to what the type holds.
+    Rounds(Float),
+}
+
+fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let [start, function, x, _, followed] = args else { return Err(Diagnostic::internal("check_kept")) };
+    let followed = followed.konst == Some(Const::Bool(true));
+    let fits = match conversion(function.ty, x.ty) {
+        Some(Conversion::Same) => true,
+        // Where several values become one, each of them would count as better than it.
+        Some(_) if followed => false,
+        Some(Conversion::Whole) => is_whole(start),
+        Some(Conversion::Rounds(to)) => holds(to, start),
+        None => false,
+    };
+    if fits { return Ok(Answer::of(Type::none())); }
+    Err(Diagnostic::new(Code::ParallelRace, "an iteration of this prange loop compares one value and keeps another one, so that what it finds depends on what other iterations have left")
+        .help("compare what is kept: y = int(x); if y > m: m = y"))
+}
+
+fn conversion(function: Type, x: Type) -> Option<Conversion> {
+    let from_float = match *x { Kind::Bool | Kind::Int(_) => None, Kind::Float(f) => Some(f), _ => return None };
+    match *function {
+        Kind::Builtin("builtins.int" | "builtins.round" | "math.floor" | "math.ceil" | "math.trunc") => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
+        Kind::Builtin("numpy.floor" | "numpy.ceil" | "numpy.trunc" | "numpy.rint" | "numpy.round") if from_float.is_some() => Some(Conversion::Whole),
+        Kind::Builtin("builtins.float") => to_float(Float::F64, x),
+        Kind::DType(to) => match *to {
+            Kind::Float(f) => to_float(f, x),
+            // What does not fit is something else.
+            Kind::Int(to) => (from_float.is_none() && contains(to, x)).then_some(Conversion::Same),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn to_float(to: Float, x: Type) -> Option<Conversion> {
+    let exact = match *x { Kind::Float(f) => f == Float::F32 || to != Float::F32, _ => bits(x) <= digits(to) };
+    Some(if exact { Conversion::Same } else { Conversion::Rounds(to) })
+}
+
+/// Binary digits of a float's fraction.
+fn digits(f: Float) -> u32 { if f == Float::F32 { 24 } else { 53 } }
+
+/// Binary digits of the greatest value of a type of integers.
+fn bits(t: Type) -> u32 {
+    match *t {
+        Kind::Bool => 1,
+        Kind::Int(i) => match i { Int::I8 => 7, Int::U8 => 8, Int::I16 => 15, Int::U16 => 16, Int::I32 => 31, Int::U32 => 32, Int::I64 | Int::Py => 63, Int::U64 => 64 },
+        _ => u32::MAX,
+    }
+}
+
+fn contains(to: Int, x: Type) -> bool {
+    let unsigned = |i: Int| matches!(i, Int::U8 | Int::U16 | Int::U32 | Int::U64);
+    let same_sign = match *x { Kind::Int(from) => unsigned(from) || !unsigned(to), _ => true };
+    same_sign && bits(x) <= bits(Type::int_of(to))
+}
+
+/// Whether a variable begins with a whole number, an infinity, or nothing.
+fn is_whole(start: &Arg) -> bool {
+    match &start.konst {
+        Some(Const::Float(f)) => f.fract() == 0.0 || f.is_infinite(),
+        Some(_) | None => match *start.ty { Kind::Bool | Kind::Int(_) | Kind::None => true, Kind::Optional(t) => matches!(*t, Kind::Bool | Kind::Int(_)), _ => false },
+    }
+}
+
+/// Whether a variable begins with a number that a type holds, or with nothing.
+fn holds(to: Float, start: &Arg) -> bool {
+    let exact = |f: f64| to != Float::F32 || f64::from(f as f32) == f;
+    match &start.konst {
+        Some(Const::Float(f)) => exact(*f),
+        Some(Const::Int(i)) => i.unsigned_abs() < 1 << digits(to),
+        Some(_) | None => {
+            let t = if let Kind::Optional(t) = *start.ty { t } else { start.ty };
+            match *t { Kind::None => true, Kind::Float(f) => f == Float::F32 || to != Float::F32, _ => bits(t) <= digits(to) }
+        }
+    }
+}
