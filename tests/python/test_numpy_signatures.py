@@ -6,6 +6,7 @@ or stands in `REFUSED`.
 
 import copy
 import linecache
+import math
 import os
 import random
 import re
@@ -33,7 +34,7 @@ def made(parameters, expression, before=()):
     source = f"def f({parameters}):\n" + "".join(f"    {line}\n" for line in before) + f"    return {expression}\n"
     file = f"<signature {expression}>"
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    scope = {"np": np, "random": random, "A": A, "B": B, "I": I}
+    scope = {"np": np, "random": random, "math": math, "A": A, "B": B, "I": I}
     exec(compile(source, file, "exec"), scope)
     return scope["f"]
 
@@ -258,7 +259,8 @@ def test_tensors(part):
     check((("t, k", e, [T, 0], (), 1e-9) for e in TENSORS[part::4]), 99)
 
 
-POWERS = ["np.linalg.matrix_power(a, -1)", "np.linalg.matrix_power(a, -3)", "np.linalg.matrix_power(a, n)", "np.linalg.matrix_power(a > 0, -1)", "np.linalg.pinv(a)", "np.linalg.pinv(a[:0])", "np.linalg.pinv(a[:, :0])", "np.linalg.pinv(a[:0].astype(np.float32))", "np.linalg.pinv(np.zeros((2, 0, 3), np.int8))",
+POWERS = ["np.linalg.matrix_power(a, n - 5)", "np.linalg.matrix_power(a, -n)", "np.linalg.matrix_power(a, n) @ a, np.linalg.matrix_power(a, n - 4) @ a", "np.linalg.matrix_power(a.astype(np.int8), -n)", "np.linalg.matrix_power(a.astype(np.float32), 1 - n)", "np.linalg.matrix_power(a[None], -n)",
+          "np.linalg.matrix_power(a - a, -n)", "np.linalg.matrix_power(a, -1)", "np.linalg.matrix_power(a, -3)", "np.linalg.matrix_power(a, n)", "np.linalg.matrix_power(a > 0, -1)", "np.linalg.pinv(a)", "np.linalg.pinv(a[:0])", "np.linalg.pinv(a[:, :0])", "np.linalg.pinv(a[:0].astype(np.float32))", "np.linalg.pinv(np.zeros((2, 0, 3), np.int8))",
           "np.linalg.pinv(a[:n - 2] > 1)", "np.linalg.pinv(a, hermitian=True)"]
 
 
@@ -287,12 +289,21 @@ def test_results_lie_in_memory_as_numpys(laid):
 # -- seeds, new generators, joining ---------------------------------------------------------------------------------------------------------------
 
 SEEDED = ["np.random.seed([1, 2, 3])", "np.random.seed((7, 2**31))", "np.random.seed(np.array([5]))", "np.random.seed(np.array([[5, 6]]))", "np.random.seed(np.array(9, np.uint8))", "np.random.seed(np.array([1, 2], np.int16))", "np.random.seed([-1, 2])", "np.random.seed([1, 2**40])", "np.random.seed([1.5])",
-          "np.random.seed([[1, 2]])", "np.random.seed(np.array([[1, 2], [3, 4]]))", "np.random.seed(np.zeros(0, np.int64))", "np.random.seed(np.array([3, 4], np.uint64))", "np.random.seed(2**32 - 1)", "np.random.seed(2**32)", "np.random.seed(-1)", "np.random.seed(2**63)", "np.random.seed(np.array([True]))"]
+          "np.random.seed([[1, 2]])", "np.random.seed(np.array([[1, 2], [3, 4]]))", "np.random.seed(np.zeros(0, np.int64))", "np.random.seed(np.array([3, 4], np.uint64))", "np.random.seed(2**32 - 1)", "np.random.seed(2**32)", "np.random.seed(-1)", "np.random.seed(2**63)", "np.random.seed(np.array([True]))", "np.random.seed(range(2, 9, 3))"]
+PYTHON_SEEDS = ["2**63", "2**64 - 1", "-2**63", "2**32", "0", "True", "s", "s, 2", "7, version=1", "2.5", "-2.5", "0.1", "-0.0", "5.0", "1e300", "-1e-310", "2.0**61 - 1", "2.0**61", "math.inf", "-math.inf", "s + 0.3"]
 
 
 def test_seeds():
     check((("s", "np.random.random(), np.random.normal(), np.random.normal()", [3], ["np.random.seed(s)", text]) for text in SEEDED), 99)
-    check((("s", "random.random(), random.gauss(0.0, 1.0), random.random()", [3], [text]) for text in ("random.seed(2**63)", "random.seed(2**64 - 1)", "random.seed(-2**63)", "random.seed(2**32)", "random.seed(0)", "random.seed(True)", "random.seed(s)")), 99)
+    check((("s", "random.random(), random.gauss(0.0, 1.0), random.random()", [3], [f"random.seed({seed})"]) for seed in PYTHON_SEEDS), 99)
+
+
+PYTHON_RANGES = ["randint(-2**63, 2**63 - 1)", "randint(-2**62, 2**63 - 1)", "randint(2**63 - 5, 2**63 - 1)", "randint(-2**63, -2**63)", "randrange(-2**63, 2**63 - 1)", "randrange(-2**63, s)", "randint(s, 2)", "randint(0, 2**32)", "randint(0, 2**32 - 1)", "randrange(2**33)", "sample([4, 5], 3, counts=[2, 4])",
+                 "sample((4, 5, 6), counts=(1, 0, 3), k=4)", "sample([4, 5], 3, counts=[2, 4, 1])", "sample([4, 5], 3, counts=[1, 1])", "sample([4, 5], 0, counts=[0, 0])", "sample(range(9), 3, counts=None)"]
+
+
+def test_ranges_of_all_64_bits_and_counted_samples():
+    check((("s", f"random.{text}, random.{text}, random.random()", [3], ["random.seed(s)"]) for text in PYTHON_RANGES), 99)
 
 
 SPAWNED = ["[h.random() for h in g.spawn(3)], g.random()", "len(g.spawn(0))", "g.spawn(-1)[0].random()", "[h.integers(0, 9) for h in g.spawn(2)[1].spawn(2)], g.spawn(1)[0].normal(size=3)", "g.spawn(1)", "g.spawn(n_children=2)"]
@@ -331,3 +342,34 @@ JOINED = ["np.concatenate((a, 'x'))", "np.concatenate(('x', a))", "np.concatenat
 
 def test_what_is_joined():
     check((("a", e, [x]) for e in JOINED for x in (np.arange(3.0), np.arange(6).reshape(2, 3))), 99)
+
+
+# -- sums of products ------------------------------------------------------------------------------------------------------------------------------
+
+EINSUMS = ["np.einsum('ij,jk', a, b, optimize=False)", "np.einsum('ij,jk', a, b, out=None, optimize=False, dtype=None, order='K', casting='safe')", "np.einsum('ij->', a, order='F')", "np.einsum('ij,jk', a, b, order='F').strides", "np.einsum('i,i,i,i,i->i', v, v, v, v, v, optimize=False)",
+           "np.einsum('pi,qj,ijk,rk,s->pqrs', b, b, t, b, v, dtype=np.complex128)", "np.einsum('ij,jk', a, b, out=np.zeros((2, 4, 1)))", "np.einsum('ij->', a, out=np.zeros(1))", "np.einsum(a, [0, 1], b, [1, 2])", "np.einsum(a, [0, 1], b, [1, 2], [2, 0])", "np.einsum(a, (0, 1), [0])", "np.einsum(t, [0, 0, 1])",
+           "np.einsum(t, [..., 3], [...])", "np.einsum(t, [2, ..., 1], [..., 1])", "np.einsum(a, [51, 3])", "np.einsum(a, [3, 51])", "np.einsum(v, [30], v, [30], [])", "np.einsum(v, [0], [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1])", "np.einsum(a, [0, 1], b, [1, 2], optimize=False)", "np.einsum(a, [0, 1], dtype=np.float64)",
+           "np.tensordot(a, b, axes=([1], [0]))", "np.tensordot(t, t, ([0, 1], [1, 0]))", "np.tensordot(a, b, [1, 0])"]
+EINSUM_ERRORS = ["np.einsum(a, [0])", "np.einsum(a, [0, 52])", "np.einsum(a, [0, 1], [0, 0])", "np.einsum(a, [0, 1], b)", "np.einsum(a, a)"]
+
+
+def test_sums_of_products():
+    args = [np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4) - 5, np.arange(3.0), np.arange(36.0).reshape(3, 3, 4)]
+    args[1] = np.ascontiguousarray(args[1][:, :4])
+    wrong = [differs("a, b, v, t", e, args) for e in EINSUMS if "pqrs" not in e]
+    wrong.append(differs("b, v, t", EINSUMS[5], [np.arange(9.0).reshape(3, 3), args[2], np.arange(27.0).reshape(3, 3, 3)]))
+    assert not any(wrong), "\n".join(w for w in wrong if w)
+    for e in EINSUM_ERRORS:
+        with pytest.raises((tierup.TierupError, ValueError)):
+            tierup.njit(made("a, b", e))(*args[:2])
+
+
+# -- searching and lines -----------------------------------------------------------------------------------------------------------------------------
+
+SEARCHED = ["np.digitize(x, [1.5, np.nan])", "np.digitize(x, [np.nan, 1.5])", "np.digitize(x, [1.0, np.nan, 0.5])", "np.digitize(x, [2.0, 2.0, 1.0], True)", "np.digitize(x, [2.0, 2.0])", "np.digitize(x, [1.0, 3.0, 2.0])", "np.digitize(x + 1j, [1.0])", "np.digitize(x, np.zeros(0))",
+            "np.interp(x, [3.0], [4.0])", "np.interp(x, [3.0], [4.0], 7, 8)", "np.interp(x, [0.0, 1.0], [np.inf, 2.0], left=5)", "np.interp(x, [0.0, 1.0], [np.nan, -np.inf], right=5, left=-5)", "np.interp(x, [0.0, 1.0, 2.0], [1j, np.inf, 2 - 1j])", "np.interp(x, [0.0, 1.0, 2.0], [1j, complex(2, np.inf), 2 - 1j])",
+            "np.interp(x, [0.0, 0.7, 2.0], [1j, complex(np.nan, 3), 2 - 1j], left=1j)", "np.interp(x, [0.0, 0.3, 1.9], [1 + 2j, 3 + 0.1j, 0.7 - 1j])", "np.interp(np.nan, [0.0, 1.0], [1j, 2.0])", "np.sort_complex(x)", "np.sort_complex([3, 1, 2])", "np.sort_complex(x > 1).dtype.itemsize", "np.sort_complex(np.array([[3, 1], [2, 1j]]))"]
+
+
+def test_searches_and_lines_with_nan():
+    check((("x", e, [np.array([np.nan, 0.25, 1.5, 1.0, np.inf, -np.inf, 3.0])]) for e in SEARCHED), 99)

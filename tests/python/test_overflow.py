@@ -57,6 +57,12 @@ def test_functions_of_integers(tier):
                 r = 2**63
             fits = isinstance(r, type) or all(LEAST <= x <= MOST for x in (r if isinstance(r, tuple) else (r,)))
             assert outcome(f, a, b) == (r if fits else OverflowError), (name, a, b)
+    # Of integers that have no sign.
+    large = [np.uint64(x) for x in (0, 1, 6, 2**32, 2**63, 2**63 + 2, 2**64 - 1)]
+    for f, name in ((checked(lambda a, b: math.gcd(a, b)), "gcd"), (checked(lambda a, b: math.lcm(a, b)), "lcm")):
+        for a, b in [*itertools.product(large, large), (large[4], -6), (-4, large[5]), (large[6], LEAST)]:
+            r = pairs[name](int(a), int(b))
+            assert outcome(f, a, b) == (r if r < 2**64 else OverflowError), (name, a, b)
     three = checked(lambda a, b, c: (math.lcm(a, b, c), math.gcd(a, b, c)))
     assert three(4, 6, 10) == (60, 2) and outcome(three, 2**40, 3**20, 1) is OverflowError and three(0, LEAST + 1, 1) == (0, 1)
 

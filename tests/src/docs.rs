@@ -1,4 +1,4 @@
-//! Generated documentation: `docs/lir.md` from the instruction table. A test compares; `TIERUP_BLESS=1` writes.
+//! Generated documentation: `docs/lir.md` from the instruction table, the tables of `docs/linalg-sort-random.md` from that of operations. A test compares; `TIERUP_BLESS=1` writes.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use tierup_core::lir::text::spelling;
 use tierup_core::lir::{Alias, Op, Shape};
 
 /// A generated file, relative to the root, and what it must contain.
-pub const GENERATED: &[(&str, fn() -> String)] = &[("docs/lir.md", lir)];
+pub const GENERATED: &[(&str, fn() -> String)] = &[("docs/lir.md", lir), (NUMERIC, numeric)];
 
 fn title(shape: Shape) -> &'static str {
     match shape {
@@ -47,6 +47,53 @@ pub fn lir() -> String {
     s.push_str(OTHERS);
     let classes: Vec<String> = Alias::ALL.iter().map(|a| format!("`{}`", a.name())).collect();
     let _ = writeln!(s, "\nAlias classes: {}. Accesses of different classes never touch the same memory.", classes.join(", "));
+    s
+}
+
+const NUMERIC: &str = "docs/linalg-sort-random.md";
+
+/// Tables of that page: the name of each, and which paths belong in it.
+const TABLES: &[(&str, fn(&str) -> bool)] = &[
+    ("products", |p| ["dot", "matmul", "vdot", "inner", "outer", "kron", "einsum", "tensordot", "trace", "vecdot", "matvec", "vecmat", "cross"].iter().any(|f| p.strip_prefix("numpy.") == Some(f))),
+    ("linalg", |p| p.starts_with("numpy.linalg.")),
+    ("sorting", |p| {
+        let name = p.strip_prefix("numpy.").or_else(|| p.strip_prefix("array."));
+        name.is_some_and(|n| ["sort", "sort_complex", "argsort", "partition", "argpartition", "lexsort", "searchsorted", "digitize", "unique"].contains(&n))
+    }),
+    ("legacy", |p| p.starts_with("numpy.random.") && !p.starts_with(GENERATOR)),
+    ("generator", |p| p.starts_with(GENERATOR)),
+    ("python", |p| p.starts_with("random.")),
+];
+const GENERATOR: &str = "numpy.random.Generator.";
+
+/// The page as it stands, with its tables made anew.
+pub fn numeric() -> String {
+    let mut page = std::fs::read_to_string(crate::root().join(NUMERIC)).unwrap_or_default();
+    for (name, belongs) in TABLES {
+        let begin = format!("<!-- table: {name} -->\n");
+        let Some(at) = page.find(&begin).map(|at| at + begin.len()) else { continue };
+        let end = page[at..].find("<!-- end -->").map_or(page.len(), |n| at + n);
+        page.replace_range(at..end, &table(*belongs));
+    }
+    page
+}
+
+/// One row for each path: how it is called, by the row of the table with the most parameters, and what it does, by the first.
+fn table(belongs: fn(&str) -> bool) -> String {
+    let mut paths: Vec<&str> = tierup_core::ops::paths().filter(|p| belongs(p) && !p.rsplit('.').next().is_some_and(|n| n.starts_with('_'))).collect();
+    paths.sort_unstable();
+    let mut s = String::from("| call | what it gives |\n|---|---|\n");
+    for path in paths {
+        let rows = tierup_core::ops::lookup(path);
+        let fullest = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('='))).map_or("", |r| r.params);
+        let method = path.starts_with("array.") || path.starts_with(GENERATOR);
+        let params = if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
+        // A row of its own takes what an array is given for; the operation does without one.
+        let mut params: Vec<&str> = params.split(", ").map(|p| if p == "out" { "out=None" } else { p }).collect();
+        if params.ends_with(&["*", "out=None"]) && path != "numpy.linalg.multi_dot" { params.remove(params.len() - 2); }
+        let shown = path.replacen("numpy.random.Generator.", "g.", 1).replacen("array.", "a.", 1).replacen("numpy.", "np.", 1);
+        let _ = writeln!(s, "| `{shown}({})` | {} |", params.join(", "), rows.first().map_or("", |r| r.doc));
+    }
     s
 }
 

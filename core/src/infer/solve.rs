@@ -430,6 +430,9 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// The first row of a path that takes these arguments.
     pub fn rows(&mut self, i: Inst, path: &str, mut positional: Vec<call::Source>, mut named: Vec<(Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
         self.keywords_as_dict(path, &mut positional)?;
+        if path == "numpy.einsum" && let Some((subscripts, operands)) = ops::contract::lettered(&self.source_args(&positional)?)? {
+            positional = std::iter::once(call::Source::Const(Const::Str(subscripts.into()))).chain(operands.into_iter().map(|k| positional[k].clone())).collect();
+        }
         if self.session.checks_overflow(self.func) && let Some(op) = ops::checked::row(path) && let Ok(bound) = call::bind_op(op, positional.clone(), named.clone()) {
             match self.apply(i, op, bound, false) {
                 Err(e) if e.code == Code::NoMatchingOperation => {}

@@ -14,7 +14,7 @@ use crate::infer::cx::{Answer, Arg, no_match};
 use crate::lir::{Op, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
-use crate::types::{Const, Kind, Type, promote};
+use crate::types::{Const, Int, Kind, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.add"], "x1, x2", Body::Lir(|_, a| both(a, "+", i64::checked_add), emit_add)).raises().doc("`x1 + x2`; OverflowError."),
@@ -25,8 +25,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow)).raises().doc("`x1 ** x2`; OverflowError."),
     OpDef::new(&["checked.neg"], "x", Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg))).raises().doc("`-x`; OverflowError."),
     OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided)).raises().doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
-    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| ints(a), emit_gcd)).raises().doc("Greatest common divisor; OverflowError for 2⁶³."),
-    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| ints(a), emit_lcm)).raises().doc("Least common multiple; OverflowError."),
+    OpDef::new(&["checked.gcd"], "*integers", Body::Lir(|_, a| signed_ints(a), emit_gcd)).raises().doc("Greatest common divisor; OverflowError for 2⁶³."),
+    OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm)).raises().doc("Least common multiple; OverflowError."),
     OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
 ];
 
@@ -36,6 +36,9 @@ pub fn row(path: &str) -> Option<&'static OpDef> {
     if !matches!(module, "operator" | "builtins" | "math") { return None; }
     super::lookup(&format!("checked.{name}")).first().copied()
 }
+
+/// Integers whose magnitudes a signed one holds, but for 2⁶³; what takes others takes them without a check.
+fn signed_ints(args: &[Arg]) -> Result<Answer> { if super::mathmod::is_wide(args) { Err(no_match("a function of integers", args)) } else { ints(args) } }
 
 fn is_unsigned(t: Type) -> bool { matches!(*t, Kind::Int(i) if !i.signed()) }
 
@@ -128,8 +131,26 @@ fn emit_gcd(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(r)
 }
 
+fn lcm_rule(args: &[Arg]) -> Result<Answer> {
+    ints(args)?;
+    Ok(Answer::of(if super::mathmod::is_wide(args) { Type::int_of(Int::U64) } else { Type::int() }))
+}
+
 fn emit_lcm(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     const WHAT: &str = "least common multiple";
+    if is_unsigned(c.ret) {
+        return Ok(folded(cx, c, 1, |cx, acc, v| {
+            let gcd = cx.helper_value(&num::uint_gcd, &[acc, v]);
+            let share = cx.b.bin(Op::Udiv, acc, gcd);
+            let lcm = cx.helper_value(&num::uint_lcm, &[acc, v]);
+            // Divided by one of the two there must be what it was multiplied with; of zeros there is nothing to divide by.
+            let back = cx.b.bin(Op::Udiv, lcm, v);
+            let (other, some) = (cx.b.bin(Op::IcmpNe, back, share), cx.b.bin_imm(Op::IcmpNe, v, 0));
+            let bad = cx.and(other, some);
+            check(cx, bad, WHAT);
+            lcm
+        }));
+    }
     Ok(folded(cx, c, 1, |cx, acc, v| {
         // Of zeros the divisor is zero, and so is what dividing by it gives.
         let gcd = cx.helper_value(&num::int_gcd, &[acc, v]);

@@ -12,18 +12,11 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
-    OpDef::new(&["numpy.einsum"], "subscripts, *operands, out=None, optimize=False, dtype=None, order='K', casting='safe'", Body::Py("linalg.einsum")).only_if(has_options).raises().writes().doc("The same into an array, in another type, and of numbers and sequences."),
-    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Py("linalg.tensordot_of_numbers")).only_if(|a| a.iter().take(2).any(|a| a.ty.as_array().is_none())).raises().reads().doc("The same of numbers and sequences."),
-    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Lir(tensordot_rule, emit_tensordot)).raises().reads().doc("Sums of products over axes of both."),
+    OpDef::new(&["numpy.einsum", "numpy._einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
+    OpDef::new(&["numpy.einsum"], "subscripts, *operands, out=None, optimize=False, dtype=None, order='K', casting='safe'", Body::Py("linalg.einsum")).only_if(|a| a[0].text().is_some()).raises().writes().doc("The same into an array, in another type, and of numbers and sequences."),
+    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Py("linalg.tensordot_of_numbers")).only_if(|a| a.iter().take(2).any(|a| a.ty.as_array().is_none())).raises().reads().doc("Sums of products over axes of both, which may be numbers and sequences."),
+    OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Lir(tensordot_rule, emit_tensordot)).raises().reads().doc("Sums of products over axes of both arrays."),
 ];
-
-/// Whether a call of einsum() asks for more than a sum of products of arrays.
-fn has_options(args: &[Arg]) -> bool {
-    let usual = [Const::None, Const::Bool(false), Const::None, Const::Str("K".into()), Const::Str("safe".into())];
-    let (options, operands) = args[1..].split_at(usual.len().min(args.len() - 1));
-    args[0].text().is_some() && (options.iter().zip(&usual).any(|(a, u)| !a.is_none() && a.konst.as_ref() != Some(u)) || operands.iter().any(|a| a.ty.as_array().is_none()))
-}
 
 fn refuse<T>(text: impl Into<String>) -> Result<T> { Err(Diagnostic::new(Code::NoMatchingOperation, text)) }
 
@@ -35,6 +28,29 @@ struct Subscripts { operands: Vec<Vec<char>>, result: Vec<char> }
 impl Subscripts {
     /// One operand whose axes are turned, or moved along together, and none summed over: NumPy gives a view.
     fn is_view(&self) -> bool { self.operands.len() == 1 && !self.result.is_empty() && self.operands[0].iter().all(|c| self.result.contains(c)) }
+}
+
+/// Of `einsum(a, [0, 1], b, [1, 2], [0, 2])` the subscripts in letters, and which of the arguments are operands; nothing of a call with subscripts in front.
+pub fn lettered(args: &[Arg]) -> Result<Option<(String, Vec<usize>)>> {
+    if args.len() < 2 || *args[0].ty == Kind::Str { return Ok(None); }
+    let inputs = args.iter().skip(1).step_by(2).map(term_of_list).collect::<Result<Vec<_>>>()?.join(",");
+    let operands = (0..args.len() - 1).step_by(2).collect();
+    // With an odd number of arguments the last one is the result's list.
+    let output = if args.len() % 2 == 1 { format!("->{}", term_of_list(&args[args.len() - 1])?) } else { String::new() };
+    Ok(Some((inputs + &output, operands)))
+}
+
+fn term_of_list(list: &Arg) -> Result<String> {
+    let Some(Const::Tuple(axes)) = &list.konst else {
+        return Err(Diagnostic::new(Code::RequiresConstant, "the axes of einsum() must be constant: a string in front, or a list of integers behind each operand").help("write them in a string: np.einsum(\"ij,jk->ik\", a, b)"));
+    };
+    axes.iter().map(|axis| Ok(match axis {
+        Const::Ellipsis => "...".to_string(),
+        // In the order of their numbers, by which the axes of a result go that nobody lists.
+        Const::Int(k @ 0..26) => char::from(b'A' + *k as u8).to_string(),
+        Const::Int(k @ 26..52) => char::from(b'a' + (*k - 26) as u8).to_string(),
+        _ => return refuse("einsum: an axis in a list is an integer of 0 to 51, or an ellipsis"),
+    })).collect()
 }
 
 /// Letters for the axes that an ellipsis stands for, the last one first: no letter that a user can write.
@@ -89,9 +105,6 @@ fn subscripts(text: Option<&str>, types: &[Type]) -> Result<Subscripts> {
 
 fn einsum_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let types: Vec<Type> = args[1..].iter().map(|a| a.ty).collect();
-    if args[0].ty.as_array().is_some() {
-        return Err(Diagnostic::new(Code::NoMatchingOperation, "einsum() is compiled with axes named by letters").help("write them in a string in front: np.einsum(\"ij,jk->ik\", a, b)"));
-    }
     if types.is_empty() || types.iter().any(|t| t.as_array().is_none()) { return Err(no_match("einsum()", args)); }
     let s = subscripts(args[0].text(), &types)?;
     let dtype = types.iter().filter_map(|t| t.as_array()).map(|a| a.dtype).reduce(promote::result_type).unwrap_or_else(Type::f64);

@@ -12,7 +12,7 @@ use crate::lir::{Op, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::rt::RtFn;
-use crate::types::{Kind, Type};
+use crate::types::{Int, Kind, Type};
 
 /// A function of floats that a helper computes, errors included.
 macro_rules! real {
@@ -122,8 +122,11 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["math.isfinite", "cmath.isfinite"], "x", Body::Lir(|_, a| class_rule(a), |cx, c| classified(cx, c, &["numpy.isfinite"]))).doc("Whether neither infinite nor NaN."),
     OpDef::new(&["math.isclose"], "a, b, *, rel_tol=1e-09, abs_tol=0.0", Body::Py("mathlib.isclose")).raises().doc("Whether two numbers are near each other."),
     // Integers.
+    OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::uint_gcd, &[acc, v]))))).only_if(is_wide).doc("Greatest common divisor of integers of 64 bits without a sign."),
     OpDef::new(&["math.gcd"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 0, |cx, acc, v| cx.helper_value(&num::int_gcd, &[acc, v]))))).doc("Greatest common divisor."),
+    OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::uint_lcm, &[acc, v]))))).only_if(is_wide).doc("Least common multiple of integers of 64 bits without a sign."),
     OpDef::new(&["math.lcm"], "*integers", Body::Lir(|_, a| ints(a), |cx, c| Ok(folded(cx, c, 1, |cx, acc, v| cx.helper_value(&num::int_lcm, &[acc, v]))))).doc("Least common multiple."),
+    OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| unsigned(a), |cx, c| Ok(vec![cx.helper_value(&num::uint_isqrt, &[c.args[0][0]])]))).only_if(is_wide).doc("Integer square root of an integer of 64 bits without a sign."),
     OpDef::new(&["math.isqrt"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_isqrt))).raises().doc("Integer square root; ValueError."),
     OpDef::new(&["math.factorial"], "n", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_factorial))).raises().doc("`n!`; ValueError, OverflowError past 20."),
     OpDef::new(&["math.comb"], "n, k", Body::Lir(|_, a| ints(a), |cx, c| int_call(cx, c, &num::int_comb))).raises().doc("Ways to choose `k` of `n`; ValueError."),
@@ -193,6 +196,15 @@ pub fn ints(args: &[Arg]) -> Result<Answer> {
     if args.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("a function of integers", args)) }
 }
 
+/// Whether one of the integers may be more than a signed one holds.
+pub fn is_wide(args: &[Arg]) -> bool { args.iter().any(|a| *a.ty == Kind::Int(Int::U64)) }
+
+/// Integers, one of which may be more than a signed one holds: so may the result.
+fn unsigned(args: &[Arg]) -> Result<Answer> {
+    ints(args)?;
+    Ok(Answer::of(Type::int_of(Int::U64)))
+}
+
 /// Operand `k` as f64.
 fn float_arg(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Result<Value> { Ok(cast::cast(cx, &c.args[k], c.types[k], Type::float())?[0]) }
 
@@ -206,11 +218,17 @@ fn int_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Resu
     Ok(vec![cx.helper_value(helper, &all)])
 }
 
-/// An associative function of any number of integers.
+/// An associative function of any number of integers, whose signs do not count.
 pub fn folded(cx: &mut LowerCx<'_>, c: &OpCall<'_>, empty: i64, step: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Val {
     let mut acc = cx.b.i64(empty);
+    let wide = *c.ret == Kind::Int(Int::U64);
     for (v, t) in c.args.iter().zip(c.types) {
-        let v = cast::to_i64(cx, v[0], *t);
+        let mut v = cast::to_i64(cx, v[0], *t);
+        if wide && **t != Kind::Int(Int::U64) {
+            let zero = cx.b.i64(0);
+            let negative = cx.b.bin(Op::Isub, zero, v);
+            v = cx.b.bin(Op::Smax, v, negative);
+        }
         acc = step(cx, acc, v);
     }
     vec![acc]

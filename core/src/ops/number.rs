@@ -22,6 +22,8 @@ crate::runtime_fns! {
     fn int_gcd(a: i64, b: i64) -> i64 [Pure, Never];
     /// Greatest common divisor of unsigned numbers.
     fn uint_gcd(a: i64, b: i64) -> i64 [Pure, Never];
+    /// The integer square root of 64 bits without a sign.
+    fn uint_isqrt(n: i64) -> i64 [Pure, Never];
     /// Least common multiple modulo 2⁶⁴, of magnitudes.
     fn int_lcm(a: i64, b: i64) -> i64 [Pure, Never];
     /// Least common multiple of unsigned numbers, modulo 2⁶⁴.

@@ -60,7 +60,7 @@ crate::runtime_fns! {
     fn random_python() -> f64 [Writes, Never];
     /// The next 32 bits of the thread's stream of `np.random` (0) or `random` (1).
     fn random_word(which: i64) -> i64 [Writes, Never];
-    /// `random._randbelow(n)`, for a positive `n`.
+    /// `random._randbelow(n)`, for an `n` of all 64 bits without a sign; 0 stands for 2⁶⁴.
     fn random_below(n: i64) -> i64 [Writes, Never];
     /// `random.getrandbits(k)`, for `k` of 0 to 64.
     fn random_bits(k: i64) -> i64 [Writes, Never];
@@ -175,15 +175,15 @@ pub static OPS: &[OpDef] = rows! {
         cx.check(fits, Class::ValueError, "Seed must be between 0 and 2**32 - 1");
         seed_stream(cx, 0, Some(seed))
     })).raises().writes().doc("Seeds this thread's stream of `np.random`."),
-    OpDef::new(&["numpy.random.seed"], "seed=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 0, None))).writes().doc("Seeds it with entropy of the system."),
-    OpDef::new(&["numpy.random.seed"], "seed", Body::Py("random.seed_by_words")).only_if(|a| a[0].ty.is_sequence() || a[0].ty.as_array().is_some()).raises().writes().doc("Seeds it with several integers."),
+    OpDef::new(&["numpy.random.seed"], "seed=None", Body::Lir(|_, a| no_seed(a, "a sequence or array of integers"), |cx, _| seed_stream(cx, 0, None))).writes().doc("Seeds it with entropy of the system."),
+    OpDef::new(&["numpy.random.seed"], "seed", Body::Py("random.seed_by_words")).only_if(|a| a[0].ty.is_sequence() || a[0].ty.as_array().is_some() || matches!(*a[0].ty, Kind::Range(_))).raises().writes().doc("Seeds it with several integers."),
     OpDef::new(&["numpy.random._seed_by_words"], "words", Body::Lir(|_, a| words_rule(a), |cx, c| {
         let words = ArrayVal::new(cx, &c.args[0], c.types[0])?;
         let (which, n) = (cx.b.i64(inline::NUMPY), words.size(cx));
         cx.helper(&random_seed_by_words, &[which, words.data, n]);
         Ok(vec![])
     })).writes().doc("Seeds it with the words of a contiguous array that is not empty (library use)."),
-    OpDef::new(&["random.seed"], "a", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
+    OpDef::new(&["random.seed"], "a, version=2", Body::Lir(|_, a| whole(a, 0, Type::none()), |cx, c| {
         if *c.types[0] == Kind::Int(Int::U64) {
             // Two words, or one where the other is zero: more than a signed number holds.
             let (seed, one, two) = (c.args[0][0], cx.b.i64(1), cx.b.i64(2));
@@ -196,12 +196,13 @@ pub static OPS: &[OpDef] = rows! {
         let seed = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         seed_stream(cx, 1, Some(seed))
     })).writes().doc("Seeds this thread's stream of `random`."),
-    OpDef::new(&["random.seed"], "a=None", Body::Lir(|_, a| no_seed(a), |cx, _| seed_stream(cx, 1, None))).writes().doc("Seeds it with entropy of the system."),
+    OpDef::new(&["random.seed"], "a, version=2", Body::Py("pyrandom.seed_by_float")).only_if(|a| a[0].ty.is_float()).raises().writes().doc("Seeds it with the hash of a float."),
+    OpDef::new(&["random.seed"], "a=None, version=2", Body::Lir(|_, a| no_seed(a, "a float"), |cx, _| seed_stream(cx, 1, None))).writes().doc("Seeds it with entropy of the system."),
     OpDef::new(&["random.random"], "", Body::Lir(|_, _| Ok(Answer::of(Type::float())), |cx, _| Ok(vec![inline::uniform(cx, inline::PYTHON)]))).writes().doc("A number of [0, 1)."),
     OpDef::new(&["random._below"], "n", Body::Lir(|_, a| whole(a, 0, Type::int()), |cx, c| {
         let n = cast::cast(cx, &c.args[0], c.types[0], Type::int())?[0];
         Ok(vec![inline::below(cx, n)?])
-    })).writes().doc("An integer of 0 to a positive `n`, without it."),
+    })).writes().doc("An integer of 0 to `n`, without it: a number of all 64 bits, of which 0 stands for 2⁶⁴ (library use)."),
     OpDef::new(&["random.getrandbits"], "k", Body::Lir(getrandbits_rule, emit_getrandbits)).raises().writes().doc("An integer of `k` random bits."),
     python!("random.uniform", "a, b", PyUniform, "A number between `a` and `b`."),
     python!("random.triangular", "low=0.0, high=1.0", PyTriangular, "Triangular distribution."),
@@ -221,7 +222,8 @@ pub static OPS: &[OpDef] = rows! {
     lib(&["random.randint"], "a, b", "pyrandom.randint", "An integer of `a` to `b`, both included."),
     lib(&["random.choice"], "seq", "pyrandom.choice", "An element of a sequence."),
     lib(&["random.choices"], "population, weights=None, *, cum_weights=None, k=1", "pyrandom.choices", "Elements of a sequence, drawn with replacement."),
-    lib(&["random.sample"], "population, k", "pyrandom.sample", "Elements of a sequence, drawn without replacement."),
+    lib(&["random.sample"], "population, k, *, counts=None", "pyrandom.sample_of_counted", "Elements of a sequence, drawn without replacement, each as often as its count says.").only_if(|a| !a[2].is_none()),
+    lib(&["random.sample"], "population, k, *, counts=None", "pyrandom.sample", "Elements of a sequence, drawn without replacement."),
     lib(&["random.shuffle"], "x", "pyrandom.shuffle", "Shuffles a sequence in place."),
     lib(&["numpy.random.randint"], "low, high=None, size=None, dtype=None", "random.randint", "Integers from `low` up to, not including, `high`."),
     lib(&["numpy.random.random_integers"], "low, high=None, size=None", "random.random_integers", "Integers from `low` up to `high`."),
@@ -351,9 +353,9 @@ fn words_rule(args: &[Arg]) -> Result<Answer> {
     }
 }
 
-fn no_seed(args: &[Arg]) -> Result<Answer> {
+fn no_seed(args: &[Arg], others: &str) -> Result<Answer> {
     if args[0].is_none() { return Ok(Answer::of(Type::none())); }
-    Err(Diagnostic::new(Code::NoMatchingOperation, format!("a seed must be an integer or None, not {}", args[0].ty)))
+    Err(Diagnostic::new(Code::NoMatchingOperation, format!("a seed must be an integer, {others} or None, not {}", args[0].ty)))
 }
 
 fn integers_rule(_: &mut crate::infer::cx::TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {

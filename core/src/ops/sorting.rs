@@ -19,6 +19,7 @@ pub static OPS: &[OpDef] = &[
     })).raises().writes().doc("Sorts along an axis, in place; NaN last (library use)."),
     OpDef::new(&["array.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort_in_place")).raises().writes().doc("Sorts along an axis, in place; NaN last."),
     OpDef::new(&["numpy.sort"], "a, axis=-1, kind=None, order=None, *, stable=None", Body::Py("sorting.sort")).raises().doc("A sorted copy."),
+    OpDef::new(&["numpy.sort_complex"], "a", Body::Py("sorting.sort_complex")).raises().doc("A sorted copy of complex numbers."),
     OpDef::new(&["numpy._argsort"], "a, axis", Body::Lir(|_, a| order_rule(a), |cx, c| {
         sort_call(cx, c, "sort", |cx, a, elem, n, shape, strides, axis| {
             let out = ArrayVal::alloc(cx, Type::i64(), &a.shape, Layout::C, false)?;

@@ -48,6 +48,7 @@ impl Helpers for Native {
     unsafe fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 { unsafe { or_raise(ctx, super::pow_mod(base, exp, modulus)) } }
     unsafe fn int_gcd(a: i64, b: i64) -> i64 { super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64 }
     unsafe fn uint_gcd(a: i64, b: i64) -> i64 { super::gcd(a as u64, b as u64) as i64 }
+    unsafe fn uint_isqrt(n: i64) -> i64 { (n as u64).isqrt() as i64 }
     unsafe fn int_lcm(a: i64, b: i64) -> i64 { super::lcm(a.unsigned_abs(), b.unsigned_abs()) as i64 }
     unsafe fn uint_lcm(a: i64, b: i64) -> i64 { super::lcm(a as u64, b as u64) as i64 }
     unsafe fn int_isqrt(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, super::isqrt(n)) } }

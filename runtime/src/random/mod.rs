@@ -492,7 +492,7 @@ impl Helpers for Native {
     unsafe fn random_stream(which: i64) -> *mut WordStream { state::stream(which as usize & 1) }
     unsafe fn random_word(which: i64) -> i64 { state::with(which as usize & 1, |s| s.twister.u32() as i64) }
     unsafe fn random_python() -> f64 { state::with(state::PYTHON, |s| s.twister.f64()) }
-    unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n.max(1) as u64) as i64) }
+    unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n as u64) as i64) }
     unsafe fn random_bits(k: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64) }
     unsafe fn random_seed(which: i64, seed: i64) { state::seed(which as usize & 1, Some(seed)); }
     unsafe fn random_seed_by_words(which: i64, words: P, n: i64) {

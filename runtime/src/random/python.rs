@@ -17,8 +17,13 @@ impl Python<'_> {
         low | ((self.twister.u32() >> (64 - k)) as u64) << 32
     }
 
-    /// Of 0 to `n`, without it; `n` is positive.
+    /// Of 0 to `n`, without it; 0 stands for 2⁶⁴.
     pub fn below(&mut self, n: u64) -> u64 {
+        while n == 0 {
+            // 65 bits, of which the last must be zero.
+            let low = self.bits(64);
+            if self.bits(1) == 0 { return low; }
+        }
         let k = 64 - n.leading_zeros();
         loop {
             let x = self.bits(k);

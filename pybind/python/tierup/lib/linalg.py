@@ -72,26 +72,32 @@ def einsum(subscripts, out, optimize, dtype, order, casting, operands):
     # In which order three or more operands are multiplied is not planned: `optimize` changes roundings only.
     result = np.asarray(_sum_of_products(subscripts, _operands(operands, dtype, casting)))
     if out is not None:
+        if out.ndim != result.ndim:
+            raise ValueError(f"out parameter does not have the correct number of dimensions, has {out.ndim} but should have {result.ndim}")
         if out.shape != result.shape:
             raise ValueError(f"einsum: the result has shape {result.shape}, and out has {out.shape}")
         np.copyto(out, result, casting)
         return out
-    if order == "F":
-        return np.asfortranarray(result)
-    return result[()] if result.ndim == 0 else result
+    if result.ndim == 0:
+        return result[()]
+    return np.asfortranarray(result) if order == "F" else result
 
 
 def _sum_of_products(subscripts, x):
     # Subscripts that are passed on with operands of unknown number would be no constant.
     if len(x) == 1:
-        return np.einsum(subscripts, x[0])
+        return np._einsum(subscripts, x[0])
     if len(x) == 2:
-        return np.einsum(subscripts, x[0], x[1])
+        return np._einsum(subscripts, x[0], x[1])
     if len(x) == 3:
-        return np.einsum(subscripts, x[0], x[1], x[2])
+        return np._einsum(subscripts, x[0], x[1], x[2])
     if len(x) == 4:
-        return np.einsum(subscripts, x[0], x[1], x[2], x[3])
-    raise NotImplementedError("einsum() takes options with up to four operands: leave them out, or sum over some first")
+        return np._einsum(subscripts, x[0], x[1], x[2], x[3])
+    if len(x) == 5:
+        return np._einsum(subscripts, x[0], x[1], x[2], x[3], x[4])
+    if len(x) == 6:
+        return np._einsum(subscripts, x[0], x[1], x[2], x[3], x[4], x[5])
+    raise NotImplementedError("einsum() takes options with up to six operands: leave them out, or sum over some first")
 
 
 def _operands(operands, dtype, casting):

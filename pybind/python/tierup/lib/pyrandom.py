@@ -3,6 +3,41 @@
 import math
 import random
 
+import numpy as np
+
+
+# -- seeds -------------------------------------------------------------------------------------------------------------------------------------
+
+
+def seed_by_float(a, version):
+    random.seed(np.uint64(_hash_of_float(a)))
+
+
+def _hash_of_float(x):
+    """Python's hash: the number modulo 2**61 - 1, for which numbers with a fraction have a remainder too."""
+    if x - x != 0:
+        if x != x:
+            raise ValueError("a seed that is NaN is its object's address in Python: pass a number")
+        return 314159 if x > 0 else -314159
+    mantissa, exponent = math.frexp(abs(x))
+    bits = 0
+    while mantissa != 0:
+        # 28 bits at a time; the remainder is turned, since 2**61 leaves 1.
+        bits = ((bits << 28) & 0x1FFFFFFFFFFFFFFF) | bits >> 33
+        mantissa *= 268435456.0
+        exponent -= 28
+        whole = int(mantissa)
+        mantissa -= whole
+        bits += whole
+        if bits >= 0x1FFFFFFFFFFFFFFF:
+            bits -= 0x1FFFFFFFFFFFFFFF
+    exponent = exponent % 61 if exponent >= 0 else 60 - (-1 - exponent) % 61
+    bits = ((bits << exponent) & 0x1FFFFFFFFFFFFFFF) | bits >> (61 - exponent)
+    return -bits if x < 0 else bits
+
+
+# -- integers, choices, shuffles -----------------------------------------------------------------------------------------------------------------
+
 
 def randrange(start, stop, step):
     if stop is None:
@@ -11,7 +46,8 @@ def randrange(start, stop, step):
         raise ValueError("empty range for randrange()")
     width = stop - start
     if step == 1:
-        if width > 0:
+        # The width may be more than a signed number holds: its bits are right.
+        if stop > start:
             return start + random._below(width)
         raise ValueError(f"empty range for randrange() ({start}, {stop}, {width})")
     if step > 0:
@@ -26,7 +62,10 @@ def randrange(start, stop, step):
 
 
 def randint(a, b):
-    return randrange(a, b + 1, 1)
+    if b >= a:
+        # Of all integers there are 2**64, whose bits are those of 0.
+        return a + random._below(b - a + 1)
+    raise ValueError(f"empty range for randrange() ({a}, {b + 1}, {b + 1 - a})")
 
 
 def choice(seq):
@@ -77,7 +116,19 @@ def _first_above(sums, x, high):
     return low
 
 
-def sample(population, k):
+def sample_of_counted(population, k, *, counts):
+    """As if each member stood there as often as its count says."""
+    ends = [c for c in counts]
+    for i in range(1, len(ends)):
+        ends[i] += ends[i - 1]
+    if len(ends) != len(population):
+        raise ValueError("The number of counts does not match the population")
+    if len(ends) == 0 or ends[-1] <= 0:
+        raise ValueError("Total of counts must be greater than zero")
+    return [population[_first_above(ends, at, len(ends) - 1)] for at in sample(range(ends[-1]), k, counts=None)]
+
+
+def sample(population, k, *, counts):
     n = len(population)
     if not 0 <= k <= n:
         raise ValueError("Sample larger than population or is negative")

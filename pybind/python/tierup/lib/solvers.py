@@ -675,7 +675,13 @@ def _lstsq(a, b, rcond):
 def negative_matrix_power(a, n):
     x = np.asarray(a)
     _squares(x)
-    return _positive_power(_inv(x), -n)
+    return _negative_power(x, n)
+
+
+def positive_matrix_power(a, n):
+    x = np.asarray(a)
+    _squares(x)
+    return _positive_power(x, n)
 
 
 def matrix_power(a, n):
@@ -685,16 +691,19 @@ def matrix_power(a, n):
         raise TypeError("exponent must be an integer")
     if np._is_inexact(x):
         return _power(x, n)
-    if n < 0:
-        # NumPy gives floats here; the type must not depend on an exponent that is known when it runs.
-        raise ValueError("a negative power of a matrix of integers is not one: pass a.astype(np.float64)")
-    return _positive_power(x, n)
+    # Two functions, since the result is one of two types: a negative power of integers is of floats.
+    give = _negative_power if n < 0 else _positive_power
+    return give(x, n)
 
 
 def _power(a, n):
     if n < 0:
-        return _positive_power(_inv(a), -n)
+        return _negative_power(a, n)
     return _positive_power(a, n)
+
+
+def _negative_power(a, n):
+    return _positive_power(_inv(a), -n)
 
 
 def _positive_power(a, n):

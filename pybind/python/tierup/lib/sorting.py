@@ -38,6 +38,15 @@ def sort_in_place(a, axis, kind, order, stable):
     np._sort(a, axis, _is_stable(kind, order, stable))
 
 
+def sort_complex(a):
+    out = np.sort(np.asarray(a))
+    if np.iscomplexobj(out):
+        return out
+    if out.dtype.itemsize <= 2 and out.dtype.kind != "b":
+        return out.astype(np.complex64)
+    return out.astype(np.complex128)
+
+
 def argsort(a, axis, kind, order, stable):
     # All orders are stable.
     _is_stable(kind, order, stable)
@@ -210,21 +219,28 @@ def _is_right(side):
 
 def digitize(x, bins, right):
     edges = np.asarray(bins)
-    rising, falling = True, True
-    for i in range(1, len(edges)):
-        if edges[i] < edges[i - 1]:
-            rising = False
-        if edges[i] > edges[i - 1]:
-            falling = False
-    if not (rising or falling):
-        raise ValueError("bins must be monotonically increasing or decreasing")
-    if rising:
+    if np.iscomplexobj(x):
+        raise TypeError("x may not be complex")
+    if _rises(edges):
         if right:
             return np.searchsorted(edges, x, "left")
         return np.searchsorted(edges, x, "right")
     if right:
         return len(edges) - np.searchsorted(edges[::-1], x, "left")
     return len(edges) - np.searchsorted(edges[::-1], x, "right")
+
+
+def _rises(edges):
+    """Whether edges go up; not where they go down. What the first two different ones do says which it is, and NaN is not above anything."""
+    n = len(edges)
+    i = 1
+    while i < n and edges[i] == edges[0]:
+        i += 1
+    up = i >= n or edges[i - 1] < edges[i]
+    for k in range(i + 1, n):
+        if edges[k - 1] > edges[k] if up else edges[k - 1] < edges[k]:
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    return up
 
 
 def interp(x, xp, fp, left, right, period):
@@ -239,11 +255,11 @@ def interp(x, xp, fp, left, right, period):
     if left is None:
         below = values[0]
     else:
-        below = values[0] * 0 + left
+        below = values.dtype.type(left)
     if right is None:
         above = values[-1]
     else:
-        above = values[-1] * 0 + right
+        above = values.dtype.type(right)
     if np.isscalar(x):
         return _between_points(float(x), points, values, below, above)
     at = np.asarray(x)
@@ -261,10 +277,10 @@ def _floats(values):
 
 def _between_points(x, points, values, below, above):
     n = len(points)
-    if x != x:
-        return values[0] * 0 + x
     if n == 1:
         return below if x < points[0] else (above if x > points[0] else values[0])
+    if x != x:
+        return values.dtype.type(x)
     j = int(_first_after(points, x)) - 1
     if j < 0:
         return below
@@ -277,7 +293,18 @@ def _between_points(x, points, values, below, above):
 
 
 def _on_line(x, x0, x1, y0, y1):
-    slope = (y1 - y0) / (x1 - x0)
+    if np.iscomplexobj(y0):
+        # The parts by themselves, and times the inverse.
+        inverse = 1.0 / (x1 - x0)
+        return complex(_part_on_line(x, x0, x1, y0.real, y1.real, inverse), _part_on_line(x, x0, x1, y0.imag, y1.imag, inverse))
+    return _sloped(x, x0, x1, y0, y1, (y1 - y0) / (x1 - x0))
+
+
+def _part_on_line(x, x0, x1, y0, y1, inverse):
+    return _sloped(x, x0, x1, y0, y1, (y1 - y0) * inverse)
+
+
+def _sloped(x, x0, x1, y0, y1, slope):
     y = slope * (x - x0) + y0
     if y != y:
         # From the other end, where an infinity is nearer.
