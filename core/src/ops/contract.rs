@@ -117,7 +117,7 @@ fn seen(of: Type, ndim: usize) -> Type {
 }
 
 /// `s + x y …` for elements of a type.
-fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
+pub fn add_product(cx: &mut LowerCx<'_>, dtype: Type, sum: &[Value], factors: &[Val]) -> Val {
     let times = |cx: &mut LowerCx<'_>, x: &[Value], y: &[Value]| -> Val {
         match dtype.kind() {
             Kind::Complex(_) => {

@@ -6,7 +6,7 @@ use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
 use crate::lapack::Routine;
 use crate::lir::{Op, Ty, Value};
-use crate::lower::arrays::{ArrayVal, Stream, element_code, load_element, shape_text, walk};
+use crate::lower::arrays::{self, ArrayVal, Stream, element_code, fold, load_element, shape_text, store_element, walk};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
@@ -198,10 +198,46 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
         let first = m + !one_a as usize;
         streams.push(Stream { data: out.data, strides: [&out.strides[..m], &out.strides[first..first + n]].concat() });
     }
+    if let ([], [], 2) = (&batch[..], &right.batch[..], shape.len()) {
+        small_or_not(cx, dtype, &left, &right, (out.data, row_stride, column_stride), out.owner)?;
+        return Ok(out.pack());
+    }
     cx.guarded(&[out.owner], |cx| walk(cx, &batch, &streams, &mut |cx, at| {
         matrix_product(cx, dtype, (&left, at[0]), (&right, at[1]), (at[2], row_stride, column_stride))
     }))?;
     Ok(out.pack())
+}
+
+/// Multiplications up to which a product is loops where it stands: that many take as long as the way to the kernel.
+const SMALL: i64 = 64;
+
+/// The product of two matrices, by loops where they are small; the kernel adds in the same order then.
+fn small_or_not(cx: &mut LowerCx<'_>, dtype: Type, a: &Matrix, b: &Matrix, (c, row_stride, column_stride): (Value, Value, Value), owner: Value) -> Result<()> {
+    let (few, many, done) = (cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    let (all, limit) = (arrays::product(cx, &[a.rows, a.columns, b.columns]), cx.b.i64(SMALL));
+    let small = cx.b.bin(Op::IcmpUle, all, limit);
+    cx.b.brif(small, few, &[], many, &[]);
+    cx.b.switch_to(few);
+    let nothing = cx.b.i64(0);
+    let outer = [
+        Stream { data: a.data, strides: vec![a.row_stride, nothing] }, Stream { data: b.data, strides: vec![nothing, b.column_stride] }, Stream { data: c, strides: vec![row_stride, column_stride] },
+    ];
+    let zero = cast::cast(cx, &[nothing], Type::i64(), dtype)?;
+    walk(cx, &[a.rows, b.columns], &outer, &mut |cx, at| {
+        let inner = [Stream { data: at[0], strides: vec![a.column_stride] }, Stream { data: at[1], strides: vec![b.row_stride] }];
+        let sum = fold(cx, &[a.columns], &inner, &zero, &mut |cx, at, sum| {
+            let factors = [load_element(cx, at[0], dtype), load_element(cx, at[1], dtype)];
+            Ok(super::contract::add_product(cx, dtype, sum, &factors))
+        })?;
+        store_element(cx, at[2], dtype, &sum);
+        Ok(())
+    })?;
+    cx.b.jump(done, &[]);
+    cx.b.switch_to(many);
+    cx.guarded(&[owner], |cx| matrix_product(cx, dtype, (a, a.data), (b, b.data), (c, row_stride, column_stride)))?;
+    cx.b.jump(done, &[]);
+    cx.b.switch_to(done);
+    Ok(())
 }
 
 /// The product of two matrices of one type, as a new array.

@@ -365,12 +365,34 @@ fn pythons_triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Value {
     start.plus(cx, x)
 }
 
-/// A number of the geometric distribution where that is a logarithm: below a third. The parameter's own logarithm is the same for a whole loop.
+/// A number of the geometric distribution from a parameter of a third on: how many terms of the series it takes to reach a uniform number.
+fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
+    let u = from.uniform(cx);
+    let (one, q) = (cx.b.i64(1), f(cx, 1.0).minus(cx, p));
+    let (step, next, done) = (cx.b.new_block(&[Ty::I64, Ty::F64, Ty::F64]), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    cx.b.jump(step, &[one, p, p]);
+    cx.b.switch_to(step);
+    let [x, sum, product] = [0, 1, 2].map(|k| cx.b.params(step)[k]);
+    let beyond = cx.b.bin(Op::FcmpGt, u, sum);
+    cx.b.brif(beyond, next, &[], done, &[]);
+    cx.b.switch_to(next);
+    let product = product.times(cx, q);
+    let (sum, after) = (sum.plus(cx, product), cx.b.bin(Op::Iadd, x, one));
+    cx.b.jump(step, &[after, sum, product]);
+    cx.b.switch_to(done);
+    x
+}
+
+/// A number of the geometric distribution; its helper knows what NumPy says of other parameters. Below a third it is a logarithm, and that of the parameter is the same for a whole loop.
 pub fn geometric(cx: &mut LowerCx<'_>, generator: Option<Value>, p: Value, called: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Value> {
     let p = cx.b.conv(Op::Bitcast, Ty::F64, p);
     let (zero, third) = (cx.b.f64(0.0), cx.b.f64(0.333333333333333333333333));
     let (above, below) = (cx.b.bin(Op::FcmpGt, p, zero), cx.b.bin(Op::FcmpLt, p, third));
     let rare = cx.and(above, below);
+    let one = cx.b.f64(1.0);
+    let (often, at_most) = (cx.b.bin(Op::FcmpGe, p, third), cx.b.bin(Op::FcmpLe, p, one));
+    let likely = cx.and(often, at_most);
+    let from = generator.map_or(From::Numpy, From::Generator);
     let x = cx.if_else(rare, |cx| {
         if let Some(g) = generator {
             let minus = cx.b.un(Op::Fneg, p);
@@ -389,6 +411,6 @@ pub fn geometric(cx: &mut LowerCx<'_>, generator: Option<Value>, p: Value, calle
         let turns = e.by(cx, log);
         let whole = cx.b.un(Op::Fceil, turns);
         Ok(vec![cx.b.conv(Op::FToSintOrMin, Ty::I64, whole)])
-    }, |cx| Ok(vec![called(cx)]))?;
+    }, |cx| cx.if_else(likely, |cx| Ok(vec![geometric_search(cx, from, p)]), |cx| Ok(vec![called(cx)])))?;
     Ok(x[0])
 }
