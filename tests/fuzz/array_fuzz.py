@@ -6,20 +6,11 @@ that views allow: the same array, shifted, reversed, transposed, broadcast, the 
 Each program runs on several sizes (nothing, one element, a few, some thousand) in the given modes, which are tiers and numbers of threads of parallel functions.
 """
 
-import argparse
-import linecache
-import os
 import random
-import re
-import subprocess
-import sys
-import time
-import warnings
 
 import numpy as np
+from differential import judge, main, quietly
 
-MODES = ("tier0", "tier1", "parallel0", "parallel1")
-BATCH = 20
 # Lengths of vectors, shapes of matrices, sides of squares.
 SIZES = [(0, (0, 3), 0), (2, (1, 4), 1), (8, (3, 4), 3), (24, (5, 2), 4), (6000, (90, 70), 80)]
 
@@ -245,140 +236,15 @@ class Program:
 # -- running
 
 
-def function(source, name):
-    file = f"<array {name}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
-    scope = {"np": np}
-    exec(compile(source, file, "exec"), scope)
-    return scope["program"]
-
-
-COPY = re.compile(r"^(\s*\S*\[.*\]) = ([\w.]+(?:\[[^\[\]]*\])*)$", re.MULTILINE)
-
-
-def for_numpy(source):
-    """The program with views copied before they are assigned to others: NumPy only chooses the direction, so `x[::2] = x[:4]` reads what it has written."""
-    return COPY.sub(r"\1 = np.copy(\2)", source)
-
-
-def same(a, b):
-    """Bits are the same, but that any NaN is one."""
-    if isinstance(a, tuple) != isinstance(b, tuple):
-        return False
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, np.ndarray) != isinstance(b, np.ndarray):
-        return False
-    if isinstance(a, np.ndarray) and (a.dtype != b.dtype or a.shape != b.shape):
-        return False
-    a, b = np.atleast_1d(np.asarray(a)), np.atleast_1d(np.asarray(b))
-    if a.dtype.kind == "c":
-        return same(a.real, b.real) and same(a.imag, b.imag)
-    if a.dtype.kind != "f":
-        return bool(np.array_equal(a, b))
-    b = b.astype(a.dtype)
-    return bool(np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(a[a == a]), np.signbit(b[b == b])))
-
-
 def outcome(f, size, seed):
     arrays = data(size, seed)
-    kept = [arrays.pop(n) for n in ("buffer", "halves")]
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return f(**arrays), None, (*arrays.values(), *kept)
-        except Exception as e:  # noqa: BLE001
-            return None, e, (*arrays.values(), *kept)
+    kept = {n: arrays.pop(n) for n in ("buffer", "halves")}
+    return *quietly(f, arrays), {**arrays, **kept}
 
 
 def compare(seed, decorate):
-    """What differs for a seed: None, ("refused", text) or ("wrong", text)."""
-    source = Program(seed).source()
-    plain, compiled = function(for_numpy(source), f"{seed}"), decorate(function(source, f"{seed} compiled"))
-    import tierup
-
-    for size in SIZES:
-        want, error, after = outcome(plain, size, seed)
-        got, other, after_compiled = outcome(compiled, size, seed)
-        if isinstance(other, tierup.TierupError):
-            if isinstance(error, TypeError):
-                continue
-            return "refused", f"{source}\n{other}"
-        if (error is None) != (other is None) or error is not None and type(error) is not type(other) and not (isinstance(error, type(other)) or isinstance(other, type(error))):
-            return "wrong", f"seed {seed}, size {size}\n{source}\nwant {error!r}\ngot {other!r}"
-        # What an expression has written before it raised is its own affair.
-        if error is None and not same(want, got):
-            k = next((k for k, (a, b) in enumerate(zip(want, got)) if not same(a, b)), -1)
-            return "wrong", f"seed {seed}, size {size}\n{source}\nresult {k}:\nwant {want[k]!r}\ngot {got[k]!r}"
-        if error is None and not same(after, after_compiled):
-            k = next(k for k, (a, b) in enumerate(zip(after, after_compiled)) if not same(a, b))
-            name = (*data(size, seed),)[k]
-            return "wrong", f"seed {seed}, size {size}\n{source}\nargument {name} afterwards:\nwant {after[k]!r}\ngot {after_compiled[k]!r}"
-    return None
-
-
-def decorator(mode):
-    import tierup
-
-    warnings.filterwarnings("ignore", category=tierup.TierupWarning)
-    return tierup.njit(parallel=True) if mode.startswith("parallel") else tierup.njit
-
-
-def work(mode, first, count):
-    """Runs in a process of its own, since a crash is a result too."""
-    decorate = decorator(mode)
-    for seed in range(first, first + count):
-        print(f"@{seed}", flush=True)
-        found = compare(seed, decorate)
-        if found:
-            print(f"!{found[0]}", found[1].replace("\n", "\n "), sep="\n ", flush=True)
-
-
-def batch(mode, first, count, timeout=600):
-    env = {**os.environ, "TIERUP_TIER": mode[-1], "TIERUP_NUM_THREADS": "3", "TIERUP_CACHE": "0"}
-    r = subprocess.run([sys.executable, __file__, "--work", mode, "--seed", str(first), "--count", str(count)], env=env, capture_output=True, text=True, timeout=timeout)
-    last = [line for line in r.stdout.splitlines() if line.startswith("@")][-1:]
-    reports, refused = [], 0
-    for part in r.stdout.split("\n!")[1:]:
-        text = part.split("\n@")[0]
-        if text.startswith("refused"):
-            refused += 1
-            if "--refused" in sys.argv:
-                reports.append(text)
-        else:
-            reports.append(f"{mode}: {text}")
-    if r.returncode:
-        reports.append(f"{mode}: crashed at {last}: {r.stderr[-2000:]}")
-    return reports, refused
-
-
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--seconds", type=float, default=60)
-    p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--count", type=int, default=BATCH)
-    p.add_argument("--modes", default=" ".join(MODES))
-    p.add_argument("--work")
-    p.add_argument("--show", action="store_true")
-    p.add_argument("--refused", action="store_true")
-    args = p.parse_args()
-    if args.show:
-        return print(Program(args.seed).source())
-    if args.work:
-        return work(args.work, args.seed, args.count)
-    until, seed, programs, refusals, found = time.monotonic() + args.seconds, args.seed, 0, 0, []
-    while time.monotonic() < until:
-        for mode in args.modes.split():
-            reports, refused = batch(mode, seed, args.count)
-            refusals += refused
-            for r in reports:
-                print(r, "\n", flush=True)
-            found += reports
-        seed += args.count
-        programs += args.count
-    print(f"{programs} programs from seed {args.seed}, {refusals} refused, {len(found)} reports")
-    sys.exit(bool(found) and not args.refused)
+    return judge(seed, Program(seed).source(), SIZES, lambda f, size: outcome(f, size, seed), decorate)
 
 
 if __name__ == "__main__":
-    main()
+    main(__file__, lambda seed: Program(seed).source(), compare)

@@ -113,6 +113,9 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
         .help("use the numbers, strings, tuples or arrays in it: as globals of their own, or as arguments")
 }
 
+/// Methods that NumPy's scalars share with its arrays: what is computed of arrays without dimensions is a scalar.
+const OF_SCALARS: &[&str] = &["all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "round", "std", "sum", "var"];
+
 /// The prefix of table rows for attributes of a type.
 pub fn class_of(t: Type) -> &'static str {
     match t.kind() {
@@ -520,6 +523,7 @@ impl Solver<'_, '_> {
         // `str.lower` and the like: methods of a class take its instance first.
         if let Kind::Builtin(class) = ty.kind() && path.is_none() && let Some(class) = class.strip_prefix("builtins.") { path = ops::intern(&format!("{class}.{name}")); }
         if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
+        if path.is_none() && ty.is_number() && (!ty.is_weak() || *ty == Kind::Bool) && OF_SCALARS.contains(&name) { path = ops::intern(&format!("numpy.{name}")); }
         // `np.add.reduce`: a method of any universal function.
         if let Kind::Builtin(f) = ty.kind() && f.starts_with("numpy.") && path.is_none() && ops::ufunc::is_ufunc(f) && let Some(method) = ops::intern(&format!("ufunc.{name}")) {
             self.out.resolved.insert(i, Resolved::Retype(v.clone()));

@@ -14,7 +14,7 @@ use crate::diag::Result;
 use crate::exc::Class;
 use crate::lir::{Alias, Op, Ty, Value};
 use crate::ops::kernel::{self as k, Reduce, SUM_BLOCK};
-use crate::types::Type;
+use crate::types::{Kind, Type};
 use std::cell::Cell;
 
 /// How a reduction of a chain is done.
@@ -38,8 +38,8 @@ impl Fold {
     pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<Fold> {
         let own = acc == dtype;
         Some(match op {
-            Reduce::Sum if acc.is_index() => Fold::InLoop(InLoop::Add, acc),
-            Reduce::Prod if acc.is_index() => Fold::InLoop(InLoop::Multiply, acc),
+            Reduce::Sum if is_wide(acc) => Fold::InLoop(InLoop::Add, acc),
+            Reduce::Prod if is_wide(acc) => Fold::InLoop(InLoop::Multiply, acc),
             Reduce::Sum if own && acc.is_float() => Fold::Sum,
             Reduce::Any => Fold::InLoop(InLoop::Or, Type::bool()),
             Reduce::All => Fold::InLoop(InLoop::And, Type::bool()),
@@ -51,6 +51,9 @@ impl Fold {
         })
     }
 }
+
+/// Whether integers are put together as they are: narrower ones, which only `dtype` asks for, wrap.
+pub fn is_wide(acc: Type) -> bool { matches!(*acc, Kind::Int(i) if i.bits() == 64) }
 
 /// The reduction of all elements.
 pub fn fold(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], how: Fold) -> Result<Val> {

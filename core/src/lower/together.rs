@@ -75,7 +75,7 @@ impl Pass<'_, '_> {
         let fits = node.unwind.is_none() && own && array.ndim > 0 && array.layout != Layout::A && *ty(&axis) == Kind::None && self.is_const(keep, &Const::Bool(false));
         let float = array.dtype.is_float() && matches!(array.dtype.itemsize(), 4 | 8);
         let number = match what {
-            Reduce::Sum => float && result == array.dtype || result.is_index() && (array.dtype.is_int() || *array.dtype == Kind::Bool),
+            Reduce::Sum => float && result == array.dtype || super::fold::is_wide(result) && (array.dtype.is_int() || *array.dtype == Kind::Bool),
             Reduce::Min | Reduce::Max => float && result == array.dtype,
             Reduce::Any | Reduce::All | Reduce::CountNonzero => float || array.dtype.is_int() || *array.dtype == Kind::Bool,
             Reduce::Prod | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => false,

@@ -22,6 +22,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.fmax"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MAX, false))).kernel(Map::Fmax).doc("Larger value; a NaN loses."),
     OpDef::new(&["numpy.fmin"], BIN, Body::Ufunc(|a, _| same(a, number), |cx, c| extreme(cx, c, MIN, false))).kernel(Map::Fmin).doc("Smaller value; a NaN loses."),
     OpDef::new(&["numpy._clip"], "x, low, high, out=None", Body::Ufunc(|a, _| same(a, number), |cx, c| {
+        if c.types[0].is_complex() { return complex_clip(cx, c); }
         // A zero stays the zero that it is: the value is the second operand.
         let at_least = extreme(cx, &OpCall { args: &[c.args[1].clone(), c.args[0].clone()], ..*c }, MAX, true)?;
         extreme(cx, &OpCall { args: &[c.args[2].clone(), at_least], ..*c }, MIN, true)
@@ -33,7 +34,7 @@ pub static OPS: &[OpDef] = &[
         super::arith::emit_mul(cx, &double)
     })).kernel(Map::Square).doc("`x * x`."),
     OpDef::new(&["numpy.reciprocal"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), emit_reciprocal)).doc("`1 / x`, truncated for integers."),
-    OpDef::new(&["numpy.conjugate", "numpy.conj", "array.conjugate", "array.conj"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), |cx, c| {
+    OpDef::new(&["numpy.conjugate", "numpy.conj"], UN, Body::Ufunc(|a, _| same(a, |t| Some(bool_as_i8(t))), |cx, c| {
         let mut v = c.args[0].clone();
         if let Some(im) = v.get_mut(1) { *im = cx.b.un(Op::Fneg, *im); }
         Ok(v)
@@ -144,6 +145,20 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: Extreme, nan_wins: bool) -> 
     })
 }
 
+/// NumPy's order of complex numbers here is that of real parts, then of imaginary parts, whether or not another part is NaN; a value with a NaN part stays.
+fn complex_clip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let mut r = c.args[0].clone();
+    for (bound, beyond) in [(&c.args[1], Op::FcmpGt), (&c.args[2], Op::FcmpLt)] {
+        let (re, im) = (cx.b.bin(beyond, r[0], bound[0]), cx.b.bin(beyond, r[1], bound[1]));
+        let tie = cx.b.bin(Op::FcmpEq, r[0], bound[0]);
+        let im = cx.and(tie, im);
+        let (stays, nan) = (cx.or(re, im), any_nan(cx, &r));
+        let stays = cx.or(stays, nan);
+        r = r.iter().zip(bound).map(|(x, y)| if c.elementwise { super::select::choose(cx, stays, *x, *y) } else { cx.b.select(stays, *x, *y) }).collect();
+    }
+    Ok(r)
+}
+
 fn any_nan(cx: &mut LowerCx<'_>, v: &[Value]) -> Value {
     let parts: Vec<Value> = v.iter().map(|x| cx.b.bin(Op::FcmpUno, *x, *x)).collect();
     match parts[..] { [re, im] => cx.or(re, im), _ => parts[0] }
@@ -208,7 +223,7 @@ fn complex_sign(cx: &mut LowerCx<'_>, z: &[Value]) -> Result<Val> {
     }).collect())
 }
 
-fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+pub fn emit_reciprocal(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let v = c.args[0][0];
     let t = cx.b.ty(v);
     match *c.types[0] {

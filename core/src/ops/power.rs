@@ -27,12 +27,19 @@ pub static OPS: &[OpDef] = &[
     }, emit_power)).doc("`x1 ** 2` of arrays of bool."),
     OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst) == Some(2.0) && !a[0].ty.is_complex() { power_rule(a, true) } else { None }, emit_power))
         .kernel(Map::Square).doc("`x1 ** 2` of arrays."),
+    // NumPy's operator takes reciprocals and roots of complex numbers here, its function does not.
+    OpDef::new(&["operator.pow"], BIN, Body::Ufunc(|a, e| if e && a[0].ty.is_complex() && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.5].contains(&n)) { power_rule(a, true) } else { None }, emit_complex_power))
+        .doc("`1 / x1` and the square root of complex `x1`, as powers."),
     // These need no power at all, so the kernel would be slower than the loop.
     OpDef::new(&["operator.pow", "numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, e| if e && exponent(&a[1].konst).is_some_and(|n| [-1.0, 0.0, 0.5, 1.0, 3.0].contains(&n)) { power_rule(a, true) } else { None }, emit_power))
         .raises().doc("`x1 ** n` of arrays for a few constants."),
     OpDef::new(&["operator.pow"], BIN, Body::Ufunc(power_rule, emit_power)).kernel(Map::Pow).raises_for_elements().doc("`x1 ** x2`."),
     OpDef::new(&["numpy.power", "numpy.pow"], BIN, Body::Ufunc(|a, _| power_rule(a, true), |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).kernel(Map::Pow).raises_for_elements().doc("`x1` to the power `x2`."),
-    OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| emit_power(cx, &OpCall { elementwise: true, ..*c }))).doc("`x1` to the power `x2` in double precision."),
+    OpDef::new(&["numpy.float_power"], BIN, Body::Ufunc(float_power_rule, |cx, c| {
+        // No root: this function has it from `pow` also of arrays.
+        let consts = if exponent(&c.consts[1]) == Some(0.5) { &[None, None][..] } else { c.consts };
+        emit_power(cx, &OpCall { elementwise: true, consts, ..*c })
+    })).doc("`x1` to the power `x2` in double precision."),
     OpDef::new(&["builtins.pow"], "base, exp, mod=None", Body::Py("builtin.power")).raises().doc("`base ** exp`, modulo `mod` where it is given."),
     OpDef::new(&["operator._pow_modular"], "base, exp, mod", Body::Lir(
         |_, a| if a.iter().all(|a| a.ty.is_index()) { Ok(Answer::of(Type::int())) } else { Err(no_match("pow() with three arguments", a)) },
@@ -158,6 +165,8 @@ fn float_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Resu
             if !quiet { check_overflow(cx, r, &[a]); }
             return Ok(vec![r]);
         }
+        // Of arrays NumPy takes the square root.
+        Some(0.5) if c.elementwise => return Ok(vec![cx.b.un(Op::Fsqrt, a)]),
         Some(0.5) => {
             // Unlike the square root, the power of -0.0 is 0.0 and that of -inf is inf.
             let (zero, inf, low) = (cx.zero(t), constant(cx, t, f64::INFINITY), constant(cx, t, f64::NEG_INFINITY));
@@ -199,6 +208,13 @@ fn complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>, known: Option<f64>) -> Re
     let quiet = c.elementwise || cx.options.numpy_errors;
     let parts: Vec<Value> = c.args[..2].concat().into_iter().map(|v| super::arith::widen(cx, v)).collect();
     Ok(complex_helper(cx, if quiet { &num::np_complex_pow } else { &num::complex_pow }, &parts, c.ret))
+}
+
+/// The reciprocal of a complex number, or its square root where the exponent is ½.
+fn emit_complex_power(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if exponent(&c.consts[1]) == Some(-1.0) { return super::elementwise::emit_reciprocal(cx, &OpCall { args: &c.args[..1], types: &c.types[..1], ..*c }); }
+    let parts: Vec<Value> = c.args[0].iter().map(|v| super::arith::widen(cx, *v)).collect();
+    Ok(complex_helper(cx, &num::np_complex_sqrt, &parts, c.ret))
 }
 
 /// Calls a helper that writes a complex number to the address after its operands.

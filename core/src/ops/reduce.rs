@@ -315,7 +315,10 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
         // NumPy too adds up to seven one after the other.
         let (few, zero) = (cx.b.bin_imm(Op::IcmpSlt, *n, 8), if single { cx.b.f32(0.0) } else { cx.b.f64(0.0) });
         return cx.if_else(few, |cx| cx.for_range_short(*n, &[zero], |cx, i, sum| { let x = a.load(cx, &[i])[0]; Ok(vec![cx.b.bin(Op::Fadd, sum[0], x)]) }),
-            |cx| Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]));
+            |cx| {
+                let short = cx.b.bin_imm(Op::IcmpSlt, *n, 16);
+                cx.if_else(short, |cx| eight_and_rest(cx, &a, *n, zero), |cx| Ok(vec![cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[a.data, *n, a.strides[0]])]))
+            });
     }
     if let (Axes::All, false, Some(run)) = (&axes, keep || cx.pieces.wanted(), side_by_side(cx, &a)) {
         if let Some(x) = emit_run(cx, op, &run, acc)? { return Ok(x); }
@@ -336,6 +339,20 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     let out = ArrayVal::alloc(cx, acc, &shape, Layout::C, false)?;
     cx.guarded(&[out.owner], |cx| { call(cx, out.data); Ok(()) })?;
     Ok(out.pack())
+}
+
+/// The sum of 8 to 15 floats, which NumPy adds pair by pair, then those behind them: a call would take longer than windows of that length do.
+fn eight_and_rest(cx: &mut LowerCx<'_>, a: &ArrayVal, n: Value, zero: Value) -> Result<Val> {
+    let mut sums: Vec<Value> = (0..8).map(|k| { let k = cx.b.i64(k); a.load(cx, &[k])[0] }).collect();
+    while sums.len() > 1 { sums = sums.chunks(2).map(|pair| cx.b.bin(Op::Fadd, pair[0], pair[1])).collect(); }
+    let rest = cx.b.bin_imm(Op::Iadd, n, -8);
+    let sum = cx.for_range_short(rest, &[sums[0]], |cx, i, sum| {
+        let i = cx.b.bin_imm(Op::Iadd, i, 8);
+        let x = a.load(cx, &[i])[0];
+        Ok(vec![cx.b.bin(Op::Fadd, sum[0], x)])
+    })?;
+    // The sum of an array begins with 0.
+    Ok(vec![cx.b.bin(Op::Fadd, zero, sum[0])])
 }
 
 /// Elements that lie side by side.

@@ -36,6 +36,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.reshape"], "a, shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1))).raises().reads().doc("The same elements in another shape."),
     OpDef::new(&["numpy.ravel", "array.ravel", "array.flatten"], "a, order='C'", Body::Py("array.in_memory_order")).only_if(strides_decide).raises().reads().doc("All elements in the order in which they lie in memory."),
     OpDef::new(&["numpy.ravel", "array.ravel"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, false), emit_ravel)).raises().reads().doc("All elements in one dimension; a view where possible."),
+    OpDef::new(&["numpy.ravel"], "a, order='C'", Body::Py("array.ravel")).raises().doc("A number, or the elements of a list, in one dimension."),
     OpDef::new(&["array.flatten"], "a, order='C'", Body::Lir(|_, a| flat_rule(a, true), emit_flatten)).raises().reads().doc("A copy in one dimension."),
     OpDef::new(&["numpy.squeeze", "array.squeeze"], "a, axis=None", Body::Lir(squeeze_rule, emit_squeeze)).raises().aliases().doc("Dimensions of length 1 dropped."),
     OpDef::new(&["numpy.expand_dims"], "a, axis", Body::Lir(|_, a| expand_rule(a), emit_expand)).raises().aliases().doc("Dimensions of length 1 put in."),

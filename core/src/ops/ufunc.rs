@@ -89,7 +89,8 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
         return Ok(Answer::coerced(if deepest > a.ndim || a.access == Access::Read { Type::never() } else { o.ty }, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
-    let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim);
+    // Rows and numbers have no say in the order.
+    let all_f = ndim > 1 && arrays.iter().all(|a| a.layout == Layout::F && a.ndim() == ndim || a.ndim() <= 1);
     let shaped = |t: Type| if ndim == 0 { t.strong() } else { Type::array(t, ndim, if all_f { Layout::F } else { Layout::C }) };
     let ret = match answer.ret.members() { Some(m) => Type::tuple(m.iter().map(|t| shaped(*t)).collect()), None => shaped(answer.ret) };
     Ok(Answer::coerced(ret, coerce))

@@ -317,8 +317,29 @@ pub fn np_pow(a: Complex, b: Complex) -> Complex {
             }
         }
     }
-    pow_general(a, b).0
+    let r = pow_general(a, b).0;
+    if r.is_finite() { return r; }
+    // Of what is not finite C's `cpow` has the last word.
+    exp(c_mul(b, log_complex(a).0)).0
 }
+
+/// C's product: where both parts would be NaN although an operand is infinite, it is infinite.
+fn c_mul(a: Complex, b: Complex) -> Complex {
+    let r = mul(a, b);
+    if !(r.re.is_nan() && r.im.is_nan()) { return r; }
+    let infinite = |z: Complex| z.re.is_infinite() || z.im.is_infinite();
+    let boxed = |z: Complex| if infinite(z) { let one = |x: f64| (if x.is_infinite() { 1f64 } else { 0.0 }).copysign(x); complex(one(z.re), one(z.im)) } else { z };
+    let plain = |z: Complex| { let zero = |x: f64| if x.is_nan() { 0f64.copysign(x) } else { x }; complex(zero(z.re), zero(z.im)) };
+    let overflows = (a.re * b.re).is_infinite() || (a.im * b.im).is_infinite() || (a.re * b.im).is_infinite() || (a.im * b.re).is_infinite();
+    if !infinite(a) && !infinite(b) && !overflows { return r; }
+    let r = mul(plain(boxed(a)), plain(boxed(b)));
+    complex(f64::INFINITY * r.re, f64::INFINITY * r.im)
+}
+
+/// C's `catanh` and `cacosh` know one part of these.
+pub fn np_tanh(z: Complex) -> Complex { if z.re == 0.0 && z.im.is_nan() { z } else { tanh(z).0 } }
+pub fn np_tan(z: Complex) -> Complex { np_tanh(z.times_i()).over_i() }
+pub fn np_acosh(z: Complex) -> Complex { if z.re == 0.0 && z.im.is_nan() { complex(f64::NAN, std::f64::consts::FRAC_PI_2) } else { acosh(z).0 } }
 
 /// exp(z) - 1 without cancellation for small z.
 pub fn expm1(z: Complex) -> Complex {

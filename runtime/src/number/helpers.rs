@@ -119,7 +119,7 @@ impl Helpers for Native {
         }
         quiet {
         np_complex_acos = quiet(cmath::acos);
-        np_complex_acosh = quiet(cmath::acosh);
+        np_complex_acosh = cmath::np_acosh;
         np_complex_asin = quiet(cmath::asin);
         np_complex_asinh = quiet(cmath::asinh);
         np_complex_atan = quiet(cmath::atan);
@@ -136,8 +136,8 @@ impl Helpers for Native {
         np_complex_sin = quiet(cmath::sin);
         np_complex_sinh = quiet(cmath::sinh);
         np_complex_sqrt = quiet(cmath::sqrt);
-        np_complex_tan = quiet(cmath::tan);
-        np_complex_tanh = quiet(cmath::tanh);
+        np_complex_tan = cmath::np_tan;
+        np_complex_tanh = cmath::np_tanh;
         }
     }
 }

@@ -12,8 +12,12 @@ def tolist(a):
     return [tolist(row) for row in a]
 
 
+def ravel(a, order):
+    return np.ravel(np.asarray(a), order)
+
+
 def conj(a):
-    return np.conjugate(a)
+    return np.conjugate(a) if np.iscomplexobj(a) else a
 
 
 def set_flat(a, value):

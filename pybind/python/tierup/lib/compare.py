@@ -15,10 +15,9 @@ def array_equal(a1, a2, equal_nan):
     x, y = np.asarray(a1), np.asarray(a2)
     if x.shape != y.shape:
         return False
-    same = np.equal(x, y)
     if equal_nan:
-        same = same | (np.isnan(x) & np.isnan(y))
-    return bool(np.all(same))
+        return bool(np.all(np.equal(x, y) | (np.isnan(x) & np.isnan(y))))
+    return bool(np.all(np.equal(x, y)))
 
 
 def array_equiv(a1, a2):

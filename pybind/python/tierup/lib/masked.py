@@ -6,38 +6,53 @@ Parameters are those of NumPy's functions. A starting value takes part like one 
 import numpy as np
 
 from .outputs import reduced
+from .reduce import sum_of_squares
 
 
-def _started(r, initial, plus):
-    """``initial`` and a sum or product, in the type of the latter."""
+def _started(r, initial):
+    """``initial`` and a sum, in the type of the latter."""
     if initial is None:
         return r
-    if plus:
-        return np._cast_like(np.add(np._cast_like(initial, r), r), r)
-    return np._cast_like(np.multiply(np._cast_like(initial, r), r), r)
+    return np._cast_like(np.add(np._cast_like(initial, r), r), r)
+
+
+def _product(f, x, axis, dtype, keepdims, initial):
+    """A product that begins with ``initial``: from 0 on it stays 0, however large what follows."""
+    if initial is None:
+        return f(x, axis, dtype, None, keepdims)
+    r = f(np.zeros(0, x.dtype), None, dtype)
+    start = np._cast_like(initial, r)
+    if isinstance(axis, tuple):
+        r = f(x, axis, dtype, None, keepdims)
+        return np._cast_like(np.multiply(start, r), r)
+    if axis is None:
+        r = f(np.append(start, np.ravel(np._cast_like(x, r), "K")), None, dtype)
+        return np.full((1,) * x.ndim, r) if keepdims else r
+    x = np._cast_like(x, r)
+    return f(np.concatenate((np.full(np.sum(x, axis, None, None, True).shape, start), x), axis), axis, dtype, None, keepdims)
 
 
 def sum_(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 0)
-    r = _started(np.sum(x, axis, dtype, None, keepdims), initial, True)
+    r = _started(np.sum(x, axis, dtype, None, keepdims), initial)
     return r if out is None else reduced(out, r, "add")
 
 
 def prod(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 1)
-    r = _started(np.prod(x, axis, dtype, None, keepdims), initial, False)
+    r = _product(np.prod, x, axis, dtype, keepdims, initial)
     return r if out is None else reduced(out, r, "multiply")
 
 
 def nansum(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 0)
-    r = _started(np.nansum(x, axis, dtype, None, keepdims), initial, True)
+    r = _started(np.nansum(x, axis, dtype, None, keepdims), initial)
     return r if out is None else reduced(out, r, "add")
 
 
 def nanprod(a, axis, dtype, out, keepdims, initial, where):
     x = np.where(np.asarray(where), np.asarray(a), 1)
-    r = _started(np.nanprod(x, axis, dtype, None, keepdims), initial, False)
+    r = _product(np.nanprod, x, axis, dtype, keepdims, initial)
     return r if out is None else reduced(out, r, "multiply")
 
 
@@ -57,6 +72,8 @@ def _candidates(a, axis, initial, where, what):
         return every.reshape((1,) * (x.ndim - 1) + (-1,))
     along = axis
     if isinstance(axis, tuple):
+        if chosen.size == 0:
+            return np.full(np.sum(chosen, axis, None, None, True).shape, start)
         along = axis[0]
     return np.concatenate((chosen, np.full(np.sum(chosen, along, None, None, True).shape, start)), along)
 
@@ -114,12 +131,6 @@ def nanmean(a, axis, dtype, out, keepdims, where):
     return mean(np._if_nan(x, 0), axis, dtype, out, keepdims, np.logical_and(np.asarray(where), np.logical_not(np.isnan(x))))
 
 
-def _squares(x):
-    if np.iscomplexobj(x):
-        return np.multiply(x, np.conjugate(x)).real
-    return np.multiply(x, x)
-
-
 def var(a, axis, dtype, out, ddof, keepdims, where, mean, correction):
     if correction is not None:
         return var(a, axis, dtype, out, correction, keepdims, where, mean, None)
@@ -134,7 +145,7 @@ def var(a, axis, dtype, out, ddof, keepdims, where, mean, correction):
 def _var(x, axis, dtype, ddof, keepdims, where, mean):
     centre = _centre(x, axis, dtype, where, mean)
     distance = np.where(np.asarray(where), np.subtract(x, centre), 0)
-    total = np.sum(_squares(distance), axis, None, None, keepdims)
+    total = sum_of_squares(distance, x, axis, dtype, keepdims)
     freedom = np.maximum(_count(x, axis, where, keepdims) - ddof, 0)
     return np._cast_like(np.true_divide(total, freedom), total)
 

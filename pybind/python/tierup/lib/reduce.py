@@ -11,11 +11,15 @@ from .outputs import accumulated, positions, reduced
 
 
 def sum_(a, axis, dtype, out, keepdims):
+    if dtype is None and out is not None and np._is_inexact(out):
+        return sum_(a, axis, np.result_type(np.asarray(a), out), out, keepdims)
     r = np.sum(np.asarray(a), axis, dtype, None, keepdims)
     return r if out is None else reduced(out, r, "add")
 
 
 def prod(a, axis, dtype, out, keepdims):
+    if dtype is None and out is not None and np._is_inexact(out):
+        return prod(a, axis, np.result_type(np.asarray(a), out), out, keepdims)
     r = np.prod(np.asarray(a), axis, dtype, None, keepdims)
     return r if out is None else reduced(out, r, "multiply")
 
@@ -123,10 +127,11 @@ def _quotient(total, n):
     return np._cast_like(np.true_divide(total, np.int64(n)), total)
 
 
-def _squares(x):
-    if np.iscomplexobj(x):
-        return np.multiply(x, np.conjugate(x)).real
-    return np.multiply(x, x)
+def _squares(distance, of):
+    """Squared magnitudes of distances between elements of ``of``, which are squared without a conjugate where it is ``dtype`` that makes them complex."""
+    if np.iscomplexobj(of):
+        return np.multiply(distance, np.conjugate(distance)).real
+    return np.multiply(distance, distance)
 
 
 def var(a, axis, dtype, out, ddof, keepdims, correction):
@@ -147,15 +152,23 @@ def _var(x, axis, dtype, ddof, keepdims):
     else:
         centre = _quotient(np.sum(x, axis, dtype, None, True), n)
     if x.ndim < 2:
-        total = np.sum(_squares(np.subtract(x, centre)), axis, None, None, keepdims)
+        total = sum_of_squares(np.subtract(x, centre), x, axis, dtype, keepdims)
     else:
         # Laid out as the array itself, for the order of sums depends on it.
         distance = np.empty_like(x, np.result_type(x, centre))
         np.subtract(x, centre, distance)
-        total = np.sum(_squares(distance), axis, None, None, keepdims)
+        total = sum_of_squares(distance, x, axis, dtype, keepdims)
     if isinstance(ddof, int):
         return _quotient(total, max(n - ddof, 0))
     return np._cast_like(np.true_divide(total, np.float64(max(n - ddof, 0))), total)
+
+
+def sum_of_squares(distance, of, axis, dtype, keepdims):
+    """Their sum, in ``dtype`` but where that has imaginary parts that squares lack."""
+    squares = _squares(distance, of)
+    if np.iscomplexobj(squares) or not np.iscomplexobj(np.dtype(dtype).type(0)):
+        return np.sum(squares, axis, dtype, None, keepdims)
+    return np.sum(squares, axis, None, None, keepdims)
 
 
 def std(a, axis, dtype, out, ddof, keepdims, correction):
@@ -185,7 +198,7 @@ def _nanvar(x, axis, dtype, ddof, keepdims):
     centre = np._cast_like(np.true_divide(total, np._count_not_nan(x, axis, None, True)), total)
     # An infinite element is NaN away from the mean, which counts, unlike a NaN element.
     distance = np.where(np.isnan(x), np._cast_like(0, x), np.subtract(x, centre))
-    squares = np.sum(_squares(distance), axis, dtype, None, keepdims)
+    squares = np.sum(_squares(distance, x), axis, dtype, None, keepdims)
     freedom = np._count_not_nan(x, axis, None, keepdims) - ddof
     return np._cast_like(np._quotient_or_nan(squares, freedom), squares)
 
@@ -205,6 +218,8 @@ def average(a, axis, weights, returned, keepdims):
     x = np.asarray(a)
     if weights is None:
         r = mean(x, axis, None, None, keepdims)
+        if np.size(r) == 0:
+            raise ZeroDivisionError("division by zero")
         total = np._cast_like(np._reduced_size(x, axis), r)
     else:
         w = np.asarray(weights)
@@ -249,7 +264,7 @@ def _middle(row, q, method, skip_nan):
         return np.true_divide(np.sum(row), 0)
     row.sort()
     if row[n - 1] != row[n - 1]:
-        return _as_float(row[n - 1])
+        return row[n - 1] if np.iscomplexobj(row) else _as_float(row[n - 1])
     # NumPy takes the mean, whose sum starts from 0.0: the median of [-0.0] is 0.0.
     if n % 2 == 1:
         return np.add(_as_float(row[n // 2]), 0.0)
@@ -269,7 +284,7 @@ def _not_nan(row):
 def _nan_middle(row, q, method, skip_nan):
     kept = _not_nan(row)
     if len(kept) == 0:
-        return _as_float(row[0]) if len(row) else _middle(kept, q, method, skip_nan)
+        return np._cast_like(np.nan, _as_float(row[0])) if len(row) else _middle(kept, q, method, skip_nan)
     return _middle(kept, q, method, skip_nan)
 
 
@@ -300,7 +315,9 @@ def median(a, axis, out, overwrite_input, keepdims):
 
 def nanmedian(a, axis, out, overwrite_input, keepdims):
     x = np.asarray(a)
-    if isinstance(axis, tuple):
+    if x.size == 0:
+        r = nanmean(x, axis, None, None, keepdims)
+    elif isinstance(axis, tuple):
         r = _along_several(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)
     else:
         r = _along(_nan_middle, x, axis, keepdims, np._float_dtype(x), None, None, False)

@@ -181,12 +181,27 @@ def copyto(dst, src, casting, where):
 def select(condlist, choicelist, default):
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
+    if isinstance(choicelist, tuple):
+        return _first(condlist, choicelist, default, np.result_type(*choicelist, default).type(0))
+    if isinstance(condlist, tuple):
+        return _first(condlist, choicelist, default, np.result_type(choicelist[0], default).type(0))
     out = np.where(condlist[0], choicelist[0], default)
-    done = condlist[0].copy()
+    done = condlist[0]
     for k in range(1, len(condlist)):
-        out = np.where(condlist[k] & ~done, choicelist[k], out)
-        done = done | condlist[k]
+        out = np.where(np.logical_and(condlist[k], np.logical_not(done)), choicelist[k], out)
+        done = np.logical_or(done, condlist[k])
     return out
+
+
+def _first(conditions, choices, default, like):
+    """The same of members of different types, whose number is known."""
+    if isinstance(conditions, tuple):
+        last = len(conditions) == 1
+    else:
+        last = len(choices) == 1
+    if last:
+        return np.where(conditions[0], np._cast_like(choices[0], like), np._cast_like(default, like))
+    return np.where(conditions[0], np._cast_like(choices[0], like), _first(conditions[1:], choices[1:], default, like))
 
 
 def diff(a, n, axis, prepend, append):

@@ -57,7 +57,7 @@ def _clip(a, a_min, a_max, out):
         return np.minimum(a, a_max, out)
     if a_max is None:
         return np.maximum(a, a_min, out)
-    if isinstance(a, np.ndarray) and not isinstance(a_min, np.ndarray) and not isinstance(a_max, np.ndarray):
+    if isinstance(a, np.ndarray) and not isinstance(a_min, np.ndarray) and not isinstance(a_max, np.ndarray) and not np.iscomplexobj(a) and not np.iscomplexobj(a_min) and not np.iscomplexobj(a_max):
         # Two passes, each by a kernel. Of equal values the second is taken: a zero keeps its sign.
         return np.minimum(a_max, np.maximum(a_min, a), out)
     return np._clip(a, a_min, a_max, out)
