@@ -7,7 +7,7 @@ use crate::dispatcher;
 use crate::errors::Failure;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyFunction, PyString};
+use pyo3::types::{PyCFunction, PyFunction, PyString, PyType};
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::diag::{Code, Diagnostic};
@@ -50,13 +50,19 @@ pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunc
     }
 }
 
-/// The Python function that calls a function of C; none for other objects.
+/// Whether a class or a class that it is made of comes from these modules.
+fn is_from(class: &Bound<'_, PyType>, modules: &[&str]) -> bool {
+    class.mro().iter().any(|c| c.getattr("__module__").is_ok_and(|m| m.cast::<PyString>().is_ok_and(|m| m.to_str().is_ok_and(|m| modules.contains(&m)))))
+}
+
+/// The Python function that calls a function of C, or whose attributes are those of a library of C functions; none for other objects.
 pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyFunction>>> {
     let class = obj.get_type();
     // What may be one is told by its class, so that the module that knows more is loaded for these alone.
     let cython = matches!(class.name()?.to_str()?, "cython_function_or_method" | "fused_cython_function");
-    let home = class.mro().iter().any(|c| c.getattr("__module__").is_ok_and(|m| m.cast::<PyString>().is_ok_and(|m| matches!(m.to_str(), Ok("_ctypes" | "_cffi_backend")))));
-    if !cython && !home { return Ok(None); }
+    // Functions of modules that cffi has compiled are built-in ones to Python, bound to the object that is their library.
+    let bound = obj.cast::<PyCFunction>().ok().and_then(|f| f.getattr("__self__").ok()).is_some_and(|of| is_from(&of.get_type(), &["_cffi_backend"]));
+    if !cython && !bound && !is_from(&class, &["_ctypes", "ctypes", "_cffi_backend", "cffi.api"]) { return Ok(None); }
     Ok(obj.py().import("tierup._foreign")?.getattr("function_for")?.call1((obj,))?.cast_into::<PyFunction>().ok())
 }
 

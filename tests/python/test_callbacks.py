@@ -6,6 +6,7 @@ import gc
 import math
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -292,7 +293,70 @@ def test_ctypes_functions_that_are_refused():
     refused("takes int32 here, not float", c_function("abs", ctypes.c_int, ctypes.c_int, lib=libc), 1.5)
     refused("takes a pointer here, not float", c_function("free", None, ctypes.c_void_p, lib=libc), 1.5)
     refused("cannot pass py_object", ctypes.CFUNCTYPE(d, ctypes.py_object)(("sin", libm)), 1.0)
-    refused("more than 6 integers", ctypes.CFUNCTYPE(d, *[ctypes.c_int] * 7)(("sin", libm)), *range(7))
+    refused("at most 28 arguments to a C function, and call takes 29", ctypes.CFUNCTYPE(d, *[ctypes.c_int] * 29)(("sin", libm)), *range(29))
+
+
+def test_ctypes_functions_of_many_arguments(tier):
+    """What finds no register goes over the stack, integers and floats mixed."""
+    kinds = {"int64": ctypes.c_int64, "float64": ctypes.c_double, "int32": ctypes.c_int32, "float32": ctypes.c_float, "uint8": ctypes.c_uint8}
+    lists = [["int64"] * 7, ["float64"] * 9, ["int64"] * 8 + ["float64"] * 8 + ["int32", "float64", "float32", "uint8"], ["float32", "int32"] * 10, ["int64"] * 19 + ["float64"] * 9, ["int64"] * 28]
+    for names in lists:
+        parameters = ", ".join(f"x{k}" for k in range(len(names)))
+        body = " + ".join(f"x{k} * {k + 1}" for k in range(len(names)))
+        space = {}
+        exec(f"def f({parameters}): return {body}\ndef call({parameters}): return c({parameters})", space)
+        callback = cfunc(f"float64({', '.join(names)})")(space["f"])
+        space["c"] = ctypes.CFUNCTYPE(ctypes.c_double, *[kinds[n] for n in names])(callback.address)
+        values = [k + 0.5 if "float" in n else -k if n != "uint8" else 200 for k, n in enumerate(names)]
+        want = sum(v * (k + 1) for k, v in enumerate(values))
+        assert space["c"](*values) == want and njit(space["call"])(*values) == want, names
+
+
+@needs("scipy")
+def test_blas_through_ctypes(tier):
+    from tierup.extending import get_cython_function_address
+    pointer, whole = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int)
+    dgemm = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, whole, whole, whole, pointer, pointer, whole, pointer, whole, pointer, pointer, whole)(
+        get_cython_function_address("scipy.linalg.cython_blas", "dgemm"))
+
+    @njit
+    def product(a, b, c):
+        letter = np.array([ord("N")], np.uint8)
+        m, k, n = np.array([a.shape[0]], np.int32), np.array([a.shape[1]], np.int32), np.array([b.shape[1]], np.int32)
+        one, zero = np.ones(1), np.zeros(1)
+        dgemm(letter, letter, n, m, k, one, b, n, a, k, zero, c, n)
+    a, b, c = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4) - 5, np.empty((2, 4))
+    product(a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_pointers_are_to_what_they_are_declared_for():
+    d = ctypes.c_double
+    takes = ctypes.CFUNCTYPE(d, ctypes.POINTER(d), ctypes.c_int)(cfunc(types.float64(types.CPointer(types.float64), types.intc))(lambda p, n: carray(p, n).sum()).address)
+    f, g = njit(lambda a: takes(a, 3)), njit(lambda a: takes(a.ctypes, 3))
+    for h in (f, g):
+        assert h(np.arange(3.0)) == 3.0
+        for wrong in (np.zeros(3, np.float32), np.zeros(3, np.int64), np.zeros(3, np.complex128)):
+            with pytest.raises(TypeError, match="takes a pointer to float64 here, not"):
+                h(wrong)
+    # An address says nothing about what is there, and integers of one width are read as declared.
+    a = np.arange(3.0)
+    assert njit(lambda at: takes(at, 3))(a.ctypes.data) == 3.0
+    memcpy = c_function("memcpy", ctypes.c_void_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, ctypes.c_size_t, lib=libc)
+    to = np.zeros(3, np.uint64)
+    njit(lambda x, y: memcpy(x, y, 24))(to, a)
+    assert to.view(np.float64).tolist() == [0, 1, 2]
+
+
+def test_members_of_libraries(tier):
+    from ctypes import CDLL
+    lib = CDLL(ctypes.util.find_library("m"))
+    lib.cbrt.argtypes, lib.cbrt.restype = [ctypes.c_double], ctypes.c_double
+    assert njit(lambda x: lib.cbrt(x))(27.0) == lib.cbrt(27.0)
+    with pytest.raises(TypeError, match="nowhere"):
+        njit(lambda x: lib.nowhere(x))(27.0)
+    with pytest.raises(TypeError, match="CDLL object is not callable"):
+        njit(lambda: lib())()
 
 
 @needs("cffi")
@@ -313,6 +377,81 @@ def test_cffi_functions(tier):
         njit(lambda x: printf(x))(1)
     cast = ffi.cast("double(*)(double, int)", at_module.address)
     assert njit(lambda x: cast(x, 2))(1.0) == 3.0
+
+
+@needs("cffi")
+def test_cffi_libraries_and_buffers(tier):
+    import cffi
+    ffi = cffi.FFI()
+    ffi.cdef("double hypot(double, double); void *memcpy(double *, const void *, size_t);")
+    lib = ffi.dlopen(ctypes.util.find_library("m"))
+
+    @njit
+    def f(x, a, b):
+        lib.memcpy(ffi.from_buffer(a), ffi.from_buffer(b), 16)
+        return lib.hypot(x, 4.0)
+    a, b = np.zeros((2, 2)), np.arange(4.0)
+    assert f(3.0, a, b) == 5.0 and a.tolist() == [[0, 1], [0, 0]]
+    for wrong in (np.arange(8.0)[::2], np.arange(4.0).reshape(2, 2).T):
+        with pytest.raises(ValueError, match="ndarray is not C-contiguous"):
+            f(3.0, wrong, b)
+    with pytest.raises(TypeError, match="takes a pointer to float64 here"):
+        f(3.0, np.zeros(4, np.float32), b)
+    with pytest.raises(TypeError, match="addressof"):
+        njit(lambda: ffi.addressof(3))()
+
+
+@needs("cffi")
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_modules_that_cffi_has_compiled(tmp_path):
+    import cffi
+    ffi = cffi.FFI()
+    ffi.cdef("""
+        typedef struct { double re, im; } pair;
+        int foo(int a, int b, int c);
+        double cos(double);
+        bool yes(void);
+        void reals(pair *z, double *out, int n);
+    """)
+    ffi.set_source("tierup_test_compiled", """
+        #include <math.h>
+        #include <stdbool.h>
+        typedef struct { double re, im; } pair;
+        static int foo(int a, int b, int c) { return a + b * c; }
+        static bool yes(void) { return true; }
+        static void reals(pair *z, double *out, int n) { for (int i = 0; i < n; i++) out[i] = z[i].re; }
+    """)
+    ffi.compile(tmpdir=str(tmp_path))
+    sys.path.insert(0, str(tmp_path))
+    import tierup_test_compiled as m
+    sys.path.pop(0)
+    foo, cos, yes, reals, lib, inner = m.lib.foo, m.lib.cos, m.lib.yes, m.lib.reals, m.lib, m.ffi
+    f = njit(lambda n, x: (foo(1, n, 3), cos(x), yes(), lib.foo(n, n, n)))
+    assert f(2, 0.5) == (7, math.cos(0.5), True, 6) and f(2, 0.5)[2] is True
+    assert njit(lambda g, x: g(x))(cos, 0.25) == math.cos(0.25)
+
+    @njit
+    def real_parts(z, out):
+        reals(inner.from_buffer(z), inner.from_buffer(out), len(z))
+    z, out = np.arange(3) + 5j, np.zeros(3)
+    real_parts(z, out)
+    assert out.tolist() == [0, 1, 2]
+
+    from tierup._foreign import map_type, register_module, register_type
+    register_module(m)
+    with pytest.raises(TypeError, match="cffi has compiled"):
+        register_module(math)
+    assert map_type(m.ffi.typeof("int(*)(double, float *, unsigned char)")) == types.int32(types.float64, types.CPointer(types.float32), types.uint8)
+    assert map_type(m.ffi.typeof("void(*)(void *, pair *)")) == types.void(types.voidptr, types.voidptr)
+    with pytest.raises(TypeError, match="cannot pass pair"):
+        map_type(m.ffi.typeof("pair"))
+    register_type(m.ffi.typeof("pair"), types.complex128)
+    assert map_type(m.ffi.typeof("void(*)(pair *)")) == types.void(types.CPointer(types.complex128))
+    again = m.ffi.cast("void(*)(pair *, double *, int)", m.ffi.addressof(m.lib, "reals"))
+    with pytest.raises(TypeError, match="takes a pointer to complex128 here"):
+        njit(lambda a, b: again(a, b, 1))(np.zeros(2), out)
+    callback = cfunc(map_type(m.ffi.typeof("double(*)(double *, int)")))(lambda p, n: carray(p, n).sum())
+    assert m.ffi.cast("double(*)(double *, int)", callback.address)(m.ffi.from_buffer("double[]", np.arange(4.0)), 4) == 6.0
 
 
 @needs("scipy")

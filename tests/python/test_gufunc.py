@@ -140,6 +140,29 @@ def test_dynamic_gufuncs_learn_types_from_their_outputs(tier):
         f(a, a.T)
 
 
+def test_dynamic_gufuncs_have_results_without_dimensions(tier):
+    @guvectorize("(n)->()")
+    def total(a, out):
+        out[0] = a.sum()
+    a = np.arange(12).reshape(3, 4)
+    for t in (np.int64, np.float64, np.complex64):
+        same(total(a, np.zeros(3, t)), a.sum(axis=1).astype(t))
+    out = np.zeros((), np.float32)
+    assert total(a[0], out) is out and out == 6
+
+    @guvectorize("(),()->()")
+    def added(x, y, out):
+        out[()] = x + y
+    same(added(a, 1, np.zeros((3, 4))), a + 1.0)
+
+    @njit
+    def inside(a, out):
+        total(a, out)
+    out = np.zeros(3)
+    inside(a, out)
+    assert out.tolist() == [6, 22, 38]
+
+
 def test_gufunc_errors(tier):
     with pytest.raises(ValueError, match="layout"):
         guvectorize(["void(float64[:], float64[:])"], "(n)(n)")(lambda a, b: None)

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("tierup")
 from harness.tiers import on_tier  # noqa: E402, F401
-from tierup import njit, vectorize  # noqa: E402
+from tierup import njit, stencil, vectorize  # noqa: E402
 
 pytestmark = pytest.mark.isolated
 
@@ -84,3 +84,73 @@ def test_types_that_are_not_compiled_are_named(tier):
     for value, name in ((np.arange(2, dtype=np.float16), "float16"), (np.array(["a"]), "str"), (np.array([None]), "object"), (np.zeros(2, "M8[s]"), "datetime64"), (np.zeros(2, [("a", "i4")]), "void")):
         with pytest.raises(TypeError, match=f"no type for dtype {name}"):
             f(value)
+
+
+def test_compiled_code_reduces_along_axes_that_are_computed(tier):
+    x = np.arange(24).reshape(2, 3, 4) % 7
+
+    @vectorize(identity=0)
+    def plus(a, b):
+        return a + b
+
+    @vectorize
+    def less(a, b):
+        return a - b
+    reduce, kept = njit(lambda x, axis: plus.reduce(x, axis)), njit(lambda x, axis: plus.reduce(x, axis, keepdims=True))
+    accumulate, pieces = njit(lambda x, axis: less.accumulate(x, axis)), njit(lambda x, at, axis: less.reduceat(x, at, axis))
+    for axis in (0, 1, 2, -1, -3):
+        np.testing.assert_array_equal(reduce(x, axis), np.add.reduce(x, axis), strict=True)
+        np.testing.assert_array_equal(kept(x, axis), np.add.reduce(x, axis, keepdims=True), strict=True)
+        np.testing.assert_array_equal(accumulate(x, axis), np.subtract.accumulate(x, axis), strict=True)
+        at = np.array([0, 1])
+        np.testing.assert_array_equal(pieces(x, at, axis), np.subtract.reduceat(x, at, axis), strict=True)
+    for axes in ((0,), (0, 1), (2, 0), (-1, 1), (0, 1, 2), ()):
+        np.testing.assert_array_equal(reduce(x, axes), np.add.reduce(x, axes), strict=True)
+        np.testing.assert_array_equal(kept(x, axes), np.add.reduce(x, axes, keepdims=True), strict=True)
+    for wrong in (3, -4, (0, 3)):
+        with pytest.raises(np.exceptions.AxisError, match="out of bounds for array of dimension 3"):
+            reduce(x, wrong)
+    for axes in ((0, 0), (1, -2)):
+        with pytest.raises(ValueError, match="duplicate value in 'axis'"):
+            reduce(x, axes)
+
+
+def test_kernels_that_only_raise_do_so_from_compiled_code(tier):
+    @vectorize
+    def never(a, b):
+        raise KeyError("never")
+
+    @vectorize("float64(float64, int64)")
+    def uneven(a, b):
+        return a + b
+
+    @stencil
+    def refused(a):
+        raise KeyError(a[0] - a[1])
+    a = np.arange(5)
+    for f in (lambda a: never(a, a), lambda a: never.reduce(a), lambda a: never.outer(a, a), lambda a: never.accumulate(a), lambda a: refused(a)):
+        with pytest.raises(KeyError):
+            njit(f)(a)
+    for f in (lambda a: uneven.reduce(a, 0, np.float64), lambda a: uneven(a * 1.0, a * 1.0)):
+        with pytest.raises(TypeError, match="not supported for the input types"):
+            njit(f)(a)
+    reduce = njit(lambda a, axis: uneven.reduce(a, axis, np.float64))
+    with pytest.raises(TypeError, match="not supported for the input types"):
+        reduce(a, 0)
+
+
+def test_compiled_code_knows_no_indices_and_too_many(tier):
+    @vectorize
+    def plus(a, b):
+        return a + b
+    at, pieces = njit(lambda a, b: plus.at(a, (), b)), njit(lambda a, i: plus.reduceat(a, i))
+    for a in (np.array(3.0), np.arange(4), np.arange(6.0).reshape(2, 3)):
+        for b in (2, np.array(5), np.ones(a.shape, np.int64)):
+            got, want = a.copy(), a.copy()
+            at(got, b)
+            np.add.at(want, (), b)
+            same(got, want)
+    with pytest.raises(ValueError, match="object too deep for desired array"):
+        pieces(np.arange(4), np.array([[0, 1]]))
+    with pytest.raises(ValueError, match="object of too small depth for desired array"):
+        pieces(np.arange(4), 1)

@@ -269,11 +269,13 @@ impl Solver<'_, '_> {
     /// `np._result_dtype(f, *args)`: the dtype of what a call would give, for library functions that allocate before they call.
     fn result_dtype(&mut self, i: Inst, mut sources: Vec<Source>) -> Typed {
         let f = sources.remove(0);
-        let (ty, _, _) = self.call(i, &f, sources, vec![])?;
+        let called = self.call(i, &f, sources, vec![])?;
+        let ty = called.0;
+        // What never returns is called: it raises, and where its result would have gone no code is.
+        if *ty == Kind::Never { return Ok(called); }
         self.out.resolved.insert(i, Resolved::Nothing);
         let element = ty.as_array().map_or(ty, |a| a.dtype);
         if element.is_number() { return Ok((ops::array::dtype_of(element), None, false)); }
-        if *ty == Kind::Never { return Ok((ty, None, false)); }
         Err(Diagnostic::new(Code::NoMatchingOperation, format!("what is called for each element must give a number, not {ty}")))
     }
 

@@ -30,7 +30,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.transpose"], "a, *axes", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
     OpDef::new(&["numpy.transpose", "numpy.permute_dims"], "a, axes=None", Body::Lir(|_, a| transpose_rule(a), emit_transpose)).raises().aliases().doc("Dimensions in another order."),
     OpDef::new(&["numpy.swapaxes", "array.swapaxes"], "a, axis1, axis2", Body::Lir(swapaxes_rule, emit_swapaxes)).raises().aliases().doc("Two dimensions exchanged."),
-    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(|_, a| moved(a).map(moved_type), |cx, c| emit_moved(cx, c, moved))).raises().aliases().doc("Dimensions moved to other places."),
+    OpDef::new(&["numpy.moveaxis"], "a, source, destination", Body::Lir(moveaxis_rule, emit_moveaxis)).raises().aliases().doc("Dimensions moved to other places."),
     OpDef::new(&["numpy.rollaxis"], "a, axis, start=0", Body::Lir(|_, a| rolled(a).map(moved_type), |cx, c| emit_moved(cx, c, rolled))).raises().aliases().doc("A dimension moved in front of another."),
     OpDef::new(&["array.reshape"], "a, *shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 1, 2), |cx, c| emit_reshape(cx, c, 1, 2))).raises().reads().doc("The same elements in another shape."),
     OpDef::new(&["numpy.reshape"], "a, shape, order='C'", Body::Lir(|_, a| reshape_rule(a, 2, 1), |cx, c| emit_reshape(cx, c, 2, 1))).raises().reads().doc("The same elements in another shape."),
@@ -96,6 +96,9 @@ fn permuted_type(a: ArrayType, axes: &[usize]) -> Type {
     Type::new(Kind::Array(ArrayType { layout: if n <= 1 { a.layout } else { layout }, ..a }))
 }
 
+/// Type of an array whose dimensions are put in an order that is known at run time.
+fn dynamic_type(a: ArrayType) -> Type { Type::new(Kind::Array(ArrayType { layout: if a.ndim > 1 { Layout::A } else { a.layout }, ..a })) }
+
 fn permuted(a: &ArrayVal, axes: &[usize], ret: Type) -> Result<ArrayVal> {
     let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("array")) };
     let pick = |v: &[Value]| axes.iter().map(|k| v[*k]).collect();
@@ -141,7 +144,7 @@ fn transpose_rule(args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(match axes_of(args).ok_or_else(|| no_match("transpose()", args))? {
         Axes::Reversed => permuted_type(a, &reversed(n)),
         Axes::Constant(axes) => permutation(&axes, n).map_or_else(|_| Type::never(), |p| permuted_type(a, &p)),
-        Axes::Dynamic(m) if m == n => Type::new(Kind::Array(ArrayType { layout: if n > 1 { Layout::A } else { a.layout }, ..a })),
+        Axes::Dynamic(m) if m == n => dynamic_type(a),
         Axes::Dynamic(_) => Type::never(),
     }))
 }
@@ -170,7 +173,7 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let mut at = vec![];
             for (v, t) in values.iter().zip(&types) {
                 let k = cast::to_i64(cx, *v, *t);
-                at.push(checked_axis(cx, k, n));
+                at.push(checked_axis(cx, k, n, ""));
             }
             for (i, x) in at.iter().enumerate() {
                 for y in &at[..i] {
@@ -189,12 +192,12 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
 }
 
-/// An axis known at run time, counted from 0.
-fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize) -> Value {
+/// An axis known at run time, counted from 0; `what` is the beginning of the message about one that is not there.
+fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize, what: &str) -> Value {
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(k, count);
     let ok = cx.b.bin(Op::IcmpUlt, at, count);
-    cx.check_format(ok, Class::AxisError, "axis {} is out of bounds for array of dimension {}", &[k, count]);
+    cx.check_format(ok, Class::AxisError, &format!("{what}axis {{}} is out of bounds for array of dimension {{}}"), &[k, count]);
     at
 }
 
@@ -202,7 +205,7 @@ fn swapaxes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
     if !args[1..].iter().all(|x| x.ty.is_index()) { return Err(no_match("swapaxes()", args)); }
     let n = a.ndim();
-    let dynamic = Type::new(Kind::Array(ArrayType { layout: if n > 1 { Layout::A } else { a.layout }, ..a }));
+    let dynamic = dynamic_type(a);
     Ok(Answer::of(match (args[1].int(), args[2].int()) {
         (Some(x), Some(y)) => match (normal_axis(x, n), normal_axis(y, n)) {
             (Some(x), Some(y)) => permuted_type(a, &swapped(n, x, y)),
@@ -228,7 +231,7 @@ fn emit_swapaxes(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             (i, _) => always_raises(cx, &if i.is_none() { format!("axis1: {}", axis_text(x, n)) } else { format!("axis2: {}", axis_text(y, n)) }),
         };
     }
-    let at: Vec<Value> = [1, 2].map(|k| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n) }).to_vec();
+    let at: Vec<Value> = [(1, "axis1: "), (2, "axis2: ")].map(|(k, what)| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n, what) }).to_vec();
     let exchange = |cx: &mut LowerCx<'_>, v: &[Value]| -> Vec<Value> {
         let parts: Vec<Val> = v.iter().map(|x| vec![*x]).collect();
         let (x, y) = (super::sequence::pick(cx, &parts, at[0])[0], super::sequence::pick(cx, &parts, at[1])[0]);
@@ -277,6 +280,39 @@ fn moved(args: &[Arg]) -> Moved {
         Ok(order)
     })();
     Ok((a, found))
+}
+
+/// Whether one dimension is moved and which one, or where to, is known at run time.
+fn moves_one(args: &[Arg]) -> bool { args[1..].iter().all(|a| a.ty.is_index()) && args[1..].iter().any(|a| a.int().is_none()) }
+
+fn moveaxis_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    if moves_one(args) { array(args).map(|a| Answer::of(dynamic_type(a))) } else { moved(args).map(moved_type) }
+}
+
+fn emit_moveaxis(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    if !moves_one(&args_of(c)) { return emit_moved(cx, c, moved); }
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    let n = a.shape.len();
+    let [from, to] = [(1, "source: "), (2, "destination: ")].map(|(k, what)| { let v = cast::to_i64(cx, c.args[k][0], c.types[k]); checked_axis(cx, v, n, what) });
+    let mut order = vec![];
+    for k in 0..n {
+        // The others keep their order: without the place of the one that came, and past the one that went.
+        let k = cx.b.i64(k as i64);
+        let (behind, one) = (cx.b.bin(Op::IcmpSlt, to, k), cx.b.i64(1));
+        let before = cx.b.bin(Op::Isub, k, one);
+        let other = cx.b.select(behind, before, k);
+        let (passed, next) = (cx.b.bin(Op::IcmpSle, from, other), cx.b.bin(Op::Iadd, other, one));
+        let other = cx.b.select(passed, next, other);
+        let here = cx.b.bin(Op::IcmpEq, k, to);
+        order.push(cx.b.select(here, from, other));
+    }
+    let pick = |cx: &mut LowerCx<'_>, v: &[Value]| -> Vec<Value> {
+        let parts: Vec<Val> = v.iter().map(|x| vec![*x]).collect();
+        order.iter().map(|k| super::sequence::pick(cx, &parts, *k)[0]).collect()
+    };
+    let (shape, strides) = (pick(cx, &a.shape), pick(cx, &a.strides));
+    let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("array")) };
+    Ok(ArrayVal { ty, owner: a.owner, data: a.data, shape, strides, frozen: a.frozen }.pack())
 }
 
 fn rolled(args: &[Arg]) -> Moved {
@@ -684,7 +720,7 @@ fn emit_flip(cx: &mut LowerCx<'_>, c: &OpCall<'_>, fixed: Option<i64>) -> Result
     else {
         let axes = shape_values(cx, &c.args[1], c.types[1])?;
         for k in axes {
-            let at = checked_axis(cx, k, n);
+            let at = checked_axis(cx, k, n, "");
             for (d, f) in flags.iter_mut().enumerate() {
                 let here = cx.b.bin_imm(Op::IcmpEq, at, d as i64);
                 *f = cx.or(*f, here);

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from . import _tierup, config, types
 from ._calls import _dtype, _identifier, made
-from ._jit import _OPTIONS, _make
+from ._jit import _OPTIONS, _make, _warn
 
 _numbers = itertools.count()
 
@@ -91,6 +91,8 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
     unknown = options.keys() - _OPTIONS
     if unknown:
         raise TypeError(f"cfunc() has no option {sorted(unknown)[0]!r}")
+    if locals:
+        _warn("types given by locals= are not used: variables have the types that their values have")
     known = types.signatures(sig)
     if len(known) != 1:
         raise TypeError("cfunc takes one signature, as in @cfunc('float64(float64)')")
@@ -137,7 +139,7 @@ class _MemoryView:
         elif isinstance(ptr, ctypes._Pointer):
             own = numpy.dtype(ptr._type_)
             if dtype is not None and types.as_dtype(types.as_type(dtype)) != own:
-                raise TypeError(f"mismatching dtype '{dtype}' for pointer {ptr!r}")
+                raise TypeError(f"mismatching dtype '{types.as_dtype(types.as_type(dtype))}' for pointer {ptr!r}")
             address, dtype = ctypes.cast(ptr, ctypes.c_void_p).value, own
         else:
             raise TypeError(f"expected a ctypes pointer, got {ptr!r}")

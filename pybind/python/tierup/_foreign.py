@@ -11,6 +11,9 @@ import numpy
 from . import types
 from ._calls import _identifier, made
 
+# With two more, as many as CPython passes without making a tuple of them.
+_MOST = 28
+
 # What was made, by address and signature, with what keeps the address good.
 _made = {}
 
@@ -22,6 +25,13 @@ def function_for(obj):
         return _of_ctypes(obj)
     if class_.__module__ == "_cffi_backend" and class_.__name__.lstrip("_").startswith("CData"):
         return _of_cffi(obj)
+    if class_.__name__ == "builtin_function_or_method":
+        import _cffi_backend as backend
+        return _of_cffi(backend.FFI().addressof(obj.__self__, obj.__name__))
+    if class_.__module__ in ("_cffi_backend", "cffi.api") and class_.__name__ == "FFI":
+        return _with_members("ffi", obj, _Ffi)
+    if class_.__module__ in ("_cffi_backend", "cffi.api") and (class_.__name__ == "Lib" or class_.__name__.startswith("FFILibrary")) or "ctypes" in sys.modules and isinstance(obj, sys.modules["ctypes"].CDLL):
+        return _with_members("library", obj, _Library)
     if class_.__name__ in ("cython_function_or_method", "fused_cython_function"):
         return _of_cython(obj)
     return None
@@ -29,6 +39,8 @@ def function_for(obj):
 
 def _function(name, address, result, args, keeps, hidden=()):
     """`args` and `result` are texts: types, "pointer", or "none". `hidden` are constants passed behind the arguments: (type, value)."""
+    if len(args) + len(hidden) > _MOST:
+        raise TypeError(f"compiled code passes at most {_MOST} arguments to a C function, and {name} takes {len(args)}: write one that takes a pointer to them")
     signature = f"{result}({', '.join([*args, *(t for t, _ in hidden)])})"
     key = address, signature
     if key not in _made:
@@ -41,6 +53,40 @@ def _function(name, address, result, args, keeps, hidden=()):
     return _made[key][0]
 
 
+class _Library:
+    """What a library of C functions has under its names."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def __getitem__(self, name):
+        try:
+            return getattr(self.library, name)
+        except AttributeError:
+            raise KeyError(name) from None
+
+
+class _Ffi:
+    """What compiled code finds under the names of an FFI object of cffi."""
+
+    def __init__(self, ffi):
+        self.ffi = ffi
+
+    def __getitem__(self, name):
+        from .lib import foreign
+        return {"from_buffer": foreign.from_buffer, "NULL": None}[name]
+
+
+def _with_members(name, obj, members):
+    """A function that stands for an object whose members are what compiled code wants."""
+    key = name, id(obj)
+    if key not in _made:
+        f = made(f"def {name}():\n    raise TypeError({type(obj).__name__ + ' object is not callable'!r})", name, {})
+        f._tierup_attributes_ = members(obj)
+        _made[key] = f, obj
+    return _made[key][0]
+
+
 # ---------------------------------------------------------------- ctypes
 
 
@@ -48,8 +94,11 @@ def _ctype_text(t):
     import ctypes
     if t is None:
         return "none"
-    if t in (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p) or isinstance(t, type) and issubclass(t, (ctypes._Pointer, ctypes._CFuncPtr)):
+    if t in (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p) or isinstance(t, type) and issubclass(t, ctypes._CFuncPtr):
         return "pointer"
+    if isinstance(t, type) and issubclass(t, ctypes._Pointer):
+        to = t._type_
+        return f"pointer({_ctype_text(to)})" if issubclass(to, ctypes._SimpleCData) and to not in (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_wchar_p, ctypes.py_object) else "pointer"
     if isinstance(t, type) and issubclass(t, ctypes._SimpleCData) and t is not ctypes.py_object:
         try:
             return types.from_dtype(numpy.dtype(t))._tierup_type_
@@ -65,16 +114,61 @@ def _of_ctypes(f):
     if getattr(f, "errcheck", None) is not None:
         raise TypeError(f"ctypes function {getattr(f, '__name__', f)!r} has an errcheck, which compiled code does not call")
     address = ctypes.cast(f, ctypes.c_void_p).value
-    return _function(getattr(f, "__name__", "call"), address, _ctype_text(f.restype), [_ctype_text(t) for t in f.argtypes], f)
+    return _function(getattr(f, "__name__", "call"), address, _result(_ctype_text(f.restype)), [_ctype_text(t) for t in f.argtypes], f)
+
+
+def _result(text):
+    """Of a pointer that a function gives compiled code knows the address."""
+    return "pointer" if text.startswith("pointer") else text
 
 
 # ---------------------------------------------------------------- cffi
 
 
+# What `register_type` was told, by the text of the cffi type.
+_registered = {}
+
+
+def register_type(cffi_type, numba_type):
+    """Has compiled code take memory of a cffi type, a structure of two doubles for one, for numbers: `register_type(ffi.typeof("struct complex"), types.complex128)`."""
+    _registered[cffi_type.cname] = types.as_type(numba_type)
+
+
+def register_module(module):
+    """Numba wants modules that cffi has compiled to be registered; compiled code knows their functions anyway. Raises TypeError for what is no such module."""
+    if not (hasattr(module, "ffi") and hasattr(module, "lib")):
+        raise TypeError(f"expected a module that cffi has compiled, which has `ffi` and `lib`, not {module!r}")
+
+
+def map_type(cffi_type, use_record_dtype=False):
+    """The type of compiled code for a type of cffi; of a function its signature, which `cfunc` takes. Raises TypeError where there is none: for structures, unless they are registered."""
+    if cffi_type.kind == "pointer" and cffi_type.item.kind == "function":
+        cffi_type = cffi_type.item
+    if cffi_type.kind == "function":
+        return types.Signature(map_type(cffi_type.result), tuple(map_type(t) for t in cffi_type.args))
+    if cffi_type.kind == "pointer":
+        to = cffi_type.item
+        return types.CPointer(map_type(to)) if to.kind in ("primitive", "enum") and to.cname != "char" or to.cname in _registered else types.voidptr
+    if cffi_type.cname in _registered:
+        return _registered[cffi_type.cname]
+    text = _cffi_text(cffi_type)
+    return types.void if text == "none" else types.from_text(text)
+
+
 def _cffi_text(t):
     if t.kind == "void":
         return "none"
-    if t.kind in ("pointer", "array", "function"):
+    if t.cname in _registered and t.kind not in ("struct", "union"):
+        return _registered[t.cname]._tierup_type_
+    if t.kind in ("pointer", "array"):
+        to = t.item
+        if to.cname in _registered:
+            return f"pointer({types._STRONG.get(_registered[to.cname]._tierup_type_, _registered[to.cname]._tierup_type_)})"
+        complexes = {"_cffi_double_complex_t": "complex128", "_cffi_float_complex_t": "complex64"}
+        if to.cname in complexes:
+            return f"pointer({complexes[to.cname]})"
+        return f"pointer({_cffi_text(to)})" if to.kind in ("primitive", "enum") and to.cname not in ("char", "wchar_t", "char16_t", "char32_t", "long double") else "pointer"
+    if t.kind == "function":
         return "pointer"
     name = t.cname
     if t.kind == "enum":
@@ -100,7 +194,7 @@ def _of_cffi(f):
     if t.ellipsis:
         raise TypeError(f"{f} takes any number of arguments, which compiled code cannot pass")
     address = int(backend.cast(backend.new_primitive_type("uintptr_t"), f))
-    return _function("call", address, _cffi_text(t.result), [_cffi_text(a) for a in t.args], f)
+    return _function("call", address, _result(_cffi_text(t.result)), [_cffi_text(a) for a in t.args], f)
 
 
 # ---------------------------------------------------------------- Cython

@@ -252,7 +252,7 @@ class _Generalised(Builder):
         self.kept += made
 
     def add(self, ufunc, inputs):
-        self._add(ufunc, [(t, len(dims) or k >= self.nin) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
+        self._add(ufunc, [(t, len(dims) or int(k >= self.nin)) for k, (t, dims) in enumerate(zip(inputs, self.core[0] + self.core[1]))])
         self.loops[tuple(inputs)] = list(inputs)
         return self.loops[tuple(inputs)]
 

@@ -27,7 +27,7 @@ def reduce(f, identity, array, axis, dtype, out, keepdims, initial, where):
     else:
         np._reduced_size(x, axis)
         r = _folded(f, identity, initial, np.moveaxis(x, axis, 0), _mask(x, where, axis))
-        r = np.expand_dims(np.asarray(r), axis) if keepdims else r
+        r = np.moveaxis(np.asarray(r)[np.newaxis], 0, axis) if keepdims else r
     return r if out is None else reduced(out, r, f.__name__)
 
 
@@ -47,6 +47,7 @@ def _mask(x, where, axis):
 def _over_axes(f, identity, initial, x, axes, keepdims, where):
     if len(axes) == 0:
         return _alone(f, identity, initial, x, where)
+    _check_axes(x, axes, 0)
     if not (isinstance(where, bool) and where) and (identity is None or isinstance(identity, str)):
         raise NotImplementedError("'where' over several axes is compiled for ufuncs with an identity")
     if x.size == 0 and initial is not None:
@@ -54,7 +55,33 @@ def _over_axes(f, identity, initial, x, axes, keepdims, where):
         r[...] = initial
     else:
         r = _one_by_one(f, identity, initial, x, axes, 0, where)
-    return r if keepdims else given(np.squeeze(r, axes))
+    return r if keepdims else given(_without(r, axes))
+
+
+def _check_axes(x, axes, k):
+    if k == len(axes):
+        return
+    np._reduced_size(x, axes[k])
+    for j in range(k):
+        if axes[j] % x.ndim == axes[k] % x.ndim:
+            raise ValueError("duplicate value in 'axis'")
+    _check_axes(x, axes, k + 1)
+
+
+def _without(x, axes):
+    """Without dimensions of length 1."""
+    if len(axes) == 0:
+        return x
+    first = axes[0] % x.ndim
+    return _without(np.moveaxis(x, first, 0)[0, ...], _left(axes[1:], first, x.ndim))
+
+
+def _left(axes, gone, ndim):
+    """Axes where one in front of some of them is gone."""
+    if len(axes) == 0:
+        return ()
+    at = axes[0] % ndim
+    return (at - 1 if at > gone else at,) + _left(axes[1:], gone, ndim)
 
 
 def _one_by_one(f, identity, initial, x, axes, k, where):
@@ -137,6 +164,8 @@ def reduceat(f, array, indices, axis, dtype, out):
     x, starts = np.asarray(array), np.asarray(indices)
     if x.ndim == 0:
         raise TypeError("cannot reduceat on a scalar")
+    if starts.ndim != 1:
+        raise ValueError("object too deep for desired array" if starts.ndim > 1 else "object of too small depth for desired array")
     np._reduced_size(x, axis)
     rows = np.moveaxis(x, axis, 0)
     n = len(rows)

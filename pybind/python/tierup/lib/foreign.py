@@ -33,3 +33,10 @@ def _elements(ptr, n, dtype):
     if np.result_type(ptr) != np.uint8:
         raise TypeError("mismatching dtype for pointer")
     return ptr[:n * np.dtype(dtype).itemsize].view(dtype)
+
+
+def from_buffer(python_buffer):
+    """`ffi.from_buffer` of cffi."""
+    if not python_buffer.flags.c_contiguous:
+        raise ValueError("ndarray is not C-contiguous")
+    return python_buffer.ctypes

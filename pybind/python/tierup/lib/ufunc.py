@@ -211,7 +211,10 @@ def outer(f, A, B):
 def at(f, a, indices, b):
     """``np.add.at(a, indices, b)``: an element that is named twice is changed twice."""
     if isinstance(indices, tuple):
-        _at_tuple(f, a, indices, indices, b)
+        if len(indices) == 0:
+            _at_positions(f, a, np.arange(a.size).reshape(a.shape), b)
+        else:
+            _at_tuple(f, a, indices, indices, b)
         return
     if isinstance(indices, slice):
         _at_positions(f, a, np.arange(a.size).reshape(a.shape)[indices], b)
