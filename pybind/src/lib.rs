@@ -22,6 +22,7 @@ mod guards;
 mod host;
 mod known;
 mod lists;
+mod marks;
 mod npy;
 mod overload;
 mod plan;

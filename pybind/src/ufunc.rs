@@ -7,6 +7,7 @@
 //! NumPy calls inner loops with the GIL or without it. Which it is matters only to what needs Python inside, so nobody asks before: PyO3 must not think that this thread has it, hence
 //! [`ctx::without_gil`]. A few turns go to an entry of their own, which needs neither a context nor arguments laid out (`tierup_core::lower::few`).
 
+use crate::marks::{Floats, Marks, Special};
 use crate::npy::{self, Descr, PyArrayObject};
 use crate::overload::{Overload, Run, enter};
 use crate::{api, ctx, exc};
@@ -83,12 +84,16 @@ struct Loop {
     overload: Arc<Overload>,
     /// Of native code.
     unit: Option<Arc<Unit>>,
-    /// The same with its turns on all cores, and how many operands are inputs: where no turn reads what another writes.
-    parallel: Option<(Arc<Overload>, usize)>,
+    /// The same with its turns on all cores, for where no turn reads what another writes.
+    parallel: Option<Arc<Overload>>,
     /// For the globals of tracebacks, and to keep the guards' functions alive.
     dispatcher: Py<PyAny>,
     operands: Vec<Operand>,
+    /// How many of them are inputs.
+    nin: usize,
     slots: usize,
+    /// It calls elementary functions, after which not every mark of the processor is true.
+    elementary: bool,
 }
 
 /// What a loop takes for one operand: an array with an axis that it runs along.
@@ -98,6 +103,7 @@ struct Operand {
     /// An element that the kernel gets as an array of one: behind that axis there is one of length 1.
     boxed: bool,
     bytes: isize,
+    floats: Floats,
 }
 impl Operand { fn ndim(&self) -> usize { 1 + self.axes.len() + self.boxed as usize } }
 
@@ -150,6 +156,20 @@ unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *co
     // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours, which keeps the unit and its code.
     unsafe {
         let l = &*data.cast::<Loop>();
+        if l.elementary {
+            Marks::judged(|| run(l, args, dims, steps), || credible(l, args, dims, steps));
+        } else {
+            run(l, args, dims, steps);
+        }
+    }
+}
+
+/// # Safety
+/// As for a loop function.
+#[inline(always)]
+unsafe fn run(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *const isize) {
+    // SAFETY: as required of the caller.
+    unsafe {
         if *dims <= FEW && let Some(unit) = &l.unit {
             let few = unit.few.load(Ordering::Acquire);
             if !few.is_null() {
@@ -194,7 +214,7 @@ unsafe fn run_turns(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *co
             }
             at = at.add(2 + 2 * ndim);
         }
-        let overload = match &l.parallel { Some((o, nin)) if independent(l, args, dims, steps, *nin) => o, Some(_) | None => &l.overload };
+        let overload = match &l.parallel { Some(o) if independent(l, args, dims, steps) => o, Some(_) | None => &l.overload };
         let status = ctx::without_gil(|ctx| l.run(overload, ctx, slots));
         if status != 0 { failed(l, status); }
     }
@@ -213,6 +233,25 @@ impl Memory {
         (self.at + self.axes.iter().map(|a| way(a).min(0)).sum::<isize>(), self.at + self.axes.iter().map(|a| way(a).max(0)).sum::<isize>() + self.bytes)
     }
 
+    /// What the elements of turn `i` are.
+    ///
+    /// # Safety
+    /// It is the memory of an operand with such elements.
+    unsafe fn special(&self, i: isize, floats: Floats) -> Special {
+        let mut found = Special::default();
+        if floats.count == 0 || self.axes.iter().any(|a| a.0 == 0) { return found; }
+        let (mut index, mut at) = ([0; AXES], self.at + i * self.axes[0].1);
+        loop {
+            // SAFETY: as required of the caller; the index is within all axes.
+            let one = unsafe { floats.special(at as *const u8) };
+            (found.nan, found.infinite) = (found.nan | one.nan, found.infinite | one.infinite);
+            let Some(k) = (1..AXES).find(|k| index[*k] + 1 < self.axes[*k].0) else { return found };
+            for j in 1..k { at -= index[j] * self.axes[j].1; index[j] = 0; }
+            index[k] += 1;
+            at += self.axes[k].1;
+        }
+    }
+
     fn apart(&self, other: &Memory) -> bool {
         let (a, b) = (self.extent(), other.extent());
         a.1 <= b.0 || b.1 <= a.0
@@ -227,33 +266,73 @@ impl Memory {
     }
 }
 
+/// The memory of operand `o`.
+///
+/// # Safety
+/// As for a loop function; the operand has less than [`AXES`] core dimensions.
+unsafe fn memory(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize, o: usize) -> Memory {
+    let operand = &l.operands[o];
+    // SAFETY: as required of the caller. Strides of core axes lie one behind the other.
+    unsafe {
+        let strides = steps.add(l.operands.len() + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
+        let mut axes = [(1, 0); AXES];
+        axes[0] = (*dims, *steps.add(o));
+        for (k, axis) in operand.axes.iter().enumerate() {
+            let length = *dims.add(1 + axis);
+            axes[1 + k] = (length, if length > 1 { *strides.add(k) } else { 0 });
+        }
+        Memory { at: *args.add(o) as isize, axes, bytes: operand.bytes }
+    }
+}
+
+fn has_many_axes(l: &Loop) -> bool { l.operands.iter().any(|o| o.axes.len() >= AXES) }
+
 /// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an output's memory is no input's but for one that lies in the same places,
 /// turn by turn. In a reduction the output stays where it is and is an input as well.
 ///
 /// # Safety
 /// As for a loop function.
-unsafe fn independent(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize, nin: usize) -> bool {
+unsafe fn independent(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize) -> bool {
     let nargs = l.operands.len();
     // SAFETY: as required of the caller.
     unsafe {
         let n = *dims;
-        if n == 1 || l.operands.iter().any(|o| o.axes.len() >= AXES) { return n == 1; }
-        // Strides of core axes lie one behind the other.
-        let stride_of = |o: usize| steps.add(nargs + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
-        let memory = |o: usize| {
-            let operand = &l.operands[o];
-            let mut axes = [(1, 0); AXES];
-            axes[0] = (n, *steps.add(o));
-            for (k, axis) in operand.axes.iter().enumerate() {
-                let length = *dims.add(1 + axis);
-                axes[1 + k] = (length, if length > 1 { *stride_of(o).add(k) } else { 0 });
-            }
-            Memory { at: *args.add(o) as isize, axes, bytes: operand.bytes }
-        };
-        (nin..nargs).all(|o| {
-            let out = memory(o);
-            out.axes.iter().any(|a| a.0 == 0) || out.distinct() && (0..nargs).filter(|i| *i != o).all(|i| { let other = memory(i); out.apart(&other) || i < nin && other == out })
+        if n == 1 || has_many_axes(l) { return n == 1; }
+        (l.nin..nargs).all(|o| {
+            let out = memory(l, args, dims, steps, o);
+            out.axes.iter().any(|a| a.0 == 0)
+                || out.distinct() && (0..nargs).filter(|i| *i != o).all(|i| { let other = memory(l, args, dims, steps, i); out.apart(&other) || i < l.nin && other == out })
         })
+    }
+}
+
+/// Which new marks are true after a loop that calls elementary functions. All, where operands were finite. A result that is no number, out of operands that are, is a reason
+/// for some, and one that is not finite, out of finite ones; without a reason operands that are not finite have left them. Where a result lies on an operand nobody knows what that was.
+///
+/// # Safety
+/// As for a loop function.
+#[cold]
+#[inline(never)]
+unsafe fn credible(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize) -> Marks {
+    let (n, nargs) = (*unsafe { &*dims }, l.operands.len());
+    // SAFETY: as required of the caller.
+    unsafe {
+        if has_many_axes(l) { return Marks::every(); }
+        let places: Vec<Memory> = (0..nargs).map(|o| memory(l, args, dims, steps, o)).collect();
+        if places[l.nin..].iter().any(|out| places[..l.nin].iter().any(|given| !out.apart(given))) { return Marks::every(); }
+        let (mut finite, mut reasons) = (true, Marks::NONE);
+        for i in 0..n {
+            let special = |operands: std::ops::Range<usize>| {
+                operands.map(|o| places[o].special(i, l.operands[o].floats)).fold(Special::default(), |a, b| Special { nan: a.nan | b.nan, infinite: a.infinite | b.infinite })
+            };
+            let given = special(0..l.nin);
+            if given.nan { finite = false; continue; }
+            let made = special(l.nin..nargs);
+            finite &= !given.infinite;
+            if made.nan { reasons = reasons | Marks::INVALID; }
+            if (made.nan || made.infinite) && !given.infinite { reasons = reasons | Marks::INFINITE; }
+        }
+        if finite { Marks::every() } else { reasons }
     }
 }
 
@@ -356,6 +435,11 @@ fn set_writable(ufunc: &Bound<'_, PyAny>, inputs: Vec<usize>) -> PyResult<()> {
 #[pyfunction]
 fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
 
+fn floats_of(t: Type) -> Floats {
+    let count = if t.is_complex() { 2 } else { t.is_float() as u8 };
+    Floats { count, bytes: if count == 0 { 0 } else { t.itemsize() as u8 / count } }
+}
+
 /// What the loop takes for each operand: arrays of its core dimensions and one more, or of one element each.
 unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Operand>> {
     types.iter().enumerate().map(|(i, t)| {
@@ -368,7 +452,7 @@ unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyR
         let (has, array) = (axes.len(), t.as_array());
         let fits = |a: &tierup_core::types::ArrayType| a.layout == Layout::A && (a.ndim() == 1 + has || generalised && has == 0 && a.ndim() == 2);
         match array.filter(fits) {
-            Some(a) => Ok(Operand { boxed: a.ndim() > 1 + has, axes, bytes: a.itemsize() as isize }),
+            Some(a) => Ok(Operand { boxed: a.ndim() > 1 + has, axes, bytes: a.itemsize() as isize, floats: floats_of(a.dtype) }),
             None => Err(PyTypeError::new_err(format!("operand {i} has {has} core dimensions and cannot be of type {t}"))),
         }
     }).collect()
@@ -389,11 +473,14 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     let operands = unsafe { operands_of(u, generalised, &overload.args)? };
     let slots = overload.args.iter().map(|t| t.leaf_count()).sum();
     let fits = |p: &Arc<Overload>| p.args == overload.args && p.ret == overload.ret;
+    let parallel = parallel.filter(fits);
     // SAFETY: as above.
-    let parallel = parallel.filter(fits).map(|p| (p, unsafe { (*u).nin } as usize));
+    let nin = unsafe { (*u).nin } as usize;
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
     let unit = match &overload.run { Run::Compiled(code) => code.native().cloned(), Run::Python(_) => None };
-    c.loops.push(Box::new(Loop { overload, unit, parallel, dispatcher: d.clone().unbind(), operands, slots }));
+    // What runs without a unit has not been looked at.
+    let elementary = unit.as_ref().is_none_or(|u| u.elementary);
+    c.loops.push(Box::new(Loop { overload, unit, parallel, dispatcher: d.clone().unbind(), operands, nin, slots, elementary }));
     if c.loops.len() > c.room {
         let room = (2 * c.room).max(8);
         let copy = |old: Option<&Vec<LoopFn>>| { let mut v = Vec::with_capacity(room); v.extend(old.into_iter().flatten().copied()); v };

@@ -240,11 +240,11 @@ fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::
 /// The unit with its snapshot, and in the module the exits of its loops and the cells of its functions.
 fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
     let cells = promote::make_cells(module, request.promote);
-    if !request.promote { return Unit::new(unit_name(&names), names, cells, None, codegen, None); }
+    if !request.promote { return Unit::new(unit_name(&names), names, module, cells, None, codegen, None); }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
     for (func, points) in module.funcs.iter_mut().zip(&points) { osr::set_levels(func, points); }
-    let unit = Unit::new(unit_name(&names), names, cells, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
+    let unit = Unit::new(unit_name(&names), names, module, cells, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
     if promote::policy().osr != promote::Osr::Off {
         for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
     }

@@ -22,8 +22,9 @@ use std::time::{Duration, Instant};
 use tierup_core::backend::Code;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::osr::{self, Point};
-use tierup_core::lir::{Func, Module, cells, legalise, opt};
+use tierup_core::lir::{Func, InstData, Module, cells, legalise, opt};
 use tierup_core::lower::few;
+use tierup_core::math::definition;
 
 /// When what is promoted. `tierup.config` sets it; the table of variables in the documentation explains it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,6 +154,8 @@ pub struct Unit {
     pub history: Mutex<History>,
     names: Names,
     codegen: Codegen,
+    /// Calls elementary functions.
+    pub elementary: bool,
     /// What the object of the whole unit is kept under, where there is a cache.
     pub key: Option<Key>,
 }
@@ -185,9 +188,14 @@ pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
 
 pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
 
+/// Whether code of a function calls one of those that are defined in `tierup_core::math`.
+fn calls_elementary(f: &Func) -> bool {
+    f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).any(|i| matches!(&f.insts[i.index()].data, InstData::CallHelper { helper, .. } if definition(helper).is_some()))
+}
+
 impl Unit {
     /// A unit of a module; the cells are filled by whoever compiles it.
-    pub fn new(name: String, names: Names, cells: Box<[Cell]>, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
+    pub fn new(name: String, names: Names, module: &Module, cells: Box<[Cell]>, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
         let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate())
             .flat_map(|(func, (points, f))| (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point)));
         let places: Vec<(usize, usize)> = sites.collect();
@@ -203,7 +211,7 @@ impl Unit {
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
             name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), few: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
-            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, key,
+            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, elementary: module.funcs.iter().any(calls_elementary), key,
         });
         for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
         unit
@@ -213,7 +221,8 @@ impl Unit {
     pub fn cached(name: String, names: Names, key: Key, codegen: Codegen, module: &mut Module) -> Option<Arc<Unit>> {
         let begin = Instant::now();
         let object = Object { bytes: cache::get(key)?, ..Object::default() };
-        let unit = Unit::new(name, names, make_cells(module, false), None, codegen, Some(key));
+        let cells = make_cells(module, false);
+        let unit = Unit::new(name, names, module, cells, None, codegen, Some(key));
         let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| { perf::note(&native, module, 1); publish(&unit, native) });
         if loaded.is_err() { cache::forget(key); return None; }
         unit.state.store(DONE, Ordering::Release);
