@@ -187,6 +187,25 @@ fn element_of(cx: &mut LowerCx<'_>, a: &ArrayVal, i: Value) -> Value {
 /// Bytes of the largest number.
 const ROOM: i64 = 16;
 
+/// Elements that are taken at a time where no buffer has to hold them.
+const STRETCH: i64 = 16 * SUM_BLOCK;
+
+/// Runs `one` for every `length` elements (a power of two) of `total` ones from `first` on: where they begin, how many they are and how many were before them.
+fn each_stretch(cx: &mut LowerCx<'_>, (first, total): (Value, Value), length: i64, mut one: impl FnMut(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
+    let shift = length.trailing_zeros().into();
+    let up = cx.b.bin_imm(Op::Iadd, total, length - 1);
+    let count = cx.b.bin_imm(Op::Sshr, up, shift);
+    cx.for_range(count, &[], |cx, k, _| {
+        let done = cx.b.bin_imm(Op::Ishl, k, shift);
+        let (at, left, most) = (cx.b.bin(Op::Iadd, first, done), cx.b.bin(Op::Isub, total, done), cx.b.i64(length));
+        let here = cx.b.bin(Op::Smin, left, most);
+        one(cx, at, here, done)?;
+        cx.poll();
+        Ok(vec![])
+    })?;
+    Ok(())
+}
+
 /// A reduction that a kernel does with each block, going on from where it was.
 fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, op: Reduce) -> Result<Val> {
     if let Some(name) = op.no_identity() {
@@ -208,29 +227,20 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
             let x = e.element(cx, &at)?;
             if mark.is_cheap(cx) { direct = Some(x[0]); cx.b.store(x[0], place, 0, Alias::Stack); }
         }
-        let blocks = { let up = cx.b.bin_imm(Op::Iadd, total, length - 1); cx.b.bin_imm(Op::Sshr, up, length.trailing_zeros().into()) };
-        cx.for_range(blocks, &[], |cx, block, _| {
-            let done = cx.b.bin_imm(Op::Ishl, block, length.trailing_zeros().into());
-            let (at, left, most) = (cx.b.bin(Op::Iadd, first, done), cx.b.bin(Op::Isub, total, done), cx.b.i64(length));
-            let here = cx.b.bin(Op::Smin, left, most);
-            let through_buffer = |cx: &mut LowerCx<'_>, done: Value| -> Result<()> {
-                fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
-                cx.helper(&k::array_fold, &[code, elem, buffer, here, done, place]);
-                Ok(())
-            };
-            match direct {
-                None => through_buffer(cx, done)?,
-                Some(x) => {
-                    let so_far = cx.b.load(cx.b.ty(x), place, 0, Alias::Stack);
-                    let (best, doubtful) = lanes::extreme(cx, e, streams, (at, here), so_far, op)?;
-                    let one = cx.b.i64(1);
-                    cx.if_else(doubtful, |cx| through_buffer(cx, one).map(|()| vec![]), |cx| { cx.b.store(best, place, 0, Alias::Stack); Ok(vec![]) })?;
-                }
-            }
-            cx.poll();
-            Ok(vec![])
-        })?;
-        Ok(())
+        let through_buffer = |cx: &mut LowerCx<'_>, first: Value, total: Value, begun: Value| each_stretch(cx, (first, total), length, |cx, at, here, done| {
+            fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
+            let begun = cx.b.bin(Op::Bor, begun, done);
+            cx.helper(&k::array_fold, &[code, elem, buffer, here, begun, place]);
+            Ok(())
+        });
+        let Some(x) = direct else { return through_buffer(cx, first, total, zero) };
+        each_stretch(cx, (first, total), STRETCH, |cx, at, here, _| {
+            let so_far = cx.b.load(cx.b.ty(x), place, 0, Alias::Stack);
+            let (best, doubtful) = lanes::extreme(cx, e, streams, (at, here), so_far, op)?;
+            let one = cx.b.i64(1);
+            cx.if_else(doubtful, |cx| through_buffer(cx, at, here, one).map(|()| vec![]), |cx| { cx.b.store(best, place, 0, Alias::Stack); Ok(vec![]) })?;
+            Ok(())
+        })
     };
     if !cx.pieces.wanted() {
         let (zero, place) = (cx.b.i64(0), cx.b.slot_addr(ROOM as u32));

@@ -104,8 +104,8 @@ pub const LEAVES_LANES: i64 = LEAVES_REST + 64;
 pub const LEAVES_ROW: i64 = 32;
 pub const LEAVES_MORE: i64 = LEAVES_LANES + LEAVES_ROW * LEAVES;
 pub const LEAVES_BYTES: i64 = LEAVES_MORE + LEAVES_ROW * LEAVES;
-/// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each.
-pub const SUMS: usize = 1024;
+/// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each; and the leaves of blocks of two sizes.
+pub const SUMS: usize = 1600;
 /// The most subtrees of a pairwise sum that is done in parts.
 pub const SUBTREES: i64 = 128;
 

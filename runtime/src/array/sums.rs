@@ -2,6 +2,7 @@
 //! [`super::lanes::pairwise`] makes of an array in memory.
 
 use super::lanes::{Real, half};
+use std::mem::MaybeUninit;
 use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, SUBTREES, SUMS};
 
 /// What is left to do on one level of the tree.
@@ -16,17 +17,20 @@ enum Level {
 
 const LEVELS: usize = 60;
 
+/// How a block is cut into leaves: how many elements each has, and whether all are as far from the root.
+#[repr(C)]
+struct Cut { block: i64, leaves: usize, is_even: bool, len: [i64; COUNT] }
+
 #[repr(C)]
 pub struct Sums {
     depth: usize,
     /// Elements in a block.
     most: i64,
-    /// Those of the current one, where it is taken leaf by leaf; how many leaves it has, and whether all are as far from the root.
-    block: i64,
-    leaves: usize,
-    is_even: bool,
+    /// The block that is taken leaf by leaf now is cut in the first or the second way: nearly all blocks of a tree are of one size or two.
+    now: usize,
+    cuts: [Cut; 2],
     pub total: f64,
-    levels: [Level; LEVELS],
+    levels: [MaybeUninit<Level>; LEVELS],
 }
 
 const COUNT: usize = LEAVES as usize;
@@ -58,33 +62,43 @@ impl Leaves {
         }
     }
 
-    /// The sums of the first `count` leaves, each of whole rounds of its accumulators.
-    fn sums(&self, count: usize, single: bool) -> [f64; COUNT] {
-        let mut out = [0.0; COUNT];
-        #[cfg(target_arch = "x86_64")]
-        if !single && is_x86_feature_detected!("avx") {
-            // SAFETY: the processor has been asked; any bits are numbers.
-            unsafe { self.sums_by_four(count, &mut out) };
-            return out;
-        }
-        for (k, sum) in out[..count].iter_mut().enumerate() { *sum = self.sum(k, 0, single); }
-        out
-    }
-
-    /// Four leaves at a time: additions of the same accumulators of each lie side by side.
+    /// The sum of `count` leaves of whole rounds of their accumulators, all as far from the root, where the processor has instructions for it.
     #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx")]
-    unsafe fn sums_by_four(&self, count: usize, out: &mut [f64; COUNT]) {
-        use std::arch::x86_64::*;
-        // SAFETY: the rows are there, a multiple of four.
+    fn even_sum(&self, count: usize) -> Option<f64> {
+        if !is_x86_feature_detected!("avx2") { return None; }
+        // SAFETY: the processor has been asked.
         unsafe {
-            let half = |rows: &[[u64; 4]; COUNT], k: usize| {
-                let row = |j: usize| _mm256_loadu_pd(rows[k + j].as_ptr().cast());
-                let (ab, cd) = (_mm256_hadd_pd(row(0), row(1)), _mm256_hadd_pd(row(2), row(3)));
-                _mm256_add_pd(_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd))
-            };
-            for k in (0..count).step_by(4) { _mm256_storeu_pd(out[k..].as_mut_ptr(), _mm256_add_pd(half(&self.lanes, k), half(&self.more, k))); }
+            match count {
+                4 => Some(self.sum_of_fours::<1>()),
+                8 => Some(self.sum_of_fours::<2>()),
+                16 => Some(self.sum_of_fours::<4>()),
+                32 => Some(self.sum_of_fours::<8>()),
+                _ => None,
+            }
         }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    fn even_sum(&self, _count: usize) -> Option<f64> { None }
+
+    /// Four leaves at a time, then what they give in pairs: additions on the same level of the tree lie side by side. So few instructions that the processor begins with the next block meanwhile.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn sum_of_fours<const FOURS: usize>(&self) -> f64 {
+        use std::arch::x86_64::*;
+        let half = |rows: &[[u64; 4]; COUNT], k: usize| {
+            // SAFETY: a row is four numbers; any bits are one.
+            let row = |j: usize| unsafe { _mm256_loadu_pd(rows[k + j].as_ptr().cast()) };
+            let (ab, cd) = (_mm256_hadd_pd(row(0), row(1)), _mm256_hadd_pd(row(2), row(3)));
+            _mm256_add_pd(_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd))
+        };
+        let mut sums: [__m256d; FOURS] = std::array::from_fn(|k| _mm256_add_pd(half(&self.lanes, 4 * k), half(&self.more, 4 * k)));
+        let mut count = FOURS;
+        while count > 1 {
+            count /= 2;
+            for k in 0..count { sums[k] = _mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_hadd_pd(sums[2 * k], sums[2 * k + 1])); }
+        }
+        let pairs = _mm256_hadd_pd(sums[0], sums[0]);
+        _mm256_cvtsd_f64(pairs) + _mm_cvtsd_f64(_mm256_extractf128_pd::<1>(pairs))
     }
 
     /// The best of the first row; NaN where the second adds up to NaN.
@@ -112,47 +126,46 @@ impl Sums {
     /// `state` has room for [`SUMS`] bytes.
     pub unsafe fn begin(state: *mut Sums, n: i64, most: i64) -> i64 {
         fn blocks(n: isize, most: isize) -> i64 { if n <= most { 1 } else { blocks(half(n), most) + blocks(n - half(n), most) } }
-        // SAFETY: the caller gives the room; levels above `depth` are written before they are read.
-        unsafe { state.write(Sums { depth: 1, most, block: 0, leaves: 0, is_even: false, total: 0.0, levels: [Level::Right(n); LEVELS] }); }
+        // SAFETY: the caller gives the room; levels above `depth` and leaves of blocks without elements are written before they are read.
+        unsafe {
+            (&raw mut (*state).depth).write(1);
+            (&raw mut (*state).most).write(most);
+            (&raw mut (*state).now).write(0);
+            (&raw mut (*state).total).write(0.0);
+            for k in 0..2 { (&raw mut (*state).cuts[k].block).write(0); }
+            (&raw mut (*state).levels[0]).write(MaybeUninit::new(Level::Right(n)));
+        }
         blocks(n as isize, most as isize)
     }
+
+    // SAFETY: what is below `depth` has been written.
+    fn level(&self, at: usize) -> Level { unsafe { self.levels[at].assume_init() } }
 
     /// The number of elements in the next block.
     pub fn next_block(&mut self) -> i64 {
         loop {
-            let Some(Level::Right(n)) = self.depth.checked_sub(1).map(|d| self.levels[d]) else { return 0 };
+            let Some(Level::Right(n)) = self.depth.checked_sub(1).map(|d| self.level(d)) else { return 0 };
             if n <= self.most {
                 self.depth -= 1;
                 return n;
             }
             let left = half(n as isize) as i64;
-            self.levels[self.depth - 1] = Level::Right(n - left);
-            self.levels[self.depth] = Level::Right(left);
+            self.levels[self.depth - 1].write(Level::Right(n - left));
+            self.levels[self.depth].write(Level::Right(left));
             self.depth += 1;
         }
     }
 
     /// The leaves of the next block, in a table that nobody else writes to; how many.
     pub fn next_leaves(&mut self, leaves: &mut Leaves) -> i64 {
-        /// Gives how far down the nearest and the farthest leaf are.
-        fn cut(n: i64, leaves: &mut Leaves, count: &mut usize) -> (u32, u32) {
-            if n <= LEAF {
-                leaves.len[*count] = n;
-                *count += 1;
-                return (0, 0);
-            }
-            let left = half(n as isize) as i64;
-            let (a, b) = (cut(left, leaves, count), cut(n - left, leaves, count));
-            (1 + a.0.min(b.0), 1 + a.1.max(b.1))
-        }
         let n = self.next_block();
-        // Nearly all blocks of a tree are of one size or two, and those of one size are cut alike.
-        if n != self.block {
-            let mut count = 0;
-            let (near, far) = cut(n, leaves, &mut count);
-            (self.block, self.leaves, self.is_even) = (n, count, near == far);
+        if n != self.cuts[self.now].block {
+            self.now ^= 1;
+            let cut = &mut self.cuts[self.now];
+            if n != cut.block { cut.make(n); }
+            leaves.len = cut.len;
         }
-        self.leaves as i64
+        self.cuts[self.now].leaves as i64
     }
 
     /// Takes the leaves of the block.
@@ -163,26 +176,30 @@ impl Sums {
             let (a, b) = (add(left, sums, single), add(n - left, sums, single));
             if single { f64::from(a as f32 + b as f32) } else { a + b }
         }
-        let mut sums = leaves.sums(self.leaves, single);
+        let cut = &self.cuts[self.now];
         // Only the last leaf of all has elements left.
-        let last = self.leaves - 1;
-        if leaves.len[last] % 8 != 0 { sums[last] = leaves.sum(last, leaves.len[last], single); }
-        let sum = if self.is_even { join(&mut sums[..self.leaves], single) } else { add(self.block, &mut sums.into_iter(), single) };
+        let last = leaves.len[cut.leaves - 1];
+        let at_once = if cut.is_even && !single && last % 8 == 0 { leaves.even_sum(cut.leaves) } else { None };
+        let sum = at_once.unwrap_or_else(|| {
+            let mut sums = [0.0; COUNT];
+            for (k, sum) in sums[..cut.leaves].iter_mut().enumerate() { *sum = leaves.sum(k, if k == cut.leaves - 1 { last } else { 0 }, single); }
+            if cut.is_even { join(&mut sums[..cut.leaves], single) } else { add(cut.block, &mut sums.into_iter(), single) }
+        });
         self.push(sum, single);
     }
 
     /// Takes the sum of a block and adds up what it completes.
     pub fn push(&mut self, mut sum: f64, single: bool) {
         while let Some(d) = self.depth.checked_sub(1) {
-            match self.levels[d] {
+            match self.level(d) {
                 Level::Left(left) => {
                     sum = if single { f64::from(left as f32 + sum as f32) } else { left + sum };
                     self.depth -= 1;
                 }
                 Level::Right(n) => {
                     // The right half takes its place on top of the sum of the left one.
-                    self.levels[d] = Level::Left(sum);
-                    self.levels[d + 1] = Level::Right(n);
+                    self.levels[d].write(Level::Left(sum));
+                    self.levels[d + 1].write(Level::Right(n));
                     self.depth += 1;
                     return;
                 }
@@ -190,6 +207,40 @@ impl Sums {
         }
         self.total = sum;
     }
+}
+
+impl Cut {
+    fn make(&mut self, n: i64) {
+        let (mut count, len) = (1, &mut self.len);
+        len.fill(0);
+        len[0] = n;
+        // The first leaf is the smallest, the last the largest: what is on one level differs by one round of the accumulators, and by what is left of the last leaf.
+        while len[0] > LEAF {
+            for k in (0..count).rev() {
+                let left = half(len[k] as isize) as i64;
+                (len[2 * k], len[2 * k + 1]) = (left, len[k] - left);
+            }
+            count *= 2;
+        }
+        let is_even = len[count - 1] <= LEAF;
+        if !is_even {
+            count = 0;
+            cut_unevenly(n, len, &mut count);
+        }
+        (self.block, self.leaves, self.is_even) = (n, count, is_even);
+    }
+}
+
+/// The leaves of `n` elements that are not all on one level.
+fn cut_unevenly(n: i64, len: &mut [i64; COUNT], count: &mut usize) {
+    if n <= LEAF {
+        len[*count] = n;
+        *count += 1;
+        return;
+    }
+    let left = half(n as isize) as i64;
+    cut_unevenly(left, len, count);
+    cut_unevenly(n - left, len, count);
 }
 
 /// Elements that a subtree has at least, where a sum is divided.
