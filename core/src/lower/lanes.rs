@@ -8,7 +8,7 @@ use super::cx::LowerCx;
 use super::lazy::Elements;
 use crate::diag::Result;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
-use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES};
+use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES};
 
 /// Accumulators.
 pub const LANES: usize = 8;
@@ -86,15 +86,12 @@ fn rest(
 pub fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
 
 /// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of what is stored side by side; were they added up here it would make vectors of what these
-/// additions pair. Doubles are stored in two halves, since vectors of eight nearly always lie across lines of the cache.
+/// additions pair.
 pub fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value) {
     let item = i64::from(cx.b.ty(lanes[0]).bytes());
     let off = cx.b.bin_imm(Op::Imul, k, LEAVES_ROW);
     let p = cx.b.ptr_add(table, off);
-    for (lane, x) in lanes.iter().enumerate() {
-        let at = lane as i64 * item;
-        cx.b.store(*x, p, if at < LEAVES_ROW { LEAVES_LANES + at } else { LEAVES_MORE + at - LEAVES_ROW } as i32, Alias::Stack);
-    }
+    for (lane, x) in lanes.iter().enumerate() { cx.b.store(*x, p, (LEAVES_LANES + lane as i64 * item) as i32, Alias::Stack); }
 }
 
 /// Element `i` of those that are left of the last leaf, in the table.

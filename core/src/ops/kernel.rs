@@ -96,14 +96,13 @@ pub const SUM_BLOCK: i64 = 1024;
 pub const LEAF: i64 = 128;
 /// Elements that a sum without a buffer takes at a time: a subtree, leaf by leaf.
 pub const SUM_LEAVES: i64 = 2048;
-/// The most leaves in such a subtree. Their table holds the numbers of their elements, up to seven elements that are left of the last of all, and eight accumulators for each: a row that holds
-/// eight float32 or the first four float64, then the rows with the other four.
+/// The most leaves in such a subtree. Their table holds the numbers of their elements, up to seven elements that are left of the last of all, and a row of eight
+/// accumulators for each.
 pub const LEAVES: i64 = SUM_LEAVES / (LEAF / 2);
 pub const LEAVES_REST: i64 = 8 * LEAVES;
 pub const LEAVES_LANES: i64 = LEAVES_REST + 64;
-pub const LEAVES_ROW: i64 = 32;
-pub const LEAVES_MORE: i64 = LEAVES_LANES + LEAVES_ROW * LEAVES;
-pub const LEAVES_BYTES: i64 = LEAVES_MORE + LEAVES_ROW * LEAVES;
+pub const LEAVES_ROW: i64 = 64;
+pub const LEAVES_BYTES: i64 = LEAVES_LANES + LEAVES_ROW * LEAVES;
 /// Bytes of the state of a pairwise sum: a tree of 2^63 elements in blocks of [`SUM_BLOCK`] has fewer than 60 levels, of two words each; and the leaves of blocks of two sizes.
 pub const SUMS: usize = 1600;
 /// The most subtrees of a pairwise sum that is done in parts.

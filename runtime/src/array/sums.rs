@@ -3,7 +3,7 @@
 
 use super::lanes::{Real, half};
 use std::mem::MaybeUninit;
-use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_MORE, LEAVES_REST, LEAVES_ROW, SUBTREES, SUMS};
+use tierup_core::ops::kernel::{LEAF, LEAVES, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, LEAVES_ROW, SUBTREES, SUMS};
 
 /// What is left to do on one level of the tree.
 #[derive(Clone, Copy)]
@@ -36,19 +36,16 @@ pub struct Sums {
 const COUNT: usize = LEAVES as usize;
 const _: () = assert!(COUNT.is_multiple_of(4));
 
-/// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators: eight float32 lie in the first of the two, of float64 the first four.
+/// The leaves of a block: how many elements each has, what is left of the last of all, and accumulators.
 #[repr(C)]
-pub struct Leaves { pub len: [i64; COUNT], pub rest: [u64; 8], pub lanes: [[u64; 4]; COUNT], pub more: [[u64; 4]; COUNT] }
+pub struct Leaves { pub len: [i64; COUNT], pub rest: [u64; 8], pub lanes: [[u64; 8]; COUNT] }
 
 const _: () = assert!(size_of::<Leaves>() == LEAVES_BYTES as usize && std::mem::offset_of!(Leaves, rest) == LEAVES_REST as usize);
-const _: () = assert!(std::mem::offset_of!(Leaves, lanes) == LEAVES_LANES as usize && std::mem::offset_of!(Leaves, more) == LEAVES_MORE as usize && size_of::<[u64; 4]>() == LEAVES_ROW as usize);
+const _: () = assert!(std::mem::offset_of!(Leaves, lanes) == LEAVES_LANES as usize && size_of::<[u64; 8]>() == LEAVES_ROW as usize);
 
 impl Leaves {
     /// The accumulators of leaf `k`.
-    fn doubles(&self, k: usize) -> [f64; 8] {
-        let ([a, b, c, d], [e, f, g, h]) = (self.lanes[k], self.more[k]);
-        [a, b, c, d, e, f, g, h].map(f64::from_bits)
-    }
+    fn doubles(&self, k: usize) -> [f64; 8] { self.lanes[k].map(f64::from_bits) }
     // SAFETY: four words hold eight numbers, and any bits are one.
     fn singles(&self, k: usize) -> [f32; 8] { unsafe { self.lanes[k].as_ptr().cast::<[f32; 8]>().read() } }
 
@@ -85,13 +82,13 @@ impl Leaves {
     #[target_feature(enable = "avx2")]
     fn sum_of_fours<const FOURS: usize>(&self) -> f64 {
         use std::arch::x86_64::*;
-        let half = |rows: &[[u64; 4]; COUNT], k: usize| {
-            // SAFETY: a row is four numbers; any bits are one.
-            let row = |j: usize| unsafe { _mm256_loadu_pd(rows[k + j].as_ptr().cast()) };
+        let half = |k: usize, at: usize| {
+            // SAFETY: a half is four numbers; any bits are one.
+            let row = |j: usize| unsafe { _mm256_loadu_pd(self.lanes[k + j][at..].as_ptr().cast()) };
             let (ab, cd) = (_mm256_hadd_pd(row(0), row(1)), _mm256_hadd_pd(row(2), row(3)));
             _mm256_add_pd(_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd))
         };
-        let mut sums: [__m256d; FOURS] = std::array::from_fn(|k| _mm256_add_pd(half(&self.lanes, 4 * k), half(&self.more, 4 * k)));
+        let mut sums: [__m256d; FOURS] = std::array::from_fn(|k| _mm256_add_pd(half(4 * k, 0), half(4 * k, 4)));
         let mut count = FOURS;
         while count > 1 {
             count /= 2;
@@ -282,7 +279,7 @@ mod tests {
             let v: Vec<f64> = (0..n).map(|i| 1.0 / (i + 1) as f64).collect();
             // SAFETY: the elements are there.
             let sum = |first: usize, n: i64| unsafe { crate::array::lanes::pairwise::<f64, false>(v.as_ptr().add(first).cast(), n as isize, 8) };
-            let (mut state, mut leaves, mut first) = (std::mem::MaybeUninit::<Sums>::uninit(), Leaves { len: [0; COUNT], rest: [0; 8], lanes: [[0; 4]; COUNT], more: [[0; 4]; COUNT] }, 0);
+            let (mut state, mut leaves, mut first) = (std::mem::MaybeUninit::<Sums>::uninit(), Leaves { len: [0; COUNT], rest: [0; 8], lanes: [[0; 8]; COUNT] }, 0);
             // SAFETY: the state has room.
             let blocks = unsafe { Sums::begin(state.as_mut_ptr(), n, SUM_LEAVES) };
             // SAFETY: it has begun.
@@ -295,8 +292,7 @@ mod tests {
                     let (eights, rest) = v[first..first + len].split_at(len / 8 * 8);
                     let mut lanes = [-0.0; 8];
                     for (i, x) in eights.iter().enumerate() { lanes[i % 8] += *x; }
-                    let [a, b, c, d, e, f, g, h] = lanes.map(f64::to_bits);
-                    (leaves.lanes[k], leaves.more[k]) = ([a, b, c, d], [e, f, g, h]);
+                    leaves.lanes[k] = lanes.map(f64::to_bits);
                     for (place, x) in leaves.rest.iter_mut().zip(rest) { *place = x.to_bits(); }
                     first += len;
                 }
