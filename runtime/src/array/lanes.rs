@@ -273,8 +273,10 @@ tree! { #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma")] wi
 /// The elements can be read.
 pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
     let far = n >= LONG && stride == size_of::<T>() as isize;
-    // SAFETY: as required of the caller; the processor has been asked.
+    // SAFETY: as required of the caller; the processor has been asked; a real number of eight bytes is a float64.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if !SKIP && size_of::<T>() == 8 && stride == 8 && n >= 8 && let Some(sum) = super::doubles::pairwise(p.cast(), n, far) { return std::mem::transmute_copy(&sum); }
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
             return if far { wide_tree::<T, SKIP, true>(p, n, stride) } else { wide_tree::<T, SKIP, false>(p, n, stride) };

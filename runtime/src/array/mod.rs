@@ -6,6 +6,8 @@
 pub mod axes;
 pub mod chosen;
 pub mod copy;
+#[cfg(target_arch = "x86_64")]
+mod doubles;
 pub mod few;
 pub mod helpers;
 mod in_order;
