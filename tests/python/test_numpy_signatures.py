@@ -261,7 +261,9 @@ def test_tensors(part):
 
 POWERS = ["np.linalg.matrix_power(a, n - 5)", "np.linalg.matrix_power(a, -n)", "np.linalg.matrix_power(a, n) @ a, np.linalg.matrix_power(a, n - 4) @ a", "np.linalg.matrix_power(a.astype(np.int8), -n)", "np.linalg.matrix_power(a.astype(np.float32), 1 - n)", "np.linalg.matrix_power(a[None], -n)",
           "np.linalg.matrix_power(a - a, -n)", "np.linalg.matrix_power(a, -1)", "np.linalg.matrix_power(a, -3)", "np.linalg.matrix_power(a, n)", "np.linalg.matrix_power(a > 0, -1)", "np.linalg.pinv(a)", "np.linalg.pinv(a[:0])", "np.linalg.pinv(a[:, :0])", "np.linalg.pinv(a[:0].astype(np.float32))", "np.linalg.pinv(np.zeros((2, 0, 3), np.int8))",
-          "np.linalg.pinv(a[:n - 2] > 1)", "np.linalg.pinv(a, hermitian=True)"]
+          "np.linalg.pinv(a[:n - 2] > 1)", "np.linalg.pinv(np.zeros((0, 3, 2), np.int8))", "np.linalg.pinv(np.zeros((0, n, n), np.bool_), hermitian=True)", "np.linalg.pinv(np.zeros((n - 2, 0, 3)))", "np.linalg.norm(np.zeros((0, n, n)), 3, axis=(-2, -1))", "np.linalg.norm(np.zeros((0, 2, 2)), 'nuc', (1, 2))",
+          "np.linalg.cond(a * 0, 'nuc')", "np.linalg.cond(a * 0, 'fro')", "np.linalg.cond(np.array([[1.0, np.nan], [1.0, 1.0]]), 1)", "np.linalg.norm(np.arange(110.0).reshape(10, 11) ** 0.7, 1)", "np.linalg.norm(np.arange(110.0).reshape(10, 11).T ** 0.7, np.inf)", "np.linalg.norm(np.arange(2200.0).reshape(20, 110) ** 0.7, 1)",
+          "np.linalg.norm((np.arange(110.0).reshape(10, 11) ** 0.7).T, 1)", "np.linalg.pinv(a, hermitian=True)"]
 
 
 def test_types_of_powers_and_inverses():

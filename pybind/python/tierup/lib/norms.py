@@ -48,6 +48,9 @@ def _norm_of_inverse(a, p):
     n = len(a)
     x = _columns(np.eye(n), _double(a))
     if np.linalg._lapack("dgesv", n, n, _columns(a, _double(a)), x) != 0:
+        # NumPy takes a matrix of NaN for it, which has no singular values.
+        if isinstance(p, str) and p == "nuc":
+            raise LinAlgError("SVD did not converge")
         return math.inf
     return float(_norm_of_matrix(x, p))
 
@@ -143,13 +146,13 @@ def _norm_of_matrix(a, ord):
     if ord == -2:
         return np.min(_singular(a))
     if ord == 1:
-        if _adds_in_order(a):
+        if _adds_in_order(a) or a.flags.c_contiguous and 0 < a.size <= FEW:
             return _most(a, True)
         return np.max(np.sum(np.abs(a), 0), None, None, False, 0)
     if ord == -1:
         return np.min(np.sum(np.abs(a), 0))
     if ord == math.inf:
-        if _adds_in_order(a):
+        if _adds_in_order(a) or a.flags.f_contiguous and 0 < a.size <= FEW:
             return _most(a, False)
         return np.max(np.sum(np.abs(a), 1), None, None, False, 0)
     if ord == -math.inf:
@@ -157,8 +160,12 @@ def _norm_of_matrix(a, ord):
     raise ValueError("Invalid norm order for matrices.")
 
 
+# Up to as many elements sums are not put into an array first.
+FEW = 1024
+
+
 def _adds_in_order(a):
-    """Whether NumPy adds what is in a row or a column one after the other, in any order of the matrix's elements."""
+    """Whether NumPy adds what is in a row or a column one after the other, in any order of the matrix's elements; across the order in which they lie it does so anyway."""
     return 0 < a.shape[0] < 8 and 0 < a.shape[1] < 8
 
 
@@ -185,6 +192,9 @@ def _norm_of_matrices(a, ord, axis, keepdims):
         return _kept(_norm_of_matrix(last, ord), a, keepdims)
     matrices = _stack(np.ascontiguousarray(last))
     out = np.empty(len(matrices), a.real.dtype)
+    if len(matrices) == 0 and last.shape[-1] > 0 and last.shape[-2] > 0:
+        # An order that is none is said of no matrix, too.
+        _norm_of_matrix(np.eye(last.shape[-2], last.shape[-1]), ord)
     for i in range(len(matrices)):
         out[i] = _norm_of_matrix(matrices[i], ord)
     r = out.reshape(last.shape[:-2])

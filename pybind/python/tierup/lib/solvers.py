@@ -599,7 +599,7 @@ def pinv(a, rcond, hermitian, *, rtol):
 def _pinv(a, rcond, hermitian):
     _matrices(a)
     # Two functions, since of integers the result is one of two types: NumPy keeps theirs where there are none.
-    give = _pinv_of_nothing if a.size == 0 else _pinv_of_some
+    give = _pinv_of_nothing if a.shape[-1] == 0 or a.shape[-2] == 0 else _pinv_of_some
     return give(a, rcond, hermitian)
 
 
