@@ -88,8 +88,8 @@ fn table(belongs: fn(&str) -> bool) -> String {
         let fullest = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('='))).map_or("", |r| r.params);
         let method = path.starts_with("array.") || path.starts_with(GENERATOR);
         let params = if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
-        // A row of its own takes what an array is given for; the operation does without one.
-        let mut params: Vec<&str> = params.split(", ").map(|p| if p == "out" { "out=None" } else { p }).collect();
+        // A row of its own takes what may be given and has no value that stands for leaving it out.
+        let mut params: Vec<&str> = params.split(", ").map(|p| match p { "out" => "out=None", "rtol" => "rtol=<no value>", p => p }).collect();
         if params.ends_with(&["*", "out=None"]) && path != "numpy.linalg.multi_dot" { params.remove(params.len() - 2); }
         let shown = path.replacen("numpy.random.Generator.", "g.", 1).replacen("array.", "a.", 1).replacen("numpy.", "np.", 1);
         let _ = writeln!(s, "| `{shown}({})` | {} |", params.join(", "), rows.first().map_or("", |r| r.doc));

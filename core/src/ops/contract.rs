@@ -140,7 +140,45 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let dtype = c.ret.as_array().map_or(c.ret, |a| a.dtype);
     let mut operands = vec![];
     for (v, t) in c.args.iter().zip(c.types).skip(1) { operands.push(ArrayVal::new(cx, v, *t)?); }
-    // Every letter's length: axes of length 1 stretch.
+    let lengths = lengths_of(cx, &s, &operands);
+    let length = |c: &char| lengths.iter().find(|(d, _)| d == c).map(|(_, n)| *n);
+    let shape: Vec<Value> = s.result.iter().filter_map(length).collect();
+    let summed: Vec<(char, Value)> = lengths.iter().copied().filter(|(c, _)| !s.result.contains(c)).collect();
+    let Some(p) = as_product(&s) else { return looped(cx, &s, &operands, dtype, c.ret, shape, &summed) };
+    let Kind::Array(ret) = *c.ret else { return Err(Diagnostic::internal("einsum gives an array")) };
+    let all: Vec<Value> = shape.iter().copied().chain(summed.iter().map(|(_, n)| *n)).collect();
+    let (work, limit) = (product(cx, &all), cx.b.i64(MANY));
+    let mut large = cx.b.bin(Op::IcmpSgt, work, limit);
+    let [x, y] = [&operands[p.left], &operands[1 - p.left]];
+    for (i, j) in p.summed.iter().zip(&p.other_summed) {
+        let same = cx.b.bin(Op::IcmpEq, x.shape[*i], y.shape[*j]);
+        large = cx.and(large, same);
+    }
+    let turned = shape.clone();
+    cx.if_else(large, |cx| multiplied(cx, (x, &p.kept, &p.summed), (y, &p.other_summed, &p.other_kept), ret, turned), |cx| looped(cx, &s, &operands, dtype, c.ret, shape, &summed))
+}
+
+/// Multiplications from which a sum is computed as a product of matrices, where it is one: turning the operands into matrices pays then.
+const MANY: i64 = 4096;
+
+/// A sum that is a product of matrices: which operand is the left one, which of its axes the result has and which are summed over, and the same of the right one.
+struct AsProduct { left: usize, kept: Vec<usize>, summed: Vec<usize>, other_summed: Vec<usize>, other_kept: Vec<usize> }
+
+fn as_product(s: &Subscripts) -> Option<AsProduct> {
+    let ([a, b], [first, ..]) = (s.operands.as_slice(), s.result.as_slice()) else { return None };
+    // Each axis is one that both operands have and the result has not, or the other way round.
+    let fits = |letters: &[char], other: &[char]| letters.iter().enumerate().all(|(k, c)| !letters[..k].contains(c) && other.contains(c) != s.result.contains(c));
+    if !fits(a, b) || !fits(b, a) { return None; }
+    let (left, x, y) = if a.contains(first) { (0, a, b) } else { (1, b, a) };
+    let rows = s.result.iter().take_while(|c| x.contains(c)).count();
+    let at = |letters: &[char], wanted: &mut dyn Iterator<Item = &char>| wanted.filter_map(|c| letters.iter().position(|d| d == c)).collect::<Vec<usize>>();
+    let summed = || x.iter().filter(|c| y.contains(c));
+    if summed().next().is_none() || s.result[rows..].iter().any(|c| !y.contains(c)) { return None; }
+    Some(AsProduct { left, kept: at(x, &mut s.result[..rows].iter()), summed: at(x, &mut summed()), other_summed: at(y, &mut summed()), other_kept: at(y, &mut s.result[rows..].iter()) })
+}
+
+/// Every letter's length: axes of length 1 stretch. ValueError where lengths do not fit.
+fn lengths_of(cx: &mut LowerCx<'_>, s: &Subscripts, operands: &[ArrayVal]) -> Vec<(char, Value)> {
     let mut lengths: Vec<(char, Value)> = vec![];
     for (a, letters) in operands.iter().zip(&s.operands) {
         for (n, letter) in a.shape.iter().zip(letters) {
@@ -158,10 +196,13 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             }
         }
     }
-    let length = |c: &char| lengths.iter().find(|(d, _)| d == c).map(|(_, n)| *n);
-    let shape: Vec<Value> = s.result.iter().filter_map(length).collect();
-    let summed: Vec<char> = lengths.iter().map(|(c, _)| *c).filter(|c| !s.result.contains(c)).collect();
-    let inner: Vec<Value> = summed.iter().filter_map(length).collect();
+    lengths
+}
+
+/// The sum by loops, those over the axes that are summed over inside; or a view, where nothing is summed.
+fn looped(cx: &mut LowerCx<'_>, s: &Subscripts, operands: &[ArrayVal], dtype: Type, ret: Type, shape: Vec<Value>, summed: &[(char, Value)]) -> Result<Val> {
+    let inner: Vec<Value> = summed.iter().map(|(_, n)| *n).collect();
+    let summed: Vec<char> = summed.iter().map(|(c, _)| *c).collect();
     // How far an operand moves along a letter: along all axes that bear it.
     let strides_of = |cx: &mut LowerCx<'_>, letters: &[char], at: usize| -> Vec<Value> {
         letters.iter().map(|c| {
@@ -182,7 +223,7 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
         inward.push(strides_of(cx, &summed, k));
     }
     if s.is_view() {
-        let Kind::Array(ty) = *c.ret else { return Err(Diagnostic::internal("einsum gives an array")) };
+        let Kind::Array(ty) = *ret else { return Err(Diagnostic::internal("einsum gives an array")) };
         cx.b.helper(&super::object::obj_retain, &[operands[0].owner]);
         return Ok(ArrayVal { ty, shape, strides: outer[0].strides.clone(), ..operands[0].clone() }.pack());
     }
@@ -260,15 +301,20 @@ fn emit_tensordot(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let rest = |n: usize, summed: &[usize]| (0..n).filter(|k| !summed.contains(k)).collect::<Vec<_>>();
     let (kept, other) = (rest(a.shape.len(), &left), rest(b.shape.len(), &right));
     let Kind::Array(ret) = *c.ret else { return Err(Diagnostic::internal("tensordot gives an array")) };
-    let x = as_matrix(cx, &a, &kept, &left, ret.dtype)?;
+    let shape: Vec<Value> = kept.iter().map(|k| a.shape[*k]).chain(other.iter().map(|k| b.shape[*k])).collect();
+    multiplied(cx, (&a, &kept, &left), (&b, &right, &other), ret, shape)
+}
+
+/// The product of two arrays as matrices, each with the axes that are its rows and those that are its columns, in the shape of the result.
+fn multiplied(cx: &mut LowerCx<'_>, (a, kept, left): (&ArrayVal, &[usize], &[usize]), (b, right, other): (&ArrayVal, &[usize], &[usize]), ret: ArrayType, shape: Vec<Value>) -> Result<Val> {
+    let x = as_matrix(cx, a, kept, left, ret.dtype)?;
     let matrix = cx.guarded(&[x.owner], |cx| {
-        let y = as_matrix(cx, &b, &right, &other, ret.dtype)?;
+        let y = as_matrix(cx, b, right, other, ret.dtype)?;
         let r = cx.guarded(&[y.owner], |cx| dot_of(cx, &x, &y))?;
         cx.b.helper(&super::object::obj_release, &[y.owner]);
         Ok(r)
     })?;
     cx.b.helper(&super::object::obj_release, &[x.owner]);
-    let shape: Vec<Value> = kept.iter().map(|k| a.shape[*k]).chain(other.iter().map(|k| b.shape[*k])).collect();
     // The product lies as the result does.
     let strides = crate::lower::arrays::contiguous_strides(cx, &shape, matrix.ty.itemsize(), Layout::C);
     Ok(ArrayVal { ty: ret, shape, strides, ..matrix }.pack())

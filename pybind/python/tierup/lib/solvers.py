@@ -587,13 +587,18 @@ def _singular(a):
     return out.reshape(a.shape[:-2] + out.shape[1:])
 
 
-def pinv(a, rcond, hermitian, *, rtol):
+def pinv_with(a, rcond, hermitian, *, rtol):
     x = np.asarray(a)
-    if rcond is not None and rtol is not None:
+    if rcond is not None:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if rtol is not None:
-        return _pinv(x, rtol, hermitian)
-    return _pinv(x, 1e-15 if rcond is None else rcond, hermitian)
+    if rtol is None:
+        # None is not the same as leaving it out.
+        return _pinv(x, max(x.shape[-2], x.shape[-1]) * np.finfo(x.dtype).eps, hermitian)
+    return _pinv(x, rtol, hermitian)
+
+
+def pinv(a, rcond, hermitian):
+    return _pinv(np.asarray(a), 1e-15 if rcond is None else rcond, hermitian)
 
 
 def _pinv(a, rcond, hermitian):
