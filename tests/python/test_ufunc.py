@@ -601,3 +601,31 @@ def test_programs_written_for_numba(tmp_path):
         """)
     done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True)
     assert (done.stdout, done.returncode) == ("[ 0.  3.  7. 13.  0.] True 6.0 True\n", 0), done.stderr
+
+
+def test_numbas_builders(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("""if 1:
+        import numpy as np
+        from numba import float32, float64
+        from numba.np.ufunc import GUVectorize, Vectorize
+        builder = Vectorize(lambda x, y: x - y, target="parallel", identity=0)
+        builder.add(float64(float64, float64))
+        builder.add("float32(float32, float32)")
+        f = builder.build_ufunc()
+        def double(a, out):
+            for i in range(len(a)):
+                out[i] = a[i] * 2
+        kernels = GUVectorize(double, "(n)->(n)", targetoptions={"nopython": True})
+        kernels.add("void(float64[:], float64[:])")
+        g = kernels.build_ufunc()
+        print(f.types, f.identity, f(5.0, np.arange(3.0)), g(np.arange(3)))
+        closed = Vectorize(lambda x: x + 1)
+        closed.disable_compile()
+        try:
+            closed.build_ufunc()(1)
+        except TypeError as e:
+            print(e)
+        """)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["['dd->d', 'ff->f'] 0 [5. 4. 3.] [0. 2. 4.]", "ufunc '<lambda>' has no loop for int64 and may not compile more"], done.stderr

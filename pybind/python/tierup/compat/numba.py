@@ -49,7 +49,7 @@ MODULES = {
                         "get_cython_function_address": "tierup.extending:get_cython_function_address"},
     "numba.np": {"numpy_support": "numba.np.numpy_support", "ufunc": "numba.np.ufunc"},
     "numba.np.ufunc": {"DUFunc": "tierup._ufunc:DUFunc", "GUFunc": "tierup._ufunc:GUFunc", "vectorize": "tierup:vectorize", "guvectorize": "tierup:guvectorize",
-                       "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc"},
+                       "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize"},
     "numba.stencils": {"stencil": "numba.stencils.stencil"},
     "numba.stencils.stencil": {"stencil": "tierup:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},

@@ -1,0 +1,38 @@
+"""Numba's builders of ufuncs: signatures are added one by one before the ufunc is there."""
+
+from ._ufunc import guvectorize, vectorize
+
+
+class _Builder:
+    """Gathers signatures; `make` takes them and gives the ufunc."""
+
+    def __init__(self, make):
+        self._make, self._signatures, self._may_compile = make, [], True
+
+    def add(self, sig):
+        self._signatures.append(sig)
+
+    def disable_compile(self):
+        """The ufunc takes only types that are compiled when it is built."""
+        self._may_compile = False
+
+    def build_ufunc(self):
+        ufunc = self._make(self._signatures)
+        if not self._may_compile:
+            ufunc.disable_compile()
+        return ufunc
+
+
+class Vectorize(_Builder):
+    """`Vectorize(function)`, `add(signature)` for each loop, `build_ufunc()`: what `vectorize(signatures)(function)` gives."""
+
+    def __init__(self, func, target="cpu", identity=None, cache=False, targetoptions=None):
+        super().__init__(lambda signatures: vectorize(signatures, target=target, identity=identity, cache=cache, **(targetoptions or {}))(func))
+
+
+class GUVectorize(_Builder):
+    """`GUVectorize(kernel, layout)`, `add(signature)` for each loop, `build_ufunc()`: what `guvectorize(signatures, layout)(kernel)` gives."""
+
+    def __init__(self, func, signature, target="cpu", identity=None, cache=False, is_dynamic=False, targetoptions=None, writable_args=()):
+        options = {"target": target, "identity": identity, "cache": cache, "writable_args": writable_args, **(targetoptions or {})}
+        super().__init__(lambda signatures: guvectorize(signatures, signature, is_dynamic=is_dynamic, **options)(func))
