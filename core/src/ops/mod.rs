@@ -200,6 +200,7 @@ families!(
     array,
     create,
     shape,
+    windows,
     join,
     select,
     linalg,
