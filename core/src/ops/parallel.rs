@@ -19,7 +19,8 @@ crate::runtime_fns! {
     trait Helpers;
     /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
     /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers (1), each piece has streams of its own; where
-    /// it is 2 this thread runs all pieces in order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there already.
+    /// it is 2 this thread runs all pieces in order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there already;
+    /// where it is 4 an operation on arrays divides itself, whatever chunk size loops have.
     /// Each piece has `own` elements to itself, which limits how many there are.
     /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
@@ -221,9 +222,10 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
-/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other; or at the same time, and after an exception again as one.
+/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other; or at the same time, and after an exception again as one; or at the same
+/// time, as pieces of an operation on arrays, for which the chunk size of loops means nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Together { Plain = 0, Drawing = 1, Alone = 2, Twice = 3 }
+pub enum Together { Plain = 0, Drawing = 1, Alone = 2, Twice = 3, Array = 4 }
 
 /// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
 pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), how: Together, ret: Type) -> Result<Val> {
@@ -247,7 +249,7 @@ pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]
 pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));
-    let (count, draws, bytes) = (cx.b.i64(args.len() as i64), cx.b.bool(false), cx.b.i64(-1));
+    let (count, draws, bytes) = (cx.b.i64(args.len() as i64), cx.b.iconst(Ty::I8, Together::Array as i64), cx.b.i64(-1));
     cx.helper(&parallel_region, &[word, zero, n, one, slots, count, draws, zero, zero, bytes, zero]);
 }
 

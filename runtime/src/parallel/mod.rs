@@ -23,14 +23,14 @@ use region::{Grid, Job, Out};
 use std::sync::atomic::{AtomicI64, Ordering};
 use tierup_core::exc::Class;
 use tierup_core::layout::List;
-use tierup_core::ops::parallel::Helpers;
+use tierup_core::ops::parallel::{Helpers, Together};
 use tierup_core::rt::{Ctx, P};
 
 pub use region::poll;
 
 impl Helpers for Native {
     unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
-        let grid = Grid::new(first, end, step, settings::chunk()).with_room(own);
+        let grid = Grid::new(first, end, step, chunk(draws)).with_room(own);
         let _inside = settings::Usual::begin();
         let run = |grid: Grid, args: &[u64]| -> Res<*mut List> {
             let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
@@ -72,6 +72,9 @@ impl Helpers for Native {
     unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
     unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }
 }
+
+/// The chunk size that counts for a region: none for operations on arrays, whose pieces are not what a user counts in.
+fn chunk(draws: i8) -> u64 { if draws == Together::Array as i8 { 0 } else { settings::chunk() } }
 
 /// In a forked child.
 pub fn after_fork() {

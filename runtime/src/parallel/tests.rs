@@ -1,6 +1,8 @@
 //! Tests of the grid.
 
 use super::region::{Grid, Share};
+use super::{chunk, settings};
+use tierup_core::ops::parallel::Together;
 
 fn iterations(first: i64, end: i64, step: i64, chunk: u64) -> Vec<i64> {
     let g = Grid::new(first, end, step, chunk);
@@ -49,4 +51,12 @@ fn every_piece_is_taken_once_whoever_takes() {
     }
     // Where the shares meet does not depend on how far the caller has come.
     assert_eq!(Share::divide(10, 128, 2)[1].take().map(|t| t.0), Some(64));
+}
+
+#[test]
+fn chunk_sizes_are_those_of_loops_not_of_operations_on_arrays() {
+    let before = settings::set_chunk(1000);
+    assert!(before.is_ok_and(|n| n == 0));
+    assert_eq!([Together::Plain, Together::Drawing, Together::Twice, Together::Array].map(|how| chunk(how as i8)), [1000, 1000, 1000, 0]);
+    assert!(settings::set_chunk(0).is_ok_and(|n| n == 1000));
 }
