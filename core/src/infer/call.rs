@@ -474,6 +474,22 @@ impl Solver<'_, '_> {
         Ok((ret, None, true))
     }
 
+    /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it may be filled with that at once; else None. What is wrong with it is said where its code is reached.
+    pub fn element_of(&mut self, i: Inst) -> Typed {
+        let function = self.func.inst(i).args[0];
+        let Kind::Function(f) = self.ty(function).kind() else { return Err(Diagnostic::internal("a comprehension without a body")) };
+        let (id, captures) = (f.func, f.captures.len());
+        let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
+        sources.extend((0..captures).map(|k| Source::Value(function).part(k as u32)));
+        let found = self.call_function(i, id, sources, false);
+        self.out.resolved.insert(i, Resolved::Nothing);
+        let list = found.ok().and_then(|(ret, ..)| Some(self.session.resolve(*ret.members()?.first()?)));
+        let element = list.and_then(|l| if let Kind::List(e) = *l { Some(e) } else { None });
+        let asked = match self.func.inst(i).args.get(1) { Some(v) => Some(self.source_arg(&Source::Value(*v))?), None => None };
+        let dtype = element.and_then(|e| crate::ops::collect::dtype(e, asked.as_ref()));
+        Ok(match dtype { Some(t) => (Type::new(Kind::DType(t)), None, false), None => (Type::none(), Some(Const::None), false) })
+    }
+
     /// `value.name`.
     pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
         let ty = self.source_arg(v)?.ty;

@@ -286,6 +286,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 self.global(node.result, value, &name)
             }
             Op::Table("parallel.region") => self.region(i),
+            Op::Table("array.element") => self.element_of(i),
             Op::Table(path) => {
                 let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
                 let path = if *path == "list.build" && self.serves_as_tuple(i) { "tuple.build" } else { path };

@@ -35,8 +35,8 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
         Op::Apply(op) => {
             if node.args.iter().any(|a| runs_generator(f.types[a.index()])) { return false; }
             let into = matches!(op.body, crate::ops::Body::Ufunc(..)) && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..].iter().any(|a| f.types[a.index()].as_array().is_some());
-            // Looking for Ctrl-C is nobody's business, and marks do nothing.
-            !into && (op.effect != Effect::Writes || matches!(op.name(), "interrupt.poll" | "parallel.more" | "parallel.fewer") || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
+            // Looking for Ctrl-C is nobody's business, each iteration of a comprehension has an element of its own, and marks do nothing.
+            !into && (op.effect != Effect::Writes || matches!(op.name(), "interrupt.poll" | "array.put" | "parallel.more" | "parallel.fewer") || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }
         Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::Cast | Op::CheckBound { .. } | Op::CallInstance(_) | Op::PushHandled
         | Op::PopHandled | Op::Retain | Op::Release | Op::Broadcast => true,

@@ -199,6 +199,7 @@ families!(
     fancy,
     array,
     create,
+    collect,
     shape,
     windows,
     join,

@@ -27,6 +27,7 @@ pub fn simplify(func: &mut Func) {
         apply(func, &CLEANUP);
         if apply(func, &PROMOTE_CELLS) { apply(func, &CLEANUP); }
     }
+    parallel::collect::run(func);
     apply(func, &NARROW);
 }
 

@@ -19,7 +19,7 @@ pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
         let Some(Over { next, loc, pre, iter, .. }) = over(func, &cfg, &defs, l, refused) else { continue };
         if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) { continue; }
         let Some(more) = (if let Term::Branch { then_to, .. } = &func.block(l.header).term { Some(then_to.block) } else { None }) else { continue };
-        if !makes_an_array(func, &defs, &l.blocks) { continue; }
+        if collects(func, &defs, &l.blocks).is_none() { continue; }
         // Nobody reads the element in `for _ in range(n)`.
         let item = func.block(more).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
         over_positions(func, pre, iter, more, item);
@@ -28,15 +28,16 @@ pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
     None
 }
 
-/// Whether a loop appends to one list and does nothing else with it, which is then what an array is made of.
-fn makes_an_array(func: &Func, defs: &Definitions, blocks: &[Block]) -> bool {
-    let mut lists: Vec<Value> = vec![];
+/// The list that a loop appends to and does nothing else with, which is then what an array is made of; with the first place that appends, and the call that makes the array.
+pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Value, Inst, Inst)> {
+    let mut lists: Vec<(Value, Inst)> = vec![];
     for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
         let node = func.inst(*i);
-        if node.op == Op::Table("list.append") && defs.inst(node.args[0]).is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty()) && !lists.contains(&node.args[0]) { lists.push(node.args[0]); }
+        let new = node.op == Op::Table("list.append") && defs.inst(node.args[0]).is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty());
+        if new && !lists.iter().any(|l| l.0 == node.args[0]) { lists.push((node.args[0], *i)); }
     }
-    let [list] = lists[..] else { return false };
-    let (mut arrays, mut others) = (0, 0);
+    let [(list, append)] = lists[..] else { return None };
+    let (mut arrays, mut others) = (vec![], 0);
     for b in (0..func.blocks.len()).map(Block::new) {
         let inside = blocks.contains(&b);
         for i in &func.block(b).insts {
@@ -46,11 +47,11 @@ fn makes_an_array(func: &Func, defs: &Definitions, blocks: &[Block]) -> bool {
             if reads == 0 { continue; }
             let of_numpy = |v: Value| defs.inst(v).is_some_and(|d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")));
             if inside && node.op == Op::Table("list.append") && node.args[1] != list { continue; }
-            if !inside && matches!(node.op, Op::Call { .. }) && node.args.get(1) == Some(&list) && of_numpy(node.args[0]) && reads == 1 { arrays += 1 } else { others += 1 }
+            if !inside && matches!(node.op, Op::Call { .. }) && node.args.get(1) == Some(&list) && of_numpy(node.args[0]) && reads == 1 { arrays.push(*i) } else { others += 1 }
         }
         uses_of_term(&func.block(b).term, &mut |v| others += (v == list) as u32);
     }
-    arrays == 1 && others == 0
+    if let ([call], 0) = (&arrays[..], others) { Some((list, append, *call)) } else { None }
 }
 
 /// `for x in a` as `for k in indices(s): x = s[k]`, where `s` is `a` or a list of what it gives.

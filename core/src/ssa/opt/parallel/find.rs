@@ -55,12 +55,16 @@ pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
 }
 
 /// The first loop over `prange` that has not been refused, outer ones first.
-pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
+pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> { find_one(func, names, &|loc| !refused.contains(&loc)) }
+
+/// The first one whose place is `wanted`.
+pub fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) -> Result<Look> {
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let defs = Definitions::new(func);
     for l in &Loops::new(func, &cfg, &doms).all {
-        let Some(Over { next, state, loc, pre, iter }) = over(func, &cfg, &defs, l, refused) else { continue };
+        let Some(Over { next, state, loc, pre, iter }) = over(func, &cfg, &defs, l, &[]) else { continue };
+        if !wanted(loc) { continue; }
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
         let careful = call.op == Op::Table(super::comprehension::INDICES);
@@ -109,7 +113,7 @@ pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value
 }
 
 /// The iterator and what `iter.next` gives are used by the loop alone, as the builder writes it, and every edge back steps on.
-fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
+pub fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
     let (Some(next), iterator) = (func.inst(f.next).result, func.block(f.header).params[f.state]) else { return false };
     let Some(first) = func.inst(f.iter).result else { return false };
     let steps = |v: Value| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Member(0) && func.inst(i).args == [next]);

@@ -14,6 +14,7 @@
 mod alone;
 mod best;
 mod bins;
+pub mod collect;
 mod comprehension;
 mod decided;
 mod find;
@@ -78,7 +79,8 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     points::rewrite(func, names);
     neighbours::join(func, names);
     let mut changed = false;
-    let mut refused: Vec<Loc> = vec![];
+    // Comprehensions have their turn afterwards.
+    let mut refused = collect::all(func);
     loop {
         match find::find(func, names, &refused)? {
             find::Look::Nothing => {
@@ -104,31 +106,37 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     }
 }
 
+const DEPENDS: &str = "an iteration of the comprehension may need what another one does";
+
 /// Makes regions of comprehensions that become arrays; whether there were any. Those that cannot be one stay as they are.
 fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
     let (mut refused, mut changed) = (vec![], false);
+    let mut ready = collect::all(func);
     loop {
         let before = func.clone();
-        let Some(loc) = comprehension::rewrite(func, &refused) else { return changed };
-        let made = one_comprehension(func, names, loc);
+        let fills = ready.pop();
+        let Some(loc) = fills.or_else(|| comprehension::rewrite(func, &refused)) else { return changed };
+        // One that fills its array has become part of another one by now, perhaps.
+        if fills.is_some() && !collect::all(func).contains(&loc) { continue; }
+        let made = one_comprehension(func, names, loc, fills.is_some());
         if made {
             changed = true;
             cleanup::run(func);
         } else {
             *func = before;
-            func.loops.push(LoopNote { loc, serial: Some("an iteration of the comprehension may need what another one does"), shares: vec![], doubts: vec![], body: None, into: None, apart: None });
+            // One that may fill its array stands twice.
+            let said = func.loops.iter().any(|l| l.serial == Some(DEPENDS) && func.span(l.loc).line == func.span(loc).line);
+            if !said { func.loops.push(LoopNote { loc, serial: Some(DEPENDS), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
         }
         refused.push(loc);
     }
 }
 
-fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc) -> bool {
-    // Loops over `prange` that were refused are there still.
-    let refused: Vec<Loc> = func.loops.iter().filter(|l| l.body.is_none()).map(|l| l.loc).collect();
-    let Ok(find::Look::Found(found)) = find::find(func, names, &refused) else { return false };
+fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc, fills: bool) -> bool {
+    let Ok(find::Look::Found(found)) = find::find_one(func, names, &|l| l == loc) else { return false };
     if !found.careful || found.loc != loc { return false; }
     let Ok(shared) = reduce::classify(func, &found, names) else { return false };
-    if !shared.carried.is_empty() || shared.lists.len() != 1 || !shared.bins.is_empty() || !shared.doubts.is_empty() { return false; }
+    if !shared.carried.is_empty() || shared.lists.len() != usize::from(!fills) || !shared.bins.is_empty() || !shared.doubts.is_empty() { return false; }
     outline::outline(func, &found, &shared, names).is_ok()
 }
 

@@ -33,6 +33,17 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id), into: None, apart: None })
 }
 
+/// What a loop appends to a list as a function of its own, for the type of that; with what it captures.
+pub fn probe(func: &mut Func, found: &Found, list: Value) -> Result<(FuncId, Vec<Value>)> {
+    hoist_captured(func, found);
+    let shared = Shared { lists: vec![list], ..Shared::default() };
+    let mut body = Body::new(func, found, &shared);
+    body.write()?;
+    let Body { func: mut outlined, captured, .. } = body;
+    super::super::cleanup::run(&mut outlined);
+    Ok((registry::add(outlined), captured))
+}
+
 /// Captured variables of the outer function are read before the loop: in the body their numbers would mean something else.
 fn hoist_captured(func: &mut Func, found: &Found) {
     for b in &found.blocks {

@@ -1,0 +1,238 @@
+//! Comprehensions whose list becomes an array fill the array: `np.array([f(x) for x in a])` makes no list where `a` is an array or a range and `f(x)` a number.
+//!
+//! Both is known when types are, so the loop stands twice, and one of the two is never reached:
+//!
+//! ```python
+//! if has_places(a, np.array) and element(probe) is not None:     # constants to inference
+//!     out = room(element(probe), indices(a))
+//!     for k in indices(a): out[k] = f(a[k])                      # in parallel functions a loop over `prange`, if it does nothing but compute
+//! else:
+//!     xs = []; for x in a: xs.append(f(x)); out = np.array(xs)
+//! ```
+//!
+//! The probe is a function of the loop's body that nobody calls: what it gives says what the elements are.
+
+use super::comprehension::{INDICES, collects, insert_before, replace_element};
+use super::find::{Found, Over, is_plain, over};
+use super::outline;
+use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
+use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Term, Value};
+use crate::types::Const;
+use std::collections::{BTreeSet, HashMap};
+
+/// Instructions of a loop that may stand twice, and of a function that may grow by that.
+const SMALL: usize = 400;
+const BUDGET: usize = 4000;
+
+/// A comprehension that may fill its array.
+struct Comprehension {
+    found: Found,
+    /// The block that the loop is left to, with the call that makes the array at `call`, behind constants and globals alone.
+    exit: Block,
+    call: usize,
+    list: Value,
+    append: Inst,
+    /// What gives the elements.
+    source: Value,
+}
+
+pub fn run(func: &mut Func) {
+    if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table("list.append")) { return; }
+    let mut seen: Vec<Loc> = vec![];
+    while func.insts.len() < BUDGET {
+        let Some(c) = find(func, &mut seen) else { return };
+        // What is refused here stays what it was.
+        let mut new = func.clone();
+        if write(&mut new, &c).is_some() {
+            super::super::cleanup::run(&mut new);
+            *func = new;
+        }
+    }
+}
+
+/// Where loops that fill arrays stand.
+pub fn all(func: &Func) -> Vec<Loc> {
+    let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
+    let doms = Dominators::new(func, &cfg);
+    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).is_some_and(|i| func.inst(i).op == Op::Table(INDICES));
+    Loops::new(func, &cfg, &doms).all.iter().filter_map(|l| over(func, &cfg, &defs, l, &[])).filter(is_one).map(|o| o.loc).collect()
+}
+
+fn find(func: &Func, seen: &mut Vec<Loc>) -> Option<Comprehension> {
+    let cfg = Cfg::new(func);
+    let doms = Dominators::new(func, &cfg);
+    let defs = Definitions::new(func);
+    let loops = Loops::new(func, &cfg, &doms).all;
+    loops.iter().find_map(|l| of_loop(func, (&cfg, &doms, &defs), (l, &loops), seen))
+}
+
+fn of_loop(func: &Func, (cfg, doms, defs): (&Cfg, &Dominators, &Definitions), (l, loops): (&Loop, &[Loop]), seen: &mut Vec<Loc>) -> Option<Comprehension> {
+    let Over { next, loc, pre, iter, state } = over(func, cfg, defs, l, &[])?;
+    if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) { return None; }
+    let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { return None };
+    let (entry, exit) = (then_to.block, else_to.block);
+    if !then_to.args.is_empty() || cfg.preds(entry).len() != 1 || !func.block(exit).params.is_empty() || cfg.preds(exit) != [l.header] { return None; }
+    let (list, append, call) = collects(func, defs, &l.blocks)?;
+    let at = func.inst(call).loc;
+    if seen.contains(&at) { return None; }
+    seen.push(at);
+    let blocks: BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
+    // One element in each iteration.
+    let appends = blocks.iter().copied().find(|b| func.block(*b).insts.contains(&append))?;
+    let each = cfg.preds(l.header).iter().all(|p| !blocks.contains(p) || doms.dominates(appends, *p));
+    let again = loops.iter().any(|o| o.header != l.header && blocks.contains(&o.header) && o.blocks.contains(&appends));
+    let place = func.block(exit).insts.iter().position(|i| *i == call)?;
+    let before = func.block(exit).insts[..place].iter().all(|i| matches!(func.inst(*i).op, Op::Const(_) | Op::Global(_) | Op::Attr(_)));
+    let node = func.inst(call);
+    let asks = matches!(&node.op, Op::Call { keywords } if node.args.len() <= 3 && keywords.iter().all(|k| &**k == "dtype"));
+    let size: usize = blocks.iter().map(|b| func.block(*b).insts.len()).sum();
+    let found = Found { header: l.header, pre, iter, range: func.inst(iter).args[0], step: None, next, state, exit: else_to.clone(), blocks, loc, careful: true };
+    if !each || again || !before || !asks || node.result.is_none() || size > SMALL || !is_plain(func, defs, &found) || leaves(func, &found) { return None; }
+    Some(Comprehension { source: found.range, found, exit, call: place, list, append })
+}
+
+/// Whether an iteration may end in another way than by the next one or by an exception.
+fn leaves(func: &Func, f: &Found) -> bool {
+    f.blocks.iter().any(|b| {
+        let mut out = matches!(func.block(*b).term, Term::Return(_)) || func.block(*b).insts.iter().any(|i| func.inst(*i).op == Op::Yield);
+        func.each_edge(*b, &mut |edge, to| out |= edge == Edge::Jumps && to.block != f.header && !f.blocks.contains(&to.block) && !matches!(func.block(*b).term, Term::Raise { .. }));
+        out
+    })
+}
+
+/// A loop once more: what its blocks, instructions and values are there.
+#[derive(Default)]
+struct Twin { blocks: HashMap<Block, Block>, insts: HashMap<Inst, Inst>, values: HashMap<Value, Value> }
+
+impl Twin {
+    fn of(func: &mut Func, found: &Found) -> Twin {
+        let mut t = Twin::default();
+        let inside: Vec<Block> = [found.header].into_iter().chain(found.blocks.iter().copied()).collect();
+        for b in &inside {
+            let new = func.make_block();
+            t.blocks.insert(*b, new);
+            for p in func.block(*b).params.clone() { let v = func.add_param(new); t.values.insert(p, v); }
+            for i in func.block(*b).insts.clone() { if let Some(r) = func.inst(i).result { let v = func.make_value(); t.values.insert(r, v); } }
+        }
+        for b in &inside {
+            let data = func.block(*b).clone();
+            let new = t.blocks[b];
+            for i in &data.insts {
+                let node = func.inst(*i);
+                let copy = InstNode { op: node.op.clone(), args: t.all(&node.args), result: node.result.map(|r| t.value(r)), loc: node.loc, unwind: node.unwind.as_ref().map(|u| t.edge(u)) };
+                func.insts.push(copy);
+                let inst = Inst::new(func.insts.len() - 1);
+                t.insts.insert(*i, inst);
+                func.blocks[new.index()].insts.push(inst);
+            }
+            let term = match &data.term {
+                Term::Jump(to) => Term::Jump(t.edge(to)),
+                Term::Branch { cond, then_to, else_to } => Term::Branch { cond: t.value(*cond), then_to: t.edge(then_to), else_to: t.edge(else_to) },
+                Term::Raise { exc, unwind } => Term::Raise { exc: t.value(*exc), unwind: unwind.as_ref().map(|u| t.edge(u)) },
+                Term::Return(v) => Term::Return(t.value(*v)),
+                Term::Unreachable => Term::Unreachable,
+                Term::None => Term::None,
+            };
+            let block = &mut func.blocks[new.index()];
+            (block.term, block.term_loc) = (term, data.term_loc);
+        }
+        t
+    }
+    fn value(&self, v: Value) -> Value { self.values.get(&v).copied().unwrap_or(v) }
+    fn all(&self, vs: &[Value]) -> Vec<Value> { vs.iter().map(|v| self.value(*v)).collect() }
+    fn edge(&self, to: &BlockCall) -> BlockCall { BlockCall { block: self.blocks.get(&to.block).copied().unwrap_or(to.block), args: self.all(&to.args) } }
+}
+
+fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
+    let f = &c.found;
+    let twin = Twin::of(func, f);
+    let call = func.inst(func.block(c.exit).insts[c.call]).clone();
+    let handler = func.inst(f.iter).unwind.clone();
+    // The loop itself begins in a block of its own now.
+    let [typed, fast, slow] = [(); 3].map(|()| func.make_block());
+    let made = func.block(f.pre).insts.iter().copied().find(|i| func.inst(*i).result == Some(c.list));
+    let own: Vec<Inst> = made.into_iter().chain([f.iter]).collect();
+    func.blocks[f.pre.index()].insts.retain(|i| !own.contains(i));
+    func.blocks[slow.index()].insts.extend(own);
+    let (term, loc) = (func.block(f.pre).term.clone(), func.block(f.pre).term_loc);
+    for b in [typed, fast, slow] { func.blocks[b.index()].term_loc = loc; }
+    func.blocks[slow.index()].term = term;
+    let to = |block: Block| BlockCall { block, args: vec![] };
+    let push = |func: &mut Func, b: Block, op: Op, args: Vec<Value>| {
+        let unwind = if op.never_raises() { None } else { handler.clone() };
+        func.push(b, op, args, call.loc, unwind)
+    };
+    let branch = |func: &mut Func, b: Block, cond: Value, yes: Block| {
+        let truth = push(func, b, Op::Table("operator.truth"), vec![cond]);
+        func.blocks[b.index()].term = Term::Branch { cond: truth, then_to: to(yes), else_to: to(slow) };
+    };
+    hoist_names(func, c, &handler);
+    let places = push(func, f.pre, Op::Table("array.has_places"), vec![c.source, call.args[0]]);
+    branch(func, f.pre, places, typed);
+
+    // Positions in the place of elements.
+    let header = twin.blocks[&f.header];
+    let next = twin.insts[&f.next];
+    let first = if let Term::Branch { then_to, .. } = &func.block(header).term { then_to.block } else { return None };
+    for i in func.block(header).insts.clone() { func.insts[i.index()].loc = call.loc; }
+    let indices = push(func, typed, Op::Table(INDICES), vec![c.source]);
+    let item = func.block(first).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
+    let append = twin.insts[&c.append];
+    let position = match item {
+        Some(item) => { replace_element(func, first, item, "operator.getitem", c.source); func.inst(item).result? }
+        // Nobody reads the element.
+        None => {
+            let of = func.inst(next).result?;
+            let before = func.block(first).insts.first().copied()?;
+            let v = insert_before(func, first, before, Op::Member(2), vec![of]);
+            let made = *func.block(first).insts.first()?;
+            func.insts[made.index()].unwind = None;
+            v
+        }
+    };
+    let blocks: BTreeSet<Block> = f.blocks.iter().map(|b| twin.blocks[b]).collect();
+    let found = Found { header, pre: typed, iter: f.iter, range: indices, step: None, next, state: f.state, exit: f.exit.clone(), blocks, loc: call.loc, careful: true };
+    let (probe, captured) = outline::probe(func, &found, c.list).ok()?;
+    let probe = push(func, typed, Op::MakeFunction { func: probe, defaults: 0, kwdefaults: [].into() }, captured);
+    let asked = call.args.get(2).copied();
+    let element = push(func, typed, Op::Table("array.element"), [probe].into_iter().chain(asked).collect());
+    let none = push(func, typed, Op::Const(Const::None), vec![]);
+    let is_number = push(func, typed, Op::Table("operator.is_not"), vec![element, none]);
+    branch(func, typed, is_number, fast);
+
+    let out = push(func, fast, Op::Table("array.room"), vec![element, indices]);
+    let iterator = push(func, fast, Op::Table("builtins.iter"), vec![indices]);
+    func.blocks[fast.index()].term = Term::Jump(BlockCall { block: header, args: vec![iterator] });
+    let nothing = func.make_value();
+    let node = &mut func.insts[append.index()];
+    (node.op, node.args) = (Op::Table("array.put"), vec![out, position, node.args[1]]);
+    node.result.get_or_insert(nothing);
+    behind(func, c, (header, out), &call);
+    Some(())
+}
+
+/// Moves what the block of the call names in front of it, constants and globals, to where both ways can see it.
+fn hoist_names(func: &mut Func, c: &Comprehension, handler: &Option<BlockCall>) {
+    let names: Vec<Inst> = func.blocks[c.exit.index()].insts.drain(..c.call).collect();
+    for i in &names {
+        let node = &mut func.insts[i.index()];
+        node.unwind = if node.op.never_raises() { None } else { handler.clone() };
+    }
+    func.blocks[c.found.pre.index()].insts.extend(names);
+}
+
+/// Both ways meet behind the call that makes an array of the list.
+fn behind(func: &mut Func, c: &Comprehension, (header, out): (Block, Value), call: &InstNode) {
+    let [rest, filled] = [(); 2].map(|()| func.make_block());
+    let result = call.result.unwrap_or(out);
+    let exit = func.block(c.exit).clone();
+    let (head, tail) = exit.insts.split_at(1);
+    func.blocks[rest.index()] = crate::ssa::BlockData { params: vec![result], insts: tail.to_vec(), term: exit.term, term_loc: exit.term_loc };
+    let made = func.make_value();
+    func.insts[head[0].index()].result = Some(made);
+    let block = &mut func.blocks[c.exit.index()];
+    (block.insts, block.term) = (head.to_vec(), Term::Jump(BlockCall { block: rest, args: vec![made] }));
+
+    (func.blocks[filled.index()].term, func.blocks[filled.index()].term_loc) = (Term::Jump(BlockCall { block: rest, args: vec![out] }), exit.term_loc);
+    if let Term::Branch { else_to, .. } = &mut func.blocks[header.index()].term { *else_to = BlockCall { block: filled, args: vec![] }; }
+}
