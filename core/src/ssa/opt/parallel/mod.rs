@@ -26,6 +26,7 @@ mod points;
 mod races;
 mod reduce;
 mod tuples;
+mod unset;
 
 pub use decided::Decided;
 pub use outline::is_body;
@@ -81,6 +82,7 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     let mut changed = false;
     // Comprehensions have their turn afterwards.
     let mut refused = collect::all(func);
+    let mut doubts = vec![];
     loop {
         match find::find(func, names, &refused)? {
             find::Look::Nothing => {
@@ -95,9 +97,16 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
                 let shared = match reduce::classify(func, &found, names) {
                     Ok(shared) => shared,
                     Err(_) if tuples::split(func, &found) => { cleanup::run(func); continue; }
-                    Err(why) => return Err(why),
+                    Err(why) => {
+                        let new = unset::forget(func, &found, names);
+                        if new.is_empty() { return Err(why); }
+                        doubts.extend(new);
+                        cleanup::run(func);
+                        continue;
+                    }
                 };
-                let note = outline::outline(func, &found, &shared, names)?;
+                let mut note = outline::outline(func, &found, &shared, names)?;
+                note.doubts.append(&mut doubts);
                 func.loops.push(note);
                 cleanup::run(func);
                 changed = true;

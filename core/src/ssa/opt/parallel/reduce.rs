@@ -308,6 +308,9 @@ impl Classifier<'_> {
         self.is_choice(call.args[0]) && (call.args.len() == 3 || call.args.len() > 3 && matches!(self.inst_of(call.args[0]).map(|n| &n.op), Some(Op::Global(_))))
     }
 
+    /// Whether iterations need what others leave in a variable, by what is done with it alone.
+    pub fn is_race(&self, param: Value) -> bool { self.reads(param).and_then(|mut r| self.kind(&mut r)).is_err() }
+
     fn kind(&self, r: &mut Reads) -> Result<Kind> {
         let func = self.func;
         let kinds = [!r.operations.is_empty(), !r.choices.is_empty(), !r.comparisons.is_empty() || !r.nones.is_empty(), !r.truths.is_empty()];
