@@ -581,6 +581,65 @@ def best_of_each_iteration_that_ends_an_inner_loop(a, h):
                 break
 
 
+@case("shared", vector, lambda: np.arange(40) % 7)
+def looked_up_and_moved(a, k):
+    h = np.zeros(8)
+    for i in prange(len(k)):
+        h[(i + k[i]) % 8] += 1.0
+    return h
+
+
+@case("shared", vector, lambda: np.arange(40) % 7)
+def looked_up_and_masked(a, k):
+    h = np.zeros(8, np.int64)
+    for i in prange(len(k)):
+        h[(i - k[i]) & 7] ^= k[i]
+    return h
+
+
+@case("shared", vector, lambda: np.arange(40) % 7)
+def one_of_two_places(a, k):
+    h = np.zeros(40)
+    for i in prange(len(k)):
+        j = i
+        if k[i] > 3:
+            j = 0
+        h[j] += 1.0
+    return h
+
+
+@case("shared", vector, lambda: np.arange(40) % 7)
+def one_of_two_places_in_a_line(a, k):
+    h = np.zeros(40)
+    for i in prange(len(k)):
+        h[i if k[i] > 3 else k[i]] += 1.0
+    return h
+
+
+@case("doubtful", vector, lambda: np.arange(8) % 3)
+def slices_that_are_looked_up(a, k):
+    for i in prange(len(k)):
+        a[k[i]:k[i]+2] += 1.0  # here
+
+
+@case("fine", matrix, lambda: np.arange(9) * 8)
+def rows_behind_one_another(m, begin):
+    flat = m.ravel()
+    for i in prange(8):
+        for j in range(begin[i], begin[i+1]):
+            flat[j] += 1.0
+
+
+@case("fine", matrix, lambda: np.arange(9) * 8)
+def rows_behind_one_another_in_a_while_loop(m, begin):
+    flat = m.ravel()
+    for i in prange(8):
+        j = begin[i]
+        while j < begin[i+1]:
+            flat[j] += 1.0
+            j += 1
+
+
 @pytest.mark.parametrize("want, args, function", CASES, ids=[c[2].__name__ for c in CASES])
 def test_elements_that_iterations_share(want, args, function):
     compiled = tierup.njit(parallel=True)(function)

@@ -53,12 +53,13 @@ pub struct Places<'a> {
     symbols: Vec<Value>,
     /// Of inner loops: start, stop, step.
     pub ranges: Vec<(Inst, [Ix; 3])>,
-    /// Block parameters that are being looked at.
+    /// Block parameters that are being looked at, and whether one of them was met again.
     open: Vec<Value>,
+    is_around: bool,
 }
 
 impl<'a> Places<'a> {
-    pub fn new(c: &'a Classifier<'a>) -> Places<'a> { Places { c, symbols: vec![], ranges: vec![], open: vec![] } }
+    pub fn new(c: &'a Classifier<'a>) -> Places<'a> { Places { c, symbols: vec![], ranges: vec![], open: vec![], is_around: false } }
 
     /// The range of the parallel loop itself.
     pub fn range(&mut self) -> [Ix; 3] {
@@ -223,13 +224,17 @@ impl<'a> Places<'a> {
     fn join(&mut self, v: Value, depth: u32) -> Ix {
         let c = self.c;
         if c.func.block(c.found.header).params.contains(&v) { return Ix::Unknown(Class::Other); }
-        if self.open.contains(&v) { return Ix::Unknown(Class::Sweep); }
+        if self.open.contains(&v) { self.is_around = true; return Ix::Unknown(Class::Sweep); }
         self.open.push(v);
+        let outer = std::mem::take(&mut self.is_around);
         let all: Vec<Ix> = c.passed_to(v).into_iter().map(|x| self.ix(x, depth + 1)).collect();
+        let is_loop = self.is_around;
+        self.is_around |= outer;
         self.open.pop();
         if let Some(first) = all.first() && all.iter().all(|x| x == first) && !matches!(first, Ix::Unknown(_)) { return first.clone(); }
         let swept = !all.is_empty() && all.iter().all(|x| matches!(self.class(x), Class::Same | Class::Sweep));
-        Ix::Unknown(if swept { Class::Sweep } else { Class::Other })
+        // One of several numbers, which a condition chooses, is whatever the condition makes of it.
+        Ix::Unknown(if swept { Class::Sweep } else if is_loop { Class::Other } else { Class::Computed })
     }
 
     pub fn class(&self, ix: &Ix) -> Class {
@@ -252,6 +257,11 @@ impl<'a> Places<'a> {
             Part::Slice(lo, hi) => if [lo, hi].into_iter().flatten().all(|x| self.class(x) == Class::Same) { Class::Same } else { Class::Other },
             Part::Unknown => Class::Other,
         }
+    }
+
+    /// Whether it is a slice between places that were read or computed of what was.
+    pub fn is_looked_up(&self, p: &Part) -> bool {
+        matches!(p, Part::Slice(lo, hi) if [lo, hi].into_iter().flatten().any(|x| matches!(self.class(x), Class::Looked | Class::Computed)))
     }
 
     /// All indices between the brackets together.
@@ -299,7 +309,8 @@ fn combine(op: Operator, (x, a): (Class, &Ix), (y, b): (Class, &Ix)) -> Class {
         },
         (Meets { quotient, remainder }, Same | Sweep) | (Same | Sweep, Meets { quotient, remainder }) => meets(quotient, remainder),
         (Looked, Same) | (Same, Looked) => Looked,
-        (Computed | Looked, Same | Sweep | Looked | Computed | Meets { .. }) | (Same | Sweep | Meets { .. }, Computed | Looked) => Computed,
+        // What was read may undo that iterations differ: `(i + where[i]) % n`.
+        (Computed | Looked, Same | Sweep | Looked | Computed | Meets { .. } | Distinct) | (Same | Sweep | Meets { .. } | Distinct, Computed | Looked) => Computed,
         (Distinct | Other, _) | (_, Distinct | Other) | (Meets { .. }, Meets { .. }) => Other,
     }
 }

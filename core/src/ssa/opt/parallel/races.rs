@@ -281,6 +281,7 @@ fn alone(c: &Classifier<'_>, trial: &mut Trial<'_>, a: &Access, new: Value, doub
         Class::Meets { .. } if far(a.class) || trial.meet_at_times(&a.parts, &a.parts) => doubt(a.loc, several),
         // A place that a function computes, or that is found in several steps, is the program's affair; but not where something is lost.
         Class::Computed if a.updates => doubt(a.loc, several),
+        Class::Other if a.updates && a.parts.iter().any(|p| trial.places.is_looked_up(p)) => doubt(a.loc, several),
         Class::Meets { .. } | Class::Computed | Class::Distinct | Class::Other => {}
     }
     Ok(())
