@@ -49,7 +49,7 @@ fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>, ret: Option<String>) -> 
     let args = args.iter().map(|t| parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
     let ret = ret.map(|t| parse_type(py, &t)).transpose()?;
     let o = core.compile(py, &args, ret, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
-    core.insert(o);
+    core.insert(py, o)?;
     Ok(())
 }
 
@@ -160,7 +160,7 @@ fn after_fork_in_parent() { promote::resume() }
 fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, String)>, Option<u32>, Option<(u32, String)>)>> {
     let (py, core) = (d.py(), core_of(d)?);
     if !core.options.parallel.any() { return Ok(vec![]); }
-    let id = crate::functions::func_id(core.function(py), core.options.parallel).map_err(|e| e.into_python(py))?;
+    let id = core.func_id(py).map_err(|e| e.into_python(py))?;
     let (mut loops, mut seen, mut todo) = (vec![], vec![], vec![id]);
     // Inner functions have loops of their own; bodies of loops have left theirs to the function around.
     while let Some(id) = todo.pop() {
@@ -267,7 +267,7 @@ fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.ca
 #[pyfunction]
 fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
     let py = func.py();
-    let id = crate::functions::func_id(func, Parts::NONE).map_err(|e| e.into_python(py))?;
+    let id = crate::functions::func_id(func.as_any(), func, Parts::NONE).map_err(|e| e.into_python(py))?;
     let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }

@@ -3,12 +3,12 @@
 //! Numbers become Python's int, float, complex and bool, as Numba gives them. An array that is an argument comes back as that very object; a
 //! view of an argument has it as its base; what the run-time allocated is owned by a [`Memory`] object that the array keeps alive.
 
-use crate::engine::Compiled;
+use crate::overload::Overload;
 use crate::errors::{attached, bug};
 use crate::frame::{self, Frame};
 use crate::generator::Generator;
 use crate::npy::{self, PyArrayObject};
-use crate::{functions, known, lists};
+use crate::{functions, identity, known, lists};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ pub fn cannot_box(t: Type) -> Option<String> {
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
         Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().find_map(|t| cannot_box_member(*t)),
-        Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() && functions::has_object(f.func) => None,
+        Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() && functions::object_of_id(f.func).is_some() => None,
         Kind::Function(_) => Some("a function that was made in compiled code cannot be returned to Python".into()),
         Kind::Generator(_, yields) => cannot_box(*yields),
         Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
@@ -61,7 +61,7 @@ pub struct BoxCx<'f> {
     pub frame: &'f Frame,
     pub made: Vec<(*mut Native, Obj)>,
     /// For a generator: its code, the globals and the name of its function.
-    pub code: Option<(Arc<Compiled>, Obj, &'f str)>,
+    pub code: Option<(Arc<Overload>, Obj, &'f str)>,
     /// What list arguments held when they were passed. Native values refer to these objects without owning them.
     pub held: Vec<Obj>,
 }
@@ -282,7 +282,7 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
             unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
         }
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name)),
-        Kind::Function(f) => functions::function_of_id(py, f.func).map(|f| f.into_any()).ok_or_else(|| gone("function")),
+        Kind::Function(f) => functions::object_of_id(f.func).and_then(|n| identity::object(py, n)).ok_or_else(|| gone("function")),
         _ => Err(bug(&format!("{t} has values"))),
     }
 }

@@ -11,7 +11,7 @@ use crate::convert::{self, Conversion};
 use crate::engine::{self, Options};
 use crate::errors::{Failure, attached, guard};
 use crate::frame::Lenience;
-use crate::functions;
+use crate::{functions, identity};
 use crate::guards::Guards;
 use crate::host::PyHost;
 use crate::overload::{Overload, Run};
@@ -38,6 +38,8 @@ const DEFAULTED: usize = 12;
 
 /// What the object holds besides Python's header.
 pub struct Core {
+    /// The object that this is the core of.
+    me: Obj,
     py_func: Py<PyFunction>,
     params: Params,
     /// That many positional arguments fill all parameters; none where there are keyword-only ones, `*args` or `**kwargs`.
@@ -82,6 +84,14 @@ impl Core {
         unsafe { Bound::from_borrowed_ptr(py, ffi::PyFunction_GetGlobals(self.py_func.as_ptr())) }
     }
 
+    /// What Python calls.
+    fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
+        // SAFETY: a core lives in its object, and whoever has it has a reference to that.
+        unsafe { Bound::from_borrowed_ptr(py, self.me) }
+    }
+    /// The number of the function in the compiler.
+    pub fn func_id(&self, py: Python<'_>) -> Result<tierup_core::ssa::FuncId, Failure> { functions::func_id(&self.object(py), self.function(py), self.options.parallel) }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Overload>>> { self.overloads.lock().unwrap_or_else(|e| e.into_inner()) }
     /// Every overload, in the order of their making.
     pub fn overloads(&self) -> Vec<Arc<Overload>> { self.lock().clone() }
@@ -90,6 +100,20 @@ impl Core {
         for r in &self.recent { r.store(std::ptr::null_mut(), Ordering::Release); }
         let gone = std::mem::take(&mut *self.lock());
         discard(gone);
+    }
+    /// Forgets one, whose arguments nobody can pass any more.
+    pub fn forget(&self, gone: Arc<Overload>) {
+        {
+            let mut list = self.lock();
+            let Some(at) = list.iter().position(|x| Arc::ptr_eq(x, &gone)) else { return };
+            self.pass_over(&gone);
+            list.remove(at);
+        }
+        discard(vec![gone]);
+    }
+    /// No longer tries an overload without a lock.
+    fn pass_over(&self, o: &Arc<Overload>) {
+        for r in self.recent.iter().filter(|r| std::ptr::eq(r.load(Ordering::Relaxed), Arc::as_ptr(o))) { r.store(std::ptr::null_mut(), Ordering::Release); }
     }
 
     /// Calls the Python function with one argument for each parameter.
@@ -141,7 +165,7 @@ impl Core {
             let overloads = self.overloads();
             let declared = overloads.iter().any(|o| o.declared);
             for lenience in [Lenience::SameKind, Lenience::Widening, Lenience::Anything].into_iter().take(if declared { 3 } else { 1 }) {
-                for o in overloads.iter().filter(|o| o.arity() == n && o.holds()) {
+                for o in overloads.iter().filter(|o| o.arity() == n && !o.parted() && o.holds()) {
                     let Some(r) = o.call(self, args, lenience) else { continue };
                     self.remember(o);
                     return Ok(r);
@@ -181,15 +205,13 @@ impl Core {
             return Err(PyTypeError::new_err(text).into());
         }
         let o = self.compile(py, &types, None, false, |host| {
-            for i in (0..n).filter(|i| matches!(*types[*i], Kind::Function(_))) {
-                // SAFETY: as required of the caller.
-                let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
-                if let Some(f) = functions::python_function(&arg) { host.depends_on(f.as_any()); }
-            }
+            let mut passed = vec![];
+            types.iter().for_each(|t| identity::objects_of(*t, &mut passed));
+            for f in passed.into_iter().filter_map(|n| functions::function_of_object(py, n)) { host.depends_on(f.as_any()); }
         })?;
-        // SAFETY: function arguments are guarded, hence alive; other objects without leaves live for ever.
+        // SAFETY: as required of the caller.
         unsafe { o.remember_units(args) };
-        Ok(self.insert(o))
+        Ok(self.insert(py, o)?)
     }
 
     /// Makes an overload one of those that are tried first, if it is still ours.
@@ -284,7 +306,7 @@ impl Core {
         let host = PyHost::new(py);
         note(&host);
         let compiled = guard(&format!("compiling {}", self.params.name), || {
-            let id = functions::func_id(func, self.options.parallel).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
+            let id = self.func_id(py).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
             if engine::dumps("bytecode") { eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func.getattr("__code__")?.as_any())?); }
             let code = engine::compile(id, types, &self.options, &host, false)?;
             if let Some(why) = cannot_box(code.ret()) {
@@ -324,7 +346,7 @@ impl Core {
     pub fn result_type(&self, py: Python<'_>, types: &[Type]) -> Result<Type, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("typing {}", self.params.name), || {
-                let id = functions::func_id(self.function(py), self.options.parallel).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
+                let id = self.func_id(py).map_err(|e| match e { Failure::Diagnostic(d) => d.at(self.span(py)).into(), other => other })?;
                 let host = PyHost::new(py);
                 let answer = engine::result_type(id, types, &host);
                 host.settle(answer)
@@ -339,7 +361,7 @@ impl Core {
 
     fn text_here(&self, py: Python<'_>, types: &[Type], level: &str) -> Result<Option<String>, Failure> {
         guard(&format!("printing {}", self.params.name), || {
-            let id = functions::func_id(self.function(py), self.options.parallel)?;
+            let id = self.func_id(py)?;
             if level == "ssa" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.to_string())); }
             if level == "cfg" { return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow())); }
             if level == "bytecode" { return Ok(Some(crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string())); }
@@ -356,7 +378,7 @@ impl Core {
     pub fn explain(&self, py: Python<'_>, types: &[Type]) -> Result<tierup_runtime::engine::inspect::Explanation, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.params.name), || {
-                let id = functions::func_id(self.function(py), self.options.parallel)?;
+                let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 let answer = engine::explain(id, types, &self.options, &host);
                 host.settle(answer)
@@ -368,7 +390,7 @@ impl Core {
     pub fn parallel_notes(&self, py: Python<'_>, types: &[Type]) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("explaining {}", self.params.name), || {
-                let id = functions::func_id(self.function(py), self.options.parallel)?;
+                let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 let answer = engine::parallel(id, types, &self.options, &host);
                 host.settle(answer)
@@ -380,7 +402,7 @@ impl Core {
     pub fn ptx(&self, py: Python<'_>, types: &[Type], capability: u32) -> Result<String, Failure> {
         on_compiler_stack(py, |py| {
             guard(&format!("printing {}", self.params.name), || {
-                let id = functions::func_id(self.function(py), self.options.parallel)?;
+                let id = self.func_id(py)?;
                 let host = PyHost::new(py);
                 let answer = engine::ptx(id, types, &self.options, &host, capability).map_err(|d| d.at(self.span(py)));
                 host.settle(answer)
@@ -411,10 +433,11 @@ impl Core {
     }
 
     /// Adds an overload, or finds the one that another thread has just made, and makes it the first to be tried.
-    pub fn insert(&self, o: Arc<Overload>) -> Arc<Overload> {
+    pub fn insert(&self, py: Python<'_>, o: Arc<Overload>) -> PyResult<Arc<Overload>> {
+        self.end_with_objects(py, &o)?;
         let candidates = self.overloads();
         // Guards are checked outside the lock, though they run no Python code, because a concurrent `clear` may drop what they hold.
-        let (same, stale): (Vec<_>, Vec<_>) = candidates.iter().filter(|x| x.args == o.args).partition(|x| x.guards.hold());
+        let (same, stale): (Vec<_>, Vec<_>) = candidates.iter().filter(|x| x.args == o.args && !x.parted()).partition(|x| x.guards.hold());
         let chosen = same.first().map_or(o, |x| (*x).clone());
         let mut dropped = vec![];
         let mut list = self.lock();
@@ -422,7 +445,7 @@ impl Core {
         for old in stale.iter().take(stale.len().saturating_sub(STALE)) {
             let at = list.iter().position(|x| Arc::ptr_eq(x, old));
             if let Some(at) = at {
-                for r in self.recent.iter().filter(|r| std::ptr::eq(r.load(Ordering::Relaxed), Arc::as_ptr(old))) { r.store(std::ptr::null_mut(), Ordering::Release); }
+                self.pass_over(old);
                 dropped.push(list.remove(at));
             }
         }
@@ -431,7 +454,19 @@ impl Core {
         self.remember(&chosen);
         drop(candidates);
         discard(dropped);
-        chosen
+        Ok(chosen)
+    }
+
+    /// An overload for certain objects, a function that was passed for one, ends with them, and keeps none of them alive.
+    fn end_with_objects(&self, py: Python<'_>, o: &Arc<Overload>) -> PyResult<()> {
+        let mut objects = vec![];
+        o.args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
+        if objects.is_empty() { return Ok(()); }
+        objects.extend(o.guards.mortals(py)?);
+        // SAFETY: a live object; the answer is a new reference, or null with an exception.
+        let me = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyWeakref_NewRef(self.me, std::ptr::null_mut()))? };
+        if identity::end_with(&objects, &me, o) { o.guards.loosen() } else { o.part() }
+        Ok(())
     }
 }
 
@@ -490,7 +525,7 @@ pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> 
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
     let params = Params::of(func)?;
     let core = Box::new(Core {
-        py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(options.force_python),
+        me: std::ptr::null_mut(), py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(options.force_python),
         can_compile: AtomicBool::new(true), recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT], overloads: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees the object.
@@ -499,6 +534,8 @@ pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> 
         let object = Bound::from_owned_ptr_or_err(py, object)?;
         let d = object.as_ptr().cast::<Dispatcher>();
         (*d).vectorcall = Some(vectorcall);
+        let mut core = core;
+        core.me = object.as_ptr();
         (*d).core = Box::into_raw(core);
         Ok(object)
     }

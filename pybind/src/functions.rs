@@ -1,10 +1,9 @@
-//! Python functions that the compiler has seen: one number in `core::ssa::registry` for each function object and its code.
+//! Python functions that the compiler has seen: one number in `core::ssa::registry` for each object that stands for a function (the function, a dispatcher, a ufunc …) and its code.
 //!
-//! The table holds functions weakly, so a closure made in a loop can die; the entries of dead ones are swept as the table grows. Whoever
-//! needs a function alive (a dispatcher, a guard of an overload) holds it itself.
+//! The table keeps no function alive, so a closure made in a loop can die; its entries go with it ([`crate::identity`]). Whoever needs a function alive holds it itself.
 
-use crate::dispatcher;
 use crate::errors::Failure;
+use crate::{dispatcher, identity};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyFunction, PyString, PyType};
@@ -17,19 +16,26 @@ use tierup_core::ssa::{FuncId, Parts, build, registry};
 use tierup_core::types::{Kind, Type};
 
 struct Entry {
-    /// A `weakref.ref` to the function.
-    weak: Py<PyAny>,
-    /// Address of the function's code object when it was decoded; `f.__code__ = …` makes it another function.
-    code: usize,
-    address: usize,
+    /// The object that code sees (a dispatcher, a ufunc, the function itself), and the Python function behind it, by their numbers.
+    object: u64,
+    function: u64,
+    /// The code object that was decoded; `f.__code__ = …` makes it another function.
+    code: Py<PyAny>,
     func: Option<FuncId>,
     library: bool,
     parallel: Parts,
 }
 
 #[derive(Default)]
-struct Table { by_address: HashMap<(usize, Parts), u64>, entries: HashMap<u64, Entry>, next: u64, sweep_at: usize }
-static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table { next: 1, sweep_at: 256, ..Table::default() }));
+struct Table {
+    by_object: HashMap<(u64, Parts), u64>,
+    by_func: HashMap<FuncId, u64>,
+    entries: HashMap<u64, Entry>,
+    /// The entries that end with an object.
+    of: HashMap<u64, Vec<u64>>,
+    last: u64,
+}
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Default::default);
 
 fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
 
@@ -66,69 +72,67 @@ pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py,
     Ok(obj.py().import("tierup._foreign")?.getattr("function_for")?.call1((obj,))?.cast_into::<PyFunction>().ok())
 }
 
-fn code_address(f: &Bound<'_, PyFunction>) -> usize {
-    // SAFETY: `f` is a function object; the reference is only compared.
-    unsafe { ffi::PyFunction_GetCode(f.as_ptr()) as usize }
-}
-
 /// The handle of a function, by which the compiler asks for its globals. With other parts in parallel it is another function.
-fn handle_of(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> PyResult<u64> {
-    let (address, code) = (f.as_ptr() as usize, code_address(f));
-    // An entry is this function's if its code is the same object and it is alive: a new function may have taken a dead one's address.
-    let known = {
-        let t = table();
-        t.by_address.get(&(address, parallel)).and_then(|h| t.entries.get(h).map(|e| (*h, e.code, e.weak.clone_ref(f.py()))))
-    };
-    if let Some((h, old_code, weak)) = known && old_code == code && weak.bind(f.py()).call0()?.is(f) { return Ok(h); }
-    sweep(f.py())?;
-    let weak = f.py().import("weakref")?.getattr("ref")?.call1((f,))?.unbind();
+fn handle_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> PyResult<u64> {
+    // SAFETY: `f` is a function object, which has a code object.
+    let code = unsafe { Bound::from_borrowed_ptr(f.py(), ffi::PyFunction_GetCode(f.as_ptr())) }.unbind();
+    let (object, function) = (identity::number_of(object)?, identity::number_of(f.as_any())?);
     let mut t = table();
-    let handle = t.next;
-    t.next += 1;
-    t.by_address.insert((address, parallel), handle);
-    t.entries.insert(handle, Entry { weak, code, address, func: None, library, parallel });
+    if let Some(h) = t.by_object.get(&(object, parallel)).copied() && t.entries.get(&h).is_some_and(|e| e.code.is(&code)) {
+        drop(t);
+        return Ok(h);
+    }
+    t.last += 1;
+    let handle = t.last;
+    t.by_object.insert((object, parallel), handle);
+    t.of.entry(object).or_default().push(handle);
+    if function != object { t.of.entry(function).or_default().push(handle); }
+    t.entries.insert(handle, Entry { object, function, code, func: None, library, parallel });
     Ok(handle)
 }
 
-/// Forgets functions that have died, when the table has doubled since the last time.
-fn sweep(py: Python<'_>) -> PyResult<()> {
-    let candidates: Vec<(u64, Py<PyAny>)> = {
-        let t = table();
-        if t.entries.len() < t.sweep_at { return Ok(()); }
-        t.entries.iter().map(|(h, e)| (*h, e.weak.clone_ref(py))).collect()
-    };
-    let mut dead = vec![];
-    for (h, weak) in candidates { if weak.bind(py).call0()?.is_none() { dead.push(h); } }
-    let mut removed = vec![];
-    let mut t = table();
-    for h in dead {
-        if let Some(e) = t.entries.remove(&h) {
-            if t.by_address.get(&(e.address, e.parallel)) == Some(&h) { t.by_address.remove(&(e.address, e.parallel)); }
-            removed.push((h, e));
+/// Forgets what ends with an object that is gone.
+pub fn forget(object: u64) {
+    let mut gone = vec![];
+    {
+        let mut t = table();
+        for h in t.of.remove(&object).unwrap_or_default() {
+            let Some(e) = t.entries.remove(&h) else { continue };
+            if t.by_object.get(&(e.object, e.parallel)) == Some(&h) { t.by_object.remove(&(e.object, e.parallel)); }
+            if let Some(f) = e.func { t.by_func.remove(&f); }
+            let other = if e.object == object { e.function } else { e.object };
+            if other != object && let Some(of) = t.of.get_mut(&other) {
+                of.retain(|x| *x != h);
+                if of.is_empty() { t.of.remove(&other); }
+            }
+            gone.push((h, e));
         }
     }
-    t.sweep_at = (2 * t.entries.len()).max(256);
-    drop(t);
-    for (h, _) in &removed { registry::remove(*h).into_iter().for_each(session::forget); }
-    Ok(())
+    for (h, _) in &gone { registry::remove(*h).into_iter().for_each(session::forget); }
 }
 
-/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel.
-pub fn func_id(f: &Bound<'_, PyFunction>, parallel: Parts) -> Result<FuncId, Failure> { func_id_as(f, false, parallel) }
+/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel. `object` is what stands for it: itself, a dispatcher, a ufunc.
+pub fn func_id(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, parallel: Parts) -> Result<FuncId, Failure> { func_id_as(object, f, false, parallel) }
 /// The number of the function behind a plain function or a dispatcher, made as that says.
-pub fn func_id_of(obj: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(f, dispatcher::core(obj).map_or(Parts::NONE, |c| c.options.parallel)) }
+pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(object, f, dispatcher::core(object).map_or(Parts::NONE, |c| c.options.parallel)) }
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f, true, Parts::NONE) }
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f.as_any(), f, true, Parts::NONE) }
 
-fn func_id_as(f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Result<FuncId, Failure> {
-    let handle = handle_of(f, library, parallel)?;
+fn func_id_as(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Result<FuncId, Failure> {
+    let handle = handle_of(object, f, library, parallel)?;
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
     let names = PrangeNames { f };
     let func = build::build_with(&code, handle, parallel, &names)?;
     let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc))).collect();
     let id = registry::add(func);
-    if let Some(e) = table().entries.get_mut(&handle) { e.func = Some(id); }
+    {
+        let mut t = table();
+        if let Some(e) = t.entries.get_mut(&handle) {
+            e.func = Some(id);
+            t.by_func.insert(id, handle);
+        }
+    }
     for d in doubts { crate::errors::warn(f.py(), &d)?; }
     Ok(id)
 }
@@ -168,26 +172,32 @@ impl<'py> PrangeNames<'_, 'py> {
 
 /// The function of a handle, and whether it belongs to the library.
 pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFunction>, bool)> {
-    let (weak, library) = table().entries.get(&handle).map(|e| (e.weak.clone_ref(py), e.library))?;
-    let f = weak.bind(py).call0().ok()?;
-    f.cast_into::<PyFunction>().ok().map(|f| (f, library))
+    let (function, library) = table().entries.get(&handle).map(|e| (e.function, e.library))?;
+    identity::object(py, function)?.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
+
+fn handle_of_id(id: FuncId) -> Option<u64> { table().by_func.get(&id).copied() }
 
 /// The number of the same library function with these parts in parallel.
 pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
-    let handle = table().entries.iter().find(|(_, e)| e.func == Some(id)).map(|(h, _)| *h)?;
-    let (f, library) = function_of(py, handle)?;
-    func_id_as(&f, library, parts).ok()
+    let (f, library) = function_of(py, handle_of_id(id)?)?;
+    func_id_as(f.as_any(), &f, library, parts).ok()
 }
 
-/// The Python function whose code has this number, for results that are functions.
-pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
-    let handle = table().entries.iter().find(|(_, e)| e.func == Some(id)).map(|(h, _)| *h)?;
-    function_of(py, handle).map(|(f, _)| f)
+/// The Python function whose code has this number.
+pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> { function_of(py, handle_of_id(id)?).map(|(f, _)| f) }
+
+/// The Python function behind an object that stands for one, by the number of the object.
+pub fn function_of_object(py: Python<'_>, object: u64) -> Option<Bound<'_, PyFunction>> {
+    let handle = { let t = table(); t.of.get(&object).and_then(|h| h.last().copied()) };
+    function_of(py, handle?).map(|(f, _)| f)
 }
 
-/// Whether Python has a function object of this number; functions made inside compiled code have none.
-pub fn has_object(id: FuncId) -> bool { table().entries.values().any(|e| e.func == Some(id)) }
+/// What Python has in the place of the function of this number ([`crate::identity`]); functions made inside compiled code have none.
+pub fn object_of_id(id: FuncId) -> Option<u64> {
+    let t = table();
+    t.by_func.get(&id).and_then(|h| t.entries.get(h)).map(|e| e.object)
+}
 
 /// Whether this is what the package has under a name: `prange`.
 pub fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {

@@ -1,8 +1,8 @@
 //! A generator of compiled code as a Python iterator. It owns the native frame, and through it everything the generator still needs.
 
 use crate::boxing::{self, BoxCx};
-use crate::engine::Compiled;
 use crate::frame::Frame;
+use crate::overload::Overload;
 use crate::{ctx, exc};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -16,7 +16,8 @@ use tierup_runtime::object::release;
 pub struct Generator {
     /// Owned; null when closed or finished.
     frame: AtomicPtr<Obj>,
-    code: Arc<Compiled>,
+    /// What its code has assumed lives as long as the generator: arrays that it was compiled with lie at fixed addresses.
+    overload: Arc<Overload>,
     running: AtomicBool,
     globals: Py<PyAny>,
     name: String,
@@ -24,8 +25,8 @@ pub struct Generator {
 
 impl Generator {
     /// Takes over a reference to the frame.
-    pub fn object(py: Python<'_>, frame: *mut Obj, code: Arc<Compiled>, globals: Bound<'_, PyAny>, name: String) -> PyResult<Py<PyAny>> {
-        let g = Generator { frame: AtomicPtr::new(frame), code, running: AtomicBool::new(false), globals: globals.unbind(), name };
+    pub fn object(py: Python<'_>, frame: *mut Obj, overload: Arc<Overload>, globals: Bound<'_, PyAny>, name: String) -> PyResult<Py<PyAny>> {
+        let g = Generator { frame: AtomicPtr::new(frame), overload, running: AtomicBool::new(false), globals: globals.unbind(), name };
         Ok(Py::new(py, g)?.into_any())
     }
 
@@ -37,13 +38,13 @@ impl Generator {
 
     fn resume(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let frame = self.frame.load(Ordering::Acquire);
-        let Some(yields) = self.code.yields() else { return Ok(None) };
+        let Some((code, yields)) = self.overload.generator() else { return Ok(None) };
         if frame.is_null() { return Ok(None); }
         let args = [frame as u64];
         let mut results = vec![0u64; 1 + yields.leaf_count()];
         ctx::begin();
         // SAFETY: the wrapper takes the frame, which is alive, and writes "has a value" and the value.
-        let status = unsafe { self.code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
+        let status = unsafe { code.resume(ctx::current(), args.as_ptr(), results.as_mut_ptr()) };
         ctx::end();
         if status != 0 {
             self.drop_frame();

@@ -2,25 +2,39 @@
 //!
 //! The names of one dictionary are checked by the dictionary's version tag; when that has moved, each value is compared by identity and, for
 //! immutable scalars, by value. A changed global therefore gives another overload, never a stale answer.
+//!
+//! Guards hold what they compare with, since an address means nothing without its object. Those of an overload that ends with an object (a function that was passed, say) hold
+//! objects weakly where they can ([`Guards::loosen`]): such a function is often held by what it uses, its module or a variable that it captured, and would live as long as its caller.
 
-use crate::npy::PyArrayObject;
+use crate::identity;
+use crate::npy::{self, PyArrayObject};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use tierup_core::layout::MemBlock;
 
 type Obj = *mut ffi::PyObject;
 
-/// An owned reference that may be exchanged for an equal object.
-struct Held(AtomicPtr<ffi::PyObject>);
+/// A reference that may be exchanged for an equal object. It is owned until it is loosened.
+struct Held { object: AtomicPtr<ffi::PyObject>, loose: AtomicBool }
 impl Held {
     /// Takes a new reference; null is allowed.
     fn new(p: Obj) -> Held {
         // SAFETY: null or live.
         unsafe { ffi::Py_XINCREF(p) };
-        Held(AtomicPtr::new(p))
+        Held { object: AtomicPtr::new(p), loose: AtomicBool::new(false) }
     }
-    fn get(&self) -> Obj { self.0.load(Ordering::Relaxed) }
+    fn of(obj: Option<&Bound<'_, PyAny>>) -> Held { Held::new(obj.map_or(std::ptr::null_mut(), |o| o.as_ptr())) }
+    /// What it owns, if anything.
+    fn owned(&self) -> Obj { if self.loose.load(Ordering::Relaxed) { std::ptr::null_mut() } else { self.get() } }
+    /// Owns nothing from now on: something else says when the object goes.
+    fn loosen(&self) {
+        let owned = self.owned();
+        self.loose.store(true, Ordering::Relaxed);
+        // SAFETY: the reference was owned, and is given up once; the GIL is held.
+        unsafe { ffi::Py_XDECREF(owned) };
+    }
+    fn get(&self) -> Obj { self.object.load(Ordering::Relaxed) }
     /// Whether `now` is the same value; an equal scalar replaces the one held, so that the next look is quick.
     fn admits(&self, now: Obj) -> bool {
         let held = self.get();
@@ -29,7 +43,7 @@ impl Held {
         // SAFETY: both are live; this thread holds the GIL, and the old object's destructor (a number's or a string's) runs no Python code.
         unsafe {
             ffi::Py_INCREF(now);
-            let old = self.0.swap(now, Ordering::Relaxed);
+            let old = self.object.swap(now, Ordering::Relaxed);
             ffi::Py_DECREF(old);
         }
         true
@@ -37,7 +51,7 @@ impl Held {
 }
 impl Drop for Held {
     // SAFETY: guards are dropped with the GIL held (overloads are owned by dispatchers).
-    fn drop(&mut self) { unsafe { ffi::Py_XDECREF(self.get()) } }
+    fn drop(&mut self) { unsafe { ffi::Py_XDECREF(self.owned()) } }
 }
 
 /// Equal numbers or strings of exactly the same built-in class; 0.0 and -0.0 differ, NaN equals itself.
@@ -52,8 +66,8 @@ fn same_scalar(a: Obj, b: Obj) -> bool {
     }
 }
 
-/// Names read from one dictionary.
-struct DictGuard { dict: Obj, version: AtomicU64, names: Vec<(Obj, Held)> }
+/// Names read from one dictionary. `owner`, where there is one, has it as long as it lives: a function its globals, a module or class its attributes.
+struct DictGuard { dict: Held, owner: Held, version: AtomicU64, names: Vec<(Obj, Held)> }
 
 #[cfg(not(Py_3_14))]
 #[allow(deprecated)]
@@ -70,14 +84,14 @@ fn version(_dict: Obj) -> u64 { 0 }
 impl DictGuard {
     #[inline]
     fn holds(&self) -> bool {
-        let now = version(self.dict);
+        let now = version(self.dict.get());
         (now != 0 && now == self.version.load(Ordering::Relaxed)) || self.names_hold(now)
     }
     #[cold]
     fn names_hold(&self, now: u64) -> bool {
         for (name, value) in &self.names {
             // SAFETY: dict and name are kept alive by this guard; the result is borrowed and not kept.
-            let current = unsafe { ffi::PyDict_GetItemWithError(self.dict, *name) };
+            let current = unsafe { ffi::PyDict_GetItemWithError(self.dict.get(), *name) };
             if !value.admits(current) { return false; }
         }
         self.version.store(now, Ordering::Relaxed);
@@ -87,15 +101,12 @@ impl DictGuard {
 impl Drop for DictGuard {
     fn drop(&mut self) {
         // SAFETY: the references are owned; the GIL is held.
-        unsafe {
-            ffi::Py_DECREF(self.dict);
-            for (name, _) in &self.names { ffi::Py_DECREF(*name); }
-        }
+        for (name, _) in &self.names { unsafe { ffi::Py_DECREF(*name) } }
     }
 }
 
-/// A captured variable.
-struct CellGuard { cell: Held, content: Held }
+/// A captured variable, and a function that captured it.
+struct CellGuard { cell: Held, owner: Held, content: Held }
 /// A function whose code and defaults were read.
 struct FunctionGuard { func: Held, code: Held, defaults: Held, kwdefaults: Held }
 /// A global array: compiled code holds its address and shape.
@@ -119,22 +130,22 @@ impl Guards {
     #[inline(never)]
     fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) }
 
-    /// `dict[name]` was read; a null `value` says that it was absent.
-    pub fn name(&mut self, dict: &Bound<'_, PyAny>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {
-        let at = self.dicts.iter().position(|d| d.dict == dict.as_ptr()).unwrap_or_else(|| {
+    /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
+    pub fn name(&mut self, dict: &Bound<'_, PyAny>, owner: Option<&Bound<'_, PyAny>>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {
+        let at = self.dicts.iter().position(|d| d.dict.get() == dict.as_ptr()).unwrap_or_else(|| {
             // The version is taken at the first check: values read so far may have changed between two reads.
-            self.dicts.push(DictGuard { dict: dict.clone().into_ptr(), version: AtomicU64::new(0), names: vec![] });
+            self.dicts.push(DictGuard { dict: Held::new(dict.as_ptr()), owner: Held::of(owner), version: AtomicU64::new(0), names: vec![] });
             self.dicts.len() - 1
         });
         let names = &mut self.dicts[at].names;
         // SAFETY: names are live str objects.
         if names.iter().any(|(n, _)| *n == name.as_ptr()) { return; }
-        names.push((name.clone().into_ptr(), Held::new(value.map_or(std::ptr::null_mut(), |v| v.as_ptr()))));
+        names.push((name.clone().into_ptr(), Held::of(value)));
     }
-    /// The content of a cell was read; null when it was empty.
-    pub fn cell(&mut self, cell: &Bound<'_, PyAny>, content: Option<&Bound<'_, PyAny>>) {
+    /// The content of a cell of `owner` was read; none when it was empty.
+    pub fn cell(&mut self, cell: &Bound<'_, PyAny>, owner: &Bound<'_, PyAny>, content: Option<&Bound<'_, PyAny>>) {
         if self.cells.iter().any(|c| c.cell.get() == cell.as_ptr()) { return; }
-        self.cells.push(CellGuard { cell: Held::new(cell.as_ptr()), content: Held::new(content.map_or(std::ptr::null_mut(), |v| v.as_ptr())) });
+        self.cells.push(CellGuard { cell: Held::new(cell.as_ptr()), owner: Held::new(owner.as_ptr()), content: Held::of(content) });
     }
     /// The code of a function was compiled in, and its defaults may have been read.
     pub fn function(&mut self, func: &Bound<'_, PyAny>) {
@@ -160,16 +171,61 @@ impl Guards {
             address
         }
     }
-    /// Calls `visit` on every reference held, until one call gives something other than 0.
+    /// Calls `visit` on every reference owned, until one call gives something other than 0.
     pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
-        let dicts = self.dicts.iter().flat_map(|d| std::iter::once(d.dict).chain(d.names.iter().flat_map(|(n, v)| [*n, v.get()])));
-        let cells = self.cells.iter().flat_map(|c| [c.cell.get(), c.content.get()]);
-        let functions = self.functions.iter().flat_map(|f| [f.func.get(), f.code.get(), f.defaults.get(), f.kwdefaults.get()]);
-        let rest = self.arrays.iter().map(|a| a.array.get());
+        let dicts = self.dicts.iter().flat_map(|d| [d.dict.owned(), d.owner.owned()].into_iter().chain(d.names.iter().flat_map(|(n, v)| [*n, v.owned()])));
+        let cells = self.cells.iter().flat_map(|c| [c.cell.owned(), c.owner.owned(), c.content.owned()]);
+        let functions = self.functions.iter().flat_map(|f| [f.func.owned(), f.code.owned(), f.defaults.owned(), f.kwdefaults.owned()]);
+        let rest = self.arrays.iter().map(|a| a.array.owned());
         dicts.chain(cells).chain(functions).chain(rest).map(visit).find(|r| *r != 0).unwrap_or(0)
     }
 
+    /// What may be held weakly, by its numbers: whoever calls [`Guards::loosen`] sees to it that the guards are asked no more once one of these is gone.
+    pub fn mortals(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        let mut numbers = vec![];
+        for held in self.loosened() {
+            let obj = held.get();
+            if obj.is_null() { continue; }
+            // SAFETY: what is held is live.
+            let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
+            if let Some(n) = identity::number_of_mortal(&obj)? && !numbers.contains(&n) { numbers.push(n); }
+        }
+        Ok(numbers)
+    }
+
+    /// What can be held weakly: functions, classes, modules and objects with a life of their own. Not arrays, which hold nothing.
+    fn loosened(&self) -> impl Iterator<Item = &Held> {
+        let values = self.dicts.iter().flat_map(|d| std::iter::once(&d.owner).chain(d.names.iter().map(|(_, v)| v)));
+        values.chain(self.cells.iter().flat_map(|c| [&c.owner, &c.content])).chain(self.functions.iter().map(|f| &f.func)).filter(|h| has_life(h.get()))
+    }
+
+    /// Holds weakly what [`Guards::mortals`] has named, and what that keeps.
+    pub fn loosen(&self) {
+        for d in &self.dicts { if has_life(d.owner.get()) { d.dict.loosen(); } }
+        for c in &self.cells { c.cell.loosen(); }
+        self.loosened().for_each(Held::loosen);
+    }
 }
+
+/// Whether an object may hold others and can be referred to weakly.
+fn has_life(obj: Obj) -> bool {
+    // SAFETY: null, or live.
+    unsafe {
+        if obj.is_null() || ffi::PyObject_IS_GC(obj) == 0 { return false; }
+        let class = ffi::Py_TYPE(obj);
+        let array = npy::ARRAY_TYPE.load(Ordering::Relaxed);
+        ((*class).tp_weaklistoffset != 0 || has_managed_weakrefs(class)) && (array.is_null() || ffi::PyType_IsSubtype(class, array) == 0)
+    }
+}
+
+/// From 3.12 on instances of classes made in Python may keep their weak references before the object.
+#[cfg(Py_3_12)]
+unsafe fn has_managed_weakrefs(class: *mut ffi::PyTypeObject) -> bool {
+    // SAFETY: a live class. The bit is Py_TPFLAGS_MANAGED_WEAKREF.
+    unsafe { ffi::PyType_GetFlags(class) & (1 << 3) != 0 }
+}
+#[cfg(not(Py_3_12))]
+unsafe fn has_managed_weakrefs(_: *mut ffi::PyTypeObject) -> bool { false }
 
 impl CellGuard {
     #[inline]

@@ -72,16 +72,17 @@ impl<'py> PyHost<'py> {
     }
 
     /// `name` as code with these globals reads it, with its guards.
-    fn lookup(&self, globals: &Bound<'py, PyDict>, name: &Bound<'py, PyString>, guarded: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn lookup(&self, f: &Bound<'py, PyFunction>, name: &Bound<'py, PyString>, guarded: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let globals = &self.globals_of(f);
         let found = globals.get_item(name)?;
-        if guarded { self.guards.borrow_mut().name(globals.as_any(), name.as_any(), found.as_ref()); }
+        if guarded { self.guards.borrow_mut().name(globals.as_any(), Some(f.as_any()), name.as_any(), found.as_ref()); }
         if found.is_some() { return Ok(found); }
         let builtins = match globals.get_item("__builtins__")? {
             Some(b) => match b.cast_into::<PyDict>() { Ok(d) => d, Err(e) => e.into_inner().getattr("__dict__")?.cast_into::<PyDict>()? },
             None => self.py.import("builtins")?.dict(),
         };
         let found = builtins.get_item(name)?;
-        if guarded { self.guards.borrow_mut().name(builtins.as_any(), name.as_any(), found.as_ref()); }
+        if guarded { self.guards.borrow_mut().name(builtins.as_any(), None, name.as_any(), found.as_ref()); }
         Ok(found)
     }
 }
@@ -98,7 +99,7 @@ impl<'py> PyHost<'py> {
             };
             let Some(dict) = dict.and_then(|d| d.cast_into::<PyDict>().ok()) else { continue };
             let found = dict.get_item(name)?;
-            self.guards.borrow_mut().name(dict.as_any(), name.as_any(), found.as_ref());
+            self.guards.borrow_mut().name(dict.as_any(), Some(&base), name.as_any(), found.as_ref());
             if found.is_some() { return Ok(found); }
         }
         Ok(None)
@@ -106,10 +107,10 @@ impl<'py> PyHost<'py> {
 
     fn class_member(&self, class: &Bound<'py, PyType>, name: &str, raw: &Bound<'py, PyAny>) -> std::result::Result<Option<ClassAttr>, Failure> {
         let kind = raw.get_type().name()?.to_string();
-        let function = |f: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
-            let Some(f) = functions::python_function(f) else { return Ok(None) };
+        let function = |object: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
+            let Some(f) = functions::python_function(object) else { return Ok(None) };
             self.depends_on(f.as_any());
-            functions::func_id(&f, Parts::NONE).map(Some)
+            functions::func_id_of(object, &f).map(Some)
         };
         Ok(match kind.as_str() {
             "staticmethod" => self.classify(&raw.getattr("__func__")?, true).map(ClassAttr::Value),
@@ -136,7 +137,7 @@ impl Host for PyHost<'_> {
 
     fn global(&self, host: u64, name: &str) -> Option<GlobalValue> {
         let (f, library) = functions::function_of(self.py, host)?;
-        let found = self.lookup(&self.globals_of(&f), &PyString::intern(self.py, name), !library);
+        let found = self.lookup(&f, &PyString::intern(self.py, name), !library);
         match found {
             Ok(v) => v.and_then(|v| self.classify(&v, !library)),
             Err(e) => Some(self.unsupported(e.into())),
@@ -151,7 +152,7 @@ impl Host for PyHost<'_> {
             closure.cast::<PyTuple>().ok()?.get_item(index as usize).ok()?
         };
         let content = cell.getattr("cell_contents").ok();
-        self.guards.borrow_mut().cell(&cell, content.as_ref());
+        self.guards.borrow_mut().cell(&cell, f.as_any(), content.as_ref());
         self.classify(&content?, true)
     }
 
@@ -191,7 +192,7 @@ impl Host for PyHost<'_> {
         // A module may compute its attributes (`__getattr__`); those that lie in its dict can change and are guarded.
         if let Ok(dict) = m.getattr("__dict__") && let Ok(d) = dict.cast::<PyDict>() {
             let found = d.get_item(&name).ok().flatten();
-            self.guards.borrow_mut().name(d.as_any(), name.as_any(), found.as_ref());
+            self.guards.borrow_mut().name(d.as_any(), Some(&m), name.as_any(), found.as_ref());
         }
         self.classify(&value, true)
     }

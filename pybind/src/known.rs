@@ -1,7 +1,8 @@
 //! Python objects that the compiler knows by name or number: rows of the operation table, exception and named tuple classes, modules.
 //!
-//! Everything in these tables lives as long as the process: they hold modules' own functions and classes, which are few.
+//! What rows of the operation table name lives as long as the process. Classes and modules of the user's live as long as they do without us.
 
+use crate::identity;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyTuple, PyType};
@@ -87,19 +88,32 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
 
 // ---------------------------------------------------------------- classes
 
+/// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone: code in the cache may hold one, and finds what it finds here.
 #[derive(Default)]
-struct Classes { by_id: HashMap<Id, &'static ClassInfo>, objects: Vec<Py<PyAny>> }
+struct Classes { by_object: HashMap<u64, &'static ClassInfo>, objects: HashMap<u64, u64>, made: u64 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
 fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>) -> PyResult<&'static ClassInfo> {
-    if let Some(c) = lock(&CLASSES).by_id.get(&id(class)) { return Ok(c); }
+    let object = identity::number_of(class)?;
+    if let Some(c) = lock(&CLASSES).by_object.get(&object) { return Ok(c); }
     let name: String = class.getattr("__name__")?.extract()?;
     let mut table = lock(&CLASSES);
-    let handle = FIRST_HOST_CLASS + table.objects.len() as u64;
+    let handle = FIRST_HOST_CLASS + table.made;
+    table.made += 1;
     let info: &'static ClassInfo = Box::leak(Box::new(ClassInfo { handle, name, fields }));
-    table.by_id.insert(id(class), info);
-    table.objects.push(class.clone().unbind());
+    table.by_object.insert(object, info);
+    table.objects.insert(handle, object);
     Ok(info)
+}
+
+/// Forgets a class or module that is gone.
+pub fn forget(object: u64) {
+    {
+        let mut table = lock(&CLASSES);
+        if let Some(c) = table.by_object.remove(&object) { table.objects.remove(&c.handle); }
+    }
+    let mut table = lock(&MODULES);
+    if let Some(name) = table.by_object.remove(&object) { table.by_name.insert(name, None); }
 }
 
 /// The Python class behind a native one.
@@ -111,18 +125,16 @@ pub fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
 /// The class with that handle.
 pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
     if let Some(c) = Class::from_handle(handle) { return native_class(py, c).ok().map(Bound::unbind); }
-    lock(&CLASSES).objects.get((handle - FIRST_HOST_CLASS) as usize).map(|o| o.clone_ref(py))
+    identity::object(py, object_of_class(handle)?).map(Bound::unbind)
 }
 
-/// The address of a class of the host, to compare with.
-pub fn class_address(handle: u64) -> *mut ffi::PyTypeObject {
-    let at = handle.wrapping_sub(FIRST_HOST_CLASS) as usize;
-    lock(&CLASSES).objects.get(at).map_or(std::ptr::null_mut(), |o| o.as_ptr().cast())
-}
+/// The number of a class of the host ([`crate::identity`]).
+pub fn object_of_class(handle: u64) -> Option<u64> { lock(&CLASSES).objects.get(&handle).copied() }
 
 /// A class made by `collections.namedtuple` or `typing.NamedTuple`.
 pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
-    if let Some(c) = lock(&CLASSES).by_id.get(&id(class)) { return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) }); }
+    let known = identity::known_number(class.as_any()).and_then(|n| lock(&CLASSES).by_object.get(&n).copied());
+    if let Some(c) = known { return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) }); }
     if !class.is_subclass_of::<PyTuple>()? { return Ok(None); }
     let Ok(fields) = class.getattr("_fields") else { return Ok(None) };
     let Ok(fields) = fields.extract::<Vec<String>>() else { return Ok(None) };
@@ -146,22 +158,32 @@ pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> { 
 
 // ---------------------------------------------------------------- modules
 
-static MODULES: LazyLock<Mutex<HashMap<Id, (&'static str, Py<PyAny>)>>> = LazyLock::new(Default::default);
+/// Modules by the numbers of [`crate::identity`], and those numbers by name; the name of a module that is gone is never another one's.
+#[derive(Default)]
+struct Modules { by_object: HashMap<u64, &'static str>, by_name: HashMap<&'static str, Option<u64>> }
+static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Default::default);
 
-/// The name under which compiled code knows a module: its `__name__`, made unique when another module has it.
+/// The name under which compiled code knows a module: its `__name__`, made unique when another module has it or had it.
 pub fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    if let Some((n, _)) = lock(&MODULES).get(&id(module)) { return Ok(n); }
+    let object = identity::number_of(module)?;
+    if let Some(n) = lock(&MODULES).by_object.get(&object) { return Ok(n); }
     let name: String = module.getattr("__name__")?.extract()?;
     let mut table = lock(&MODULES);
-    let taken = table.values().any(|(n, _)| *n == name);
-    let name: &'static str = Box::leak(if taken { format!("{name}#{}", table.len()) } else { name }.into_boxed_str());
-    table.insert(id(module), (name, module.clone().unbind()));
+    let taken = table.by_name.contains_key(name.as_str());
+    let name: &'static str = Box::leak(if taken { format!("{name}#{}", table.by_name.len()) } else { name }.into_boxed_str());
+    table.by_object.insert(object, name);
+    table.by_name.insert(name, Some(object));
     Ok(name)
 }
 
+/// The number of a module that has a name from [`module_name`].
+pub fn object_of_module(name: &str) -> Option<u64> { lock(&MODULES).by_name.get(name).copied().flatten() }
+
 /// The module that [`module_name`] gave this name, or else the imported module of that name.
 pub fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
-    let known = lock(&MODULES).values().find(|(n, _)| *n == name).map(|(_, m)| m.clone_ref(py));
-    if let Some(m) = known { return Some(m.into_bound(py)); }
-    py.import("sys").ok()?.getattr("modules").ok()?.get_item(name).ok()
+    let known = lock(&MODULES).by_name.get(name).copied();
+    match known {
+        Some(object) => identity::object(py, object?),
+        None => py.import("sys").ok()?.getattr("modules").ok()?.get_item(name).ok(),
+    }
 }

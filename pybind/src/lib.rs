@@ -20,6 +20,7 @@ mod functions;
 mod generator;
 mod guards;
 mod host;
+mod identity;
 mod known;
 mod lists;
 mod marks;

@@ -47,6 +47,12 @@ impl ListPlan {
         ListPlan { exact, ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose.is_some() }
     }
 
+    /// See [`Plan::part`].
+    pub fn part(&self) {
+        self.plan.part();
+        if let Some(p) = &self.exact { p.part(); }
+    }
+
     /// Whether a list has this very type. An empty list has any.
     fn admits(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
         use pyo3::types::PyListMethods;

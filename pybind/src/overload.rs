@@ -55,6 +55,8 @@ pub struct Overload {
     pub sole: AtomicBool,
     /// Declared by a signature: arguments are converted.
     pub declared: bool,
+    /// An object that it was compiled for is gone, and what the guards compare with perhaps as well: it must not be asked any more.
+    parted: AtomicBool,
 }
 
 /// Runs `body` without the GIL. PyO3 must know, for callbacks take it again when they need it.
@@ -120,7 +122,7 @@ impl Overload {
         Overload {
             args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
             slots: (a, r), big, sole: AtomicBool::new(false), quick: if convert.is_some() { Quick::No } else { quick(ret) }, convert, lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
-            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded,
+            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded, parted: AtomicBool::new(false),
         }
     }
 
@@ -130,10 +132,23 @@ impl Overload {
     #[inline(always)]
     pub fn holds(&self) -> bool { self.unguarded || self.guards.hold() }
 
+    /// Forgets the objects that it was compiled for, for one of them will be gone. No call takes it any more; what runs goes on.
+    pub fn part(&self) {
+        self.parted.store(true, Ordering::Relaxed);
+        self.plans.iter().for_each(Plan::part);
+    }
+    pub fn parted(&self) -> bool { self.parted.load(Ordering::Relaxed) }
+
+    /// The code of a generator function, and what its generators yield.
+    pub fn generator(&self) -> Option<(&Arc<Compiled>, Type)> {
+        let Run::Compiled(code) = &self.run else { return None };
+        Some((code, code.yields()?))
+    }
+
     /// Objects without machine values that this overload is called with: remembered, so that the next call recognises them at once.
     ///
     /// # Safety
-    /// `args` points to as many live objects as there are parameters; each is kept alive by `guards` or lives for ever.
+    /// `args` points to as many live objects as there are parameters.
     pub unsafe fn remember_units(&self, args: *const Obj) {
         // SAFETY: as required of the caller.
         for (i, p) in self.plans.iter().enumerate() { if let Plan::Unit(u) = p { u.remember(unsafe { *args.add(i) }); } }
@@ -289,8 +304,9 @@ impl Overload {
             // A generator keeps its lists; there is nobody to write their changes back.
             if self.lasting && let Some(extra) = &*frame.extra { for l in &extra.lists { l.detach(); } }
             let failure = if written { None } else { PyErr::take(Python::assume_attached()) };
-            if let (Kind::Generator(..), Run::Compiled(code)) = (self.ret.kind(), &self.run) {
-                cx.code = Some((code.clone(), core.globals(Python::assume_attached()).as_ptr(), core.name()));
+            if let Kind::Generator(..) = self.ret.kind() {
+                Arc::increment_strong_count(self);
+                cx.code = Some((Arc::from_raw(self), core.globals(Python::assume_attached()).as_ptr(), core.name()));
             }
             let result = match self.convert {
                 Some(to) => convert::boxed(self.ret, to, results),

@@ -7,7 +7,7 @@ use crate::errors::{Failure, attached};
 use crate::frame::{Frame, Lenience};
 use crate::lists::{self, ListPlan};
 use crate::npy::{self, Numpy, PyArrayObject};
-use crate::random;
+use crate::{identity, random};
 use crate::typeof_::{is_plain_subclass, layout_of, type_of};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -25,7 +25,13 @@ pub struct Scalars { classes: [Class; 2], elem: Elem }
 pub struct ArrayPlan { code: u8, ndim: i32, layout: Layout, access: Access, lenient: bool }
 
 /// Something without leaves that is recognised by identity, or by its type.
-pub struct UnitPlan { ty: Type, known: AtomicPtr<ffi::PyObject> }
+pub struct UnitPlan {
+    ty: Type,
+    /// An object of the type: its only one, which lives without us, or one that we hold.
+    known: AtomicPtr<ffi::PyObject>,
+    /// No other object has the type ([`identity::objects_of`]).
+    only: bool,
+}
 
 /// What a lenient plan is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +53,8 @@ pub enum Plan {
     None,
     Array(ArrayPlan),
     Tuple(Box<[Plan]>),
-    NamedTuple(Class, Box<[Plan]>),
+    /// The class lives without us.
+    NamedTuple(AtomicPtr<ffi::PyTypeObject>, Box<[Plan]>),
     /// The dict of `**kwargs`, with these keys in this order.
     Keywords(&'static [String], Box<[Plan]>),
     List(Box<ListPlan>),
@@ -62,7 +69,7 @@ pub enum Plan {
     Impossible,
 }
 
-// SAFETY: class pointers are compared, never changed, and belong to classes that are never freed.
+// SAFETY: class pointers are compared; they are cleared before their classes are freed.
 unsafe impl Send for Plan {}
 unsafe impl Sync for Plan {}
 
@@ -73,7 +80,31 @@ fn scalars(n: Option<&Numpy>, t: Type) -> Scalars {
     Scalars { classes, elem: Elem::of(t).unwrap_or(Elem::I64) }
 }
 
+/// The object that a type is about, where it is about one.
+fn own(t: Type) -> Obj {
+    let mut found = vec![];
+    if !matches!(*t, Kind::Builtin(_) | Kind::DType(_) | Kind::Ellipsis) { identity::objects_of(t, &mut found); }
+    found.first().map_or(std::ptr::null_mut(), |n| identity::address(*n))
+}
+
 impl Plan {
+    /// Forgets objects that live without us, for one of them will be gone; nothing is taken any more that is recognised by one.
+    pub fn part(&self) {
+        match self {
+            Plan::Unit(u) if u.only => u.known.store(std::ptr::null_mut(), Ordering::Relaxed),
+            Plan::NamedTuple(class, members) => {
+                class.store(std::ptr::null_mut(), Ordering::Relaxed);
+                members.iter().for_each(Plan::part);
+            }
+            Plan::Tuple(m) | Plan::Keywords(_, m) => m.iter().for_each(Plan::part),
+            Plan::List(l) => l.part(),
+            Plan::Optional(inner, _) => inner.part(),
+            Plan::Variant(all) => all.iter().for_each(|(p, _)| p.part()),
+            Plan::Slice(_) | Plan::PyInt | Plan::PyFloat | Plan::PyComplex | Plan::Bool(_) | Plan::U64(_) | Plan::Scalar(_) | Plan::Number(..) | Plan::Str | Plan::Random | Plan::None
+            | Plan::Array(_) | Plan::Range(_) | Plan::Unit(_) | Plan::Impossible => {}
+        }
+    }
+
     pub fn new(t: Type, purpose: Option<Purpose>) -> Plan {
         let lenient = purpose.is_some();
         let n = npy::loaded();
@@ -92,14 +123,15 @@ impl Plan {
             Kind::Array(a) => Plan::array(a, lenient),
             Kind::Tuple(m) => Plan::Tuple(all(m)),
             Kind::NamedTuple(c, m) if c.is_keywords() => Plan::Keywords(&c.fields, all(m)),
-            Kind::NamedTuple(c, m) => Plan::NamedTuple(crate::known::class_address(c.handle), all(m)),
+            Kind::NamedTuple(_, m) => Plan::NamedTuple(AtomicPtr::new(own(t).cast()), all(m)),
             Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, purpose))),
             Kind::Range(s) => Plan::Range(*s),
             Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, purpose)))),
             Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count()),
             Kind::Variant(m) => Plan::Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()),
             Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
-                Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(std::ptr::null_mut()) })
+                let only = own(t);
+                Plan::Unit(UnitPlan { ty: t, known: AtomicPtr::new(only), only: !only.is_null() })
             }
             Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Exception | Kind::Generator(..) | Kind::Conflict(..) => Plan::Impossible,
         }
@@ -194,7 +226,7 @@ impl Plan {
                     unbox_members(m, obj, out, frame)
                 }
                 Plan::NamedTuple(c, m) => {
-                    if class != *c { return None; }
+                    if class != c.load(Ordering::Relaxed) { return None; }
                     unbox_members(m, obj, out, frame)
                 }
                 Plan::Keywords(names, plans) => {
@@ -410,11 +442,15 @@ impl ArrayPlan {
 fn subclass(class: Class) -> bool { npy::loaded().is_some_and(|n| is_plain_subclass(class, n)) }
 
 impl UnitPlan {
-    /// `obj` is one of the type's objects, and lives as long as this plan.
-    pub fn remember(&self, obj: Obj) { self.known.store(obj, Ordering::Relaxed); }
+    /// `obj` is one of the type's objects: recognised at once from now on.
+    pub fn remember(&self, obj: Obj) {
+        if self.only || self.known.compare_exchange(std::ptr::null_mut(), obj, Ordering::Relaxed, Ordering::Relaxed).is_err() { return; }
+        // SAFETY: `obj` is live, and given up by `drop`.
+        unsafe { ffi::Py_INCREF(obj) };
+    }
     #[inline]
     fn admits(&self, obj: Obj, frame: &mut Frame) -> bool {
-        obj == self.known.load(Ordering::Relaxed) || self.look(obj, frame)
+        obj == self.known.load(Ordering::Relaxed) || !self.only && self.look(obj, frame)
     }
     #[cold]
     fn look(&self, obj: Obj, frame: &mut Frame) -> bool {
@@ -422,9 +458,7 @@ impl UnitPlan {
         let answer = attached(|py| type_of(&unsafe { Bound::from_borrowed_ptr(py, obj) }));
         match answer {
             Ok(t) => {
-                // A function may die and its address be taken by another; the one remembered above is kept alive by the overload.
-                let immortal = match *t { Kind::Function(_) => false, Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) => true, _ => false };
-                if t == self.ty && immortal { self.known.store(obj, Ordering::Relaxed); }
+                if t == self.ty { self.remember(obj); }
                 t == self.ty
             }
             Err(e) => {
@@ -432,6 +466,13 @@ impl UnitPlan {
                 false
             }
         }
+    }
+}
+
+impl Drop for UnitPlan {
+    fn drop(&mut self) {
+        // SAFETY: what is not the type's only object was held by `remember`; overloads are dropped with the GIL held.
+        if !self.only { unsafe { ffi::Py_XDECREF(*self.known.get_mut()) } }
     }
 }
 

@@ -16,10 +16,21 @@ static GENERATOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_m
 pub fn is_generator(class: Class) -> bool {
     let known = GENERATOR.load(Ordering::Relaxed);
     if !known.is_null() { return class == known; }
-    // SAFETY: the name of a live class; NumPy's extension types are never freed.
-    let found = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() == b"numpy.random._generator.Generator";
-    if found { GENERATOR.store(class, Ordering::Relaxed); }
-    found
+    // SAFETY: the name of a live class.
+    let named = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() == b"numpy.random._generator.Generator";
+    named && is_numpys(class)
+}
+
+/// Whether a class of that name is the one that NumPy has: anybody may call a class so. It is kept alive from now on, so that its address says all.
+#[cold]
+fn is_numpys(class: Class) -> bool {
+    attached(|py| {
+        let found = || -> PyResult<Bound<'_, PyAny>> { py.import("sys")?.getattr("modules")?.get_item("numpy.random._generator")?.getattr("Generator") };
+        let Ok(found) = found() else { return false };
+        if found.as_ptr().cast() != class { return false; }
+        GENERATOR.store(found.into_ptr().cast(), Ordering::Relaxed);
+        true
+    })
 }
 
 unsafe extern "C" fn drop_source(o: *mut Obj) {

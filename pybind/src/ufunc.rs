@@ -341,7 +341,7 @@ unsafe fn credible(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *c
 struct Contents { loops: Vec<Box<Loop>>, functions: Vec<Vec<LoopFn>>, data: Vec<Vec<usize>>, types: Vec<Vec<c_char>>, room: usize }
 
 /// What a ufunc holds as its `obj`: its loops, its texts, and the object that answers for it.
-#[pyclass(module = "tierup._tierup", frozen)]
+#[pyclass(module = "tierup._tierup", frozen, weakref)]
 struct Table { contents: Mutex<Contents>, builder: Py<PyAny>, #[allow(dead_code, reason = "the ufunc points to them")] texts: Vec<CString> }
 
 /// NumPy's table of C functions for ufuncs.
@@ -420,6 +420,9 @@ fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     let obj = unsafe { Bound::from_borrowed_ptr_or_opt(ufunc.py(), (*ufunc.as_ptr().cast::<UFunc>()).obj) };
     obj.and_then(|o| o.cast_into::<Table>().ok()).ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
 }
+
+/// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which NumPy's ufuncs have not.
+pub fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> { npy::loaded()?; table_of(obj).ok().map(Bound::into_any) }
 
 /// Inputs that the kernel of a gufunc changes: where NumPy has to convert one it writes it back.
 #[pyfunction]
