@@ -12,7 +12,8 @@ use crate::{functions, identity, known, lists};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tierup_core::layout::{MemBlock, Obj as Native, Str};
 use tierup_core::types::{Access, ArrayType, ClassInfo, Int, Kind, Layout, Type};
@@ -381,6 +382,15 @@ unsafe extern "C" fn memory_dealloc(o: Obj) {
     }
 }
 
+/// How many arrays, and other holders of the memory, there are; 0 where there is none because the array has no elements.
+unsafe extern "C" fn memory_refcount(o: Obj, _: *mut c_void) -> Obj {
+    // SAFETY: called by Python with an object made in `Memory::new`, which owns a reference to its block.
+    unsafe {
+        let block = (*o.cast::<Memory>()).block;
+        ffi::PyLong_FromLongLong(if block.is_null() { 0 } else { (*block).obj.refs.load(Ordering::Relaxed) })
+    }
+}
+
 impl Memory {
     /// Takes over a reference to `block` (or null). Null with an exception when there is no memory for the object.
     ///
@@ -398,8 +408,15 @@ impl Memory {
 
     /// Makes the class.
     pub fn init(py: Python<'_>) -> PyResult<()> {
+        let refcount = ffi::PyGetSetDef {
+            name: c"refcount".as_ptr(), get: Some(memory_refcount), set: None, doc: c"How many hold the memory: arrays that compiled code made, and compiled code that runs.".as_ptr(),
+            closure: std::ptr::null_mut(),
+        };
+        // Python keeps the table as long as the class.
+        let getset = Box::leak(Box::new([refcount, ffi::PyGetSetDef::default()]));
         let mut slots = [
             ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: memory_dealloc as *mut _ },
+            ffi::PyType_Slot { slot: ffi::Py_tp_getset, pfunc: getset.as_mut_ptr().cast() },
             ffi::PyType_Slot { slot: ffi::Py_tp_doc, pfunc: c"Memory of an array that compiled code made.".as_ptr().cast_mut().cast() },
             ffi::PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() },
         ];

@@ -103,11 +103,12 @@ pub static OPS: &[OpDef] = &[
 
 fn none_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::none())) }
 fn int_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> { Ok(Answer::of(Type::int())) }
-fn setting_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[0].ty.is_index() { return Err(no_match("a setting of parallel loops", args)); }
-    Ok(Answer::coerced(Type::none(), vec![Type::int()]))
+fn setting_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting("The number of threads specified", &args[0], Type::none()) }
+fn chunk_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting("The parallel chunksize", &args[0], Type::int()) }
+fn setting(what: &str, value: &Arg, ret: Type) -> Result<Answer> {
+    if !value.ty.is_index() { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{what} must be an integer, not {}", value.ty))); }
+    Ok(Answer::coerced(ret, vec![Type::int()]))
 }
-fn chunk_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting_rule(cx, args).map(|a| Answer { ret: Type::int(), ..a }) }
 
 /// A variable that pieces of a loop put together has a value before it: which one an empty loop leaves is otherwise unknown.
 fn check_bound(args: &[Arg]) -> Result<()> {

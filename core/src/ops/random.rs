@@ -265,10 +265,13 @@ pub static OPS: &[OpDef] = rows! {
 
 // ---- rules
 
+/// Programs that were written for Numba may look for these words.
+fn unexpected(name: &str) -> String { format!("Argument {name} is not one of the expected type(s)") }
+
 /// What a size makes of an element type.
 fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
     if size.is_none() { return Ok(Answer::of(number)); }
-    let n = shape_dims(size.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("a size must be None, an integer or a tuple of integers, not {}", size.ty)))?;
+    let n = shape_dims(size.ty).ok_or_else(|| Diagnostic::new(Code::NoMatchingOperation, format!("{}: None, an integer or a tuple of integers, not {}", unexpected("size"), size.ty)))?;
     Ok(Answer::of(Type::array(of, n, Layout::C)))
 }
 
@@ -281,7 +284,7 @@ fn parameters(args: &[Arg], draw: Draw, arrays: bool) -> Result<usize> {
             Some(t) if arrays && t.dtype.is_real() => ndim = ndim.max(t.ndim()),
             _ => {
                 let what = if arrays { "a number or an array of numbers" } else { "a number" };
-                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("the parameter {} of a distribution must be {what}, not {}", p.name, a.ty)));
+                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{}: {what}, not {}", unexpected(p.name), a.ty)));
             }
         }
     }

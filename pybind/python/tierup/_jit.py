@@ -125,10 +125,20 @@ def _make(function, signatures, options, fallback):
         from . import types
         known = types.signatures(signatures)
         # What is to be compiled for a function is known when there is one.
-        settled = [(args, ret) for args, ret in known if not any(map(types.holds_function, args))]
+        settled = [(args, ret) for args, ret in known if _is_settled(function, args, ret, options)]
         declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled])
         _tierup.set_can_compile(d, len(settled) < len(known))
     return d
+
+
+def _is_settled(function, args, ret, options):
+    """Whether a signature says all that compiling needs. Functions in it are known when there are some; where Python runs the function, objects may be of any class."""
+    from . import types
+    if options.get("forceobj"):
+        return len(args) == function.__code__.co_argcount and types.pyobject not in (*args, ret)
+    if types.pyobject in (*args, ret):
+        raise types._bad("compiled code has no values of the type pyobject: forceobj=True has Python run the function")
+    return not any(map(types.holds_function, args))
 
 
 def declare(d, signatures):

@@ -27,18 +27,63 @@ class CompilerError(TierupError, RuntimeError):
 
 
 class TierupWarning(UserWarning):
-    """Something works, but not as fast as was asked for."""
+    """Something works, but not as fast as was asked for, or may not be meant."""
 
 
-# Numba's names.
+# Numba's names. Each stands for the class that reports here what that one reports there: all about types and names is TypingError, all that is not compiled UnsupportedError.
 NumbaError = TierupError
-UnsupportedBytecodeError = UnsupportedRewriteError = UnsupportedError
-LoweringError = CompilerError
-ForceLiteralArg = RequireLiteralValue = NumbaTypeError = NumbaValueError = NumbaIndexError = NumbaAttributeError = NumbaAssertionError = NumbaNotImplementedError = TypingError
-NumbaRuntimeError = ConstantInferenceError = InternalError = CompilerError
-RedefinedError = NotDefinedError = VerificationError = TypingError
-NumbaWarning = NumbaPerformanceWarning = NumbaDeprecationWarning = NumbaPendingDeprecationWarning = NumbaExperimentalFeatureWarning = NumbaTypeSafetyWarning = \
-    NumbaParallelSafetyWarning = NumbaDebugInfoWarning = NumbaIRAssumptionWarning = NumbaInvalidConfigWarning = NumbaPedanticWarning = TierupWarning
+UnsupportedBytecodeError = UnsupportedRewriteError = UnsupportedParforsError = ByteCodeSupportError = ForbiddenConstruct = UnsupportedError
+ForceLiteralArg = RequireLiteralValue = LiteralTypingError = UntypedAttributeError = TypingError
+NumbaTypeError = NumbaValueError = NumbaKeyError = NumbaIndexError = NumbaAttributeError = NumbaAssertionError = NumbaNotImplementedError = TypingError
+RedefinedError = NotDefinedError = TypingError
+LoweringError = IRError = VerificationError = NumbaRuntimeError = ConstantInferenceError = InternalError = InternalTargetMismatchError = NonexistentTargetError = CompilerError
+
+# Warnings have classes of their own, since programs choose by them which ones they want to see.
+NumbaWarning = TierupWarning
+
+
+class NumbaPerformanceWarning(TierupWarning):
+    """Something is slower than it could be."""
+
+
+class NumbaDeprecationWarning(TierupWarning, DeprecationWarning):
+    """Something will go away."""
+
+
+class NumbaPendingDeprecationWarning(TierupWarning, PendingDeprecationWarning):
+    """Something will be deprecated."""
+
+
+class NumbaParallelSafetyWarning(TierupWarning):
+    """Iterations of a parallel loop may get in each other's way."""
+
+
+class NumbaTypeSafetyWarning(TierupWarning):
+    """A conversion may lose something."""
+
+
+class NumbaExperimentalFeatureWarning(TierupWarning):
+    """Something may still change."""
+
+
+class NumbaInvalidConfigWarning(TierupWarning):
+    """A setting does not go with the others."""
+
+
+class NumbaPedanticWarning(TierupWarning):
+    """Something is unusual and harmless."""
+
+
+class NumbaIRAssumptionWarning(NumbaPedanticWarning):
+    """A transformation of code left it in an unusual form."""
+
+
+class NumbaDebugInfoWarning(TierupWarning):
+    """Debuggers will see less than was asked for."""
+
+
+class NumbaSystemWarning(TierupWarning):
+    """The machine or its libraries are not what was expected."""
 
 
 def warn_doubt(text, file, line):

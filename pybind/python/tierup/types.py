@@ -5,15 +5,36 @@ Types are equal when they say the same. `int`, `float` and `complex` below are t
 """
 
 import builtins as _builtins
+import itertools as _itertools
+import operator as _operator
+import weakref as _weakref
 
 from . import _tierup
 
+_known = _weakref.WeakValueDictionary()
+_codes = _itertools.count()
 
-class Type:
-    """Base of all types. `_tierup_type_` is what the compiler calls it."""
+
+class _OnceEach(type):
+    """There is one object for each type that is alive, so `is` works as `==` does, also for those that come out of a pickle."""
+
+    def __call__(cls, *args, **named):
+        made = super().__call__(*args, **named)
+        found = _known.setdefault((cls, *made._parts()), made)
+        if found is made:
+            made._code = next(_codes)
+        return found
+
+
+class Type(metaclass=_OnceEach):
+    """Base of all types. `_tierup_type_` is what the compiler calls it, `_code` a number that no other type has had in this process."""
 
     def __init__(self, text):
         self._tierup_type_ = text
+
+    def _parts(self):
+        """What tells it from other types of its class."""
+        return self._tierup_type_, self.key
 
     @property
     def name(self):
@@ -48,7 +69,7 @@ class Type:
 
 
 class Number(Type):
-    """A scalar. Calling it with a number converts that, calling it with types gives a signature."""
+    """A scalar. Calling it with a number converts that, calling it with types gives a signature. Types of one kind are ordered by their width."""
 
     def __init__(self, text, bits):
         super().__init__(text)
@@ -63,12 +84,37 @@ class Number(Type):
         import numpy
         return getattr(numpy, _NUMPY.get(self.key, self.key))(value)
 
+    def _compared(self, other, holds):
+        if not isinstance(other, Number) or type(self) is not type(other) or getattr(self, "signed", None) != getattr(other, "signed", None):
+            return NotImplemented
+        return holds(self.bitwidth, other.bitwidth)
+
+    def __lt__(self, other):
+        return self._compared(other, _operator.lt)
+
+    def __le__(self, other):
+        return self._compared(other, _operator.le)
+
+    def __gt__(self, other):
+        return self._compared(other, _operator.gt)
+
+    def __ge__(self, other):
+        return self._compared(other, _operator.ge)
+
 
 class Boolean(Number):
     pass
 
 
 class Integer(Number):
+    @classmethod
+    def from_bitwidth(cls, bitwidth, signed=True):
+        """The integer type of that many bits."""
+        found = _SCALARS.get(f"{'' if signed else 'u'}int{bitwidth}")
+        if found is None:
+            raise ValueError(f"there is no integer type of {bitwidth} bits")
+        return found
+
     @property
     def signed(self):
         return not self.key.startswith("u")
@@ -99,6 +145,9 @@ class Array(Type):
         layout = "C" if ndim <= 1 and layout == "F" else layout
         self.dtype, self.ndim, self.layout, self.mutable, self.aligned = dtype, ndim, layout, not readonly, aligned
         super().__init__(f"array({_text(dtype, strong=True)}, {ndim}d, {layout}{', readonly' if readonly else ''})")
+
+    def _parts(self):
+        return *super()._parts(), self.aligned
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
         return Array(dtype or self.dtype, self.ndim if ndim is None else ndim, layout or self.layout, not self.mutable if readonly is None else readonly)
@@ -148,9 +197,21 @@ class RawPointer(Type):
 
 class BaseTuple(Type):
     def __init__(self, types):
+        if isinstance(types, Type):
+            raise _bad(f"Argument 'types' is not iterable: write Tuple(({types},)) for the tuple of one {types}")
         self.types = tuple(types)
         self.count = len(self.types)
         super().__init__(f"tuple({', '.join(map(_text, self.types))})")
+
+    @classmethod
+    def from_types(cls, types):
+        """The tuple type of these members: a UniTuple where they are all the same."""
+        types = tuple(map(as_type, types))
+        return UniTuple(types[0], len(types)) if types and len({t._tierup_type_ for t in types}) == 1 else Tuple(types)
+
+    @property
+    def key(self):
+        return f"tuple({', '.join(_text(t, strong=True) for t in self.types)})"
 
     def __len__(self):
         return self.count
@@ -176,14 +237,29 @@ class UniTuple(BaseTuple):
 
 class List(Type):
     def __init__(self, dtype, reflected=False):
-        self.dtype, self.reflected = dtype, reflected
+        self.dtype, self.reflected = as_type(dtype), reflected
         super().__init__(f"list({_text(dtype)})")
+
+    def _parts(self):
+        return *super()._parts(), self.reflected
+
+    @property
+    def key(self):
+        return f"list({_text(self.dtype, strong=True)})"
+
+    def __getitem__(self, index):
+        """A list of arrays is no type of arrays: `List(t)[0]` is the type of its elements."""
+        return self.dtype if isinstance(index, _builtins.int) else super().__getitem__(index)
 
 
 class Optional(Type):
     def __init__(self, type):
-        self.type = type
+        self.type = as_type(type)
         super().__init__(f"optional({_text(type)})")
+
+    @property
+    def key(self):
+        return f"optional({_text(self.type, strong=True)})"
 
 
 class FunctionType(Type):
@@ -202,6 +278,14 @@ class FunctionType(Type):
 
 class Opaque(Type):
     """A type that is only known by name: functions, modules, ranges."""
+
+
+class NoneType(Opaque):
+    """The type of None, and of functions that return nothing."""
+
+
+class PyObject(Opaque):
+    """Any object: what arguments and results of functions are that Python runs, `jit(pyobject(pyobject), forceobj=True)`. Compiled code has no such values."""
 
 
 class Signature:
@@ -230,6 +314,11 @@ class Overload:
         self._dispatcher, self._index = dispatcher, index
         self.signature = Signature(from_text(ret), [from_text(t) for t in args])
         self.fallback_reason = why
+
+    @property
+    def objectmode(self):
+        """Whether Python runs it."""
+        return self.fallback_reason is not None
 
     @property
     def compile_times(self):
@@ -276,7 +365,7 @@ def _array_of(index):
 _STRONG = {"int": "int64", "float": "float64", "complex": "complex128"}
 _NUMPY = {"bool": "bool_"}
 
-none = void = Opaque("none")
+none = void = NoneType("none")
 boolean = bool_ = b1 = Boolean("bool", 1)
 int8, int16, int32, int64 = (Integer(f"int{n}", n) for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{n}", n) for n in (8, 16, 32, 64))
@@ -286,9 +375,19 @@ unicode_type = string = Opaque("str")
 ellipsis = Opaque("ellipsis")
 py_int, py_float, py_complex = Integer("int", 64), Float("float", 64), Complex("complex", 128)
 
+pyobject = ffi_forced_object = PyObject("pyobject")
+
 voidptr = RawPointer("voidptr")
 
-byte = uint8
+# The numbers by kind.
+signed_domain = frozenset([int8, int16, int32, int64])
+unsigned_domain = frozenset([uint8, uint16, uint32, uint64])
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset([float32, float64])
+complex_domain = frozenset([complex64, complex128])
+number_domain = real_domain | integer_domain | complex_domain
+
+byte = uchar = uint8
 char = int8
 short, ushort = int16, uint16
 intc, uintc = int32, uint32
@@ -302,11 +401,14 @@ f4, f8, c8, c16 = float32, float64, complex64, complex128
 
 optional = Optional
 ListType = List
+# Numba's class of types without values in compiled code.
+Dummy = Opaque
 
 _SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
-                                         unicode_type, ellipsis, py_int, py_float, py_complex)}
+                                         unicode_type, ellipsis, pyobject, py_int, py_float, py_complex)}
 
-__all__ = [n for n, v in globals().items() if not n.startswith("_") and (isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))] + ["Signature", "signature", "typeof"]
+__all__ = [n for n, v in globals().items() if not n.startswith("_") and (isinstance(v, Type) or isinstance(v, type) and issubclass(v, Type))] + [
+    "Signature", "signature", "typeof", "signed_domain", "unsigned_domain", "integer_domain", "real_domain", "complex_domain", "number_domain"]
 
 
 def typeof(obj):
@@ -357,8 +459,7 @@ def from_text(text):
         if head == "array":
             return Array(from_text(parts[0]), _builtins.int(parts[1][:-1]), parts[2], "readonly" in parts[3:])
         if head == "tuple":
-            members = [from_text(p) for p in parts]
-            return UniTuple(members[0], len(members)) if members and len({m._tierup_type_ for m in members}) == 1 else Tuple(members)
+            return BaseTuple.from_types([from_text(p) for p in parts])
         if head == "list":
             return List(from_text(parts[0]))
         if head == "optional":

@@ -19,7 +19,11 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return _Module(spec.name)
 
     def exec_module(self, module):
+        from . import numba
         module.__path__ = []
+        if isinstance(numba.MODULES[module.__name__], str):
+            # The module itself, so that what is set in it is set.
+            sys.modules[module.__name__] = importlib.import_module(numba.MODULES[module.__name__])
 
 
 class _Module(types.ModuleType):

@@ -1,14 +1,16 @@
 """Numba's module tree: which of Tierup's objects each name stands for. Names only; what they do is elsewhere.
 
-A value is `module:name` in Tierup, or a plain value after `=`. `*` stands for every public name of a module.
+A value is `module:name` in Tierup, or a plain value after `=`. `*` stands for every public name of some modules. A module that is a text here is that module of Tierup's.
 """
 
 import importlib
 import os
 import sys
 
-_TYPES = {"*": "tierup.types:*"}
-_ERRORS = {"*": "tierup.errors:*"}
+_TYPES = {"*": "tierup.types"}
+_THREADS = {n: f"tierup:{n}" for n in ("get_num_threads", "set_num_threads", "get_thread_id", "get_parallel_chunksize", "set_parallel_chunksize")}
+_TYPEOF = {"typeof": "tierup:typeof"}
+_SIGNATURES = {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature"}
 _DECORATORS = {n: f"tierup:{n}" for n in ("jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc")}
 
 # Numba's settings that have no counterpart, as they are where nobody has set them: programs read some of them, and set others to no harm.
@@ -27,22 +29,26 @@ SETTINGS = {
 MODULES = {
     "numba": {
         **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "extending": "numba.extending", "np": "numba.np", "get_num_threads": "tierup:get_num_threads", "set_num_threads": "tierup:set_num_threads", "get_thread_id": "tierup:get_thread_id",
-        "threading_layer": "tierup.extending:threading_layer", "get_parallel_chunksize": "tierup:get_parallel_chunksize",
-        "set_parallel_chunksize": "tierup:set_parallel_chunksize", "parallel_chunksize": "tierup.extending:parallel_chunksize",
-        "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types:*", "warnings": "warnings",
+        "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", **_THREADS,
+        "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
+        "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
     "numba.types": _TYPES,
     "numba.core": {"types": "numba.core.types", "errors": "tierup.errors", "config": "tierup.config", "decorators": "numba.core.decorators", "dispatcher": "numba.core.dispatcher",
                    "registry": "numba.core.registry", "typing": "numba.core.typing", "extending": "numba.core.extending"},
     "numba.core.types": _TYPES,
-    "numba.core.errors": _ERRORS,
-    "numba.core.config": {"*": "tierup.config:*"},
+    "numba.core.errors": "tierup.errors",
+    "numba.errors": "tierup.errors",
+    "numba.config": "tierup.config",
+    "numba.core.config": "tierup.config",
+    "numba.misc": {"special": "numba.misc.special"},
+    "numba.misc.special": {**_TYPEOF, "prange": "tierup:prange", "pndindex": "tierup:pndindex"},
     "numba.core.decorators": _DECORATORS,
     "numba.core.dispatcher": {"Dispatcher": "tierup:Dispatcher"},
     "numba.core.registry": {"CPUDispatcher": "tierup:Dispatcher"},
-    "numba.core.typing": {"signature": "tierup.types:signature", "Signature": "tierup.types:Signature", "typeof": "numba.core.typing.typeof", "cffi_utils": "numba.core.typing.cffi_utils"},
-    "numba.core.typing.typeof": {"typeof": "tierup:typeof"},
+    "numba.core.typing": {**_SIGNATURES, "typeof": "numba.core.typing.typeof", "cffi_utils": "numba.core.typing.cffi_utils", "templates": "numba.core.typing.templates"},
+    "numba.core.typing.typeof": _TYPEOF,
+    "numba.core.typing.templates": _SIGNATURES,
     "numba.core.typing.cffi_utils": {n: f"tierup._foreign:{n}" for n in ("register_module", "register_type", "map_type")},
     "numba.core.extending": {"register_jitable": "tierup.extending:register_jitable"},
     "numba.extending": {"register_jitable": "tierup.extending:register_jitable", "is_jitted": "tierup.extending:is_jitted",
@@ -52,6 +58,7 @@ MODULES = {
                        "dufunc": "numba.np.ufunc.dufunc", "gufunc": "numba.np.ufunc.gufunc", "Vectorize": "tierup._builders:Vectorize", "GUVectorize": "tierup._builders:GUVectorize"},
     "numba.stencils": {"stencil": "numba.stencils.stencil"},
     "numba.stencils.stencil": {"stencil": "tierup:stencil", "StencilFunc": "tierup._stencil:StencilFunc"},
+    "numba.np.ufunc.parallel": _THREADS,
     "numba.np.ufunc.dufunc": {"DUFunc": "tierup._ufunc:DUFunc"},
     "numba.np.ufunc.gufunc": {"GUFunc": "tierup._ufunc:GUFunc"},
     "numba.np.numpy_support": {"from_dtype": "tierup.types:from_dtype", "as_dtype": "tierup.types:as_dtype"},
@@ -63,8 +70,8 @@ def names(module):
     out = set()
     for name, value in MODULES[module].items():
         if name == "*":
-            source = importlib.import_module(value.partition(":")[0])
-            out |= {n for n in getattr(source, "__all__", dir(source)) if not n.startswith("_")}
+            for source in map(importlib.import_module, value.split()):
+                out |= {n for n in getattr(source, "__all__", dir(source)) if not n.startswith("_")}
         else:
             out.add(name)
     return out
@@ -82,10 +89,12 @@ def look_up(module, name):
         source, _, attribute = value.partition(":")
         source = importlib.import_module(source)
         return getattr(source, attribute) if attribute else source
+    if name == "__all__":
+        return sorted(n for n in names(module) if not n.startswith("_"))
     if "*" in table and not name.startswith("__"):
-        source = importlib.import_module(table["*"].partition(":")[0])
-        try:
-            return getattr(source, name)
-        except AttributeError:
-            pass
+        for source in map(importlib.import_module, table["*"].split()):
+            try:
+                return getattr(source, name)
+            except AttributeError:
+                pass
     raise AttributeError(f"Tierup does not stand in for {module}.{name} yet")
