@@ -31,7 +31,16 @@ class Vectorize(_Builder):
 
 
 class GUVectorize(_Builder):
-    """`GUVectorize(kernel, layout)`, `add(signature)` for each loop, `build_ufunc()`: what `guvectorize(signatures, layout)(kernel)` gives."""
+    """`GUVectorize(kernel, layout)`, `add(signature)` for each loop, `build_ufunc()`: what `guvectorize(signatures, layout)(kernel)` gives.
+
+    With `is_dynamic` it is the gufunc already, which has these methods too.
+    """
+
+    def __new__(cls, func, signature, target="cpu", identity=None, cache=False, is_dynamic=False, targetoptions=None, writable_args=()):
+        if is_dynamic:
+            options = {"target": target, "identity": identity, "cache": cache, "writable_args": writable_args, **(targetoptions or {})}
+            return guvectorize(signature, is_dynamic=True, **options)(func)
+        return super().__new__(cls)
 
     def __init__(self, func, signature, target="cpu", identity=None, cache=False, is_dynamic=False, targetoptions=None, writable_args=()):
         options = {"target": target, "identity": identity, "cache": cache, "writable_args": writable_args, **(targetoptions or {})}

@@ -9,8 +9,28 @@ path     the directory
 
 import sys
 import time
+from collections import Counter
+from typing import NamedTuple
 
 from . import _tierup, config
+
+
+class Stats(NamedTuple):
+    """What the cache did for one function: for which argument types code came out of it, and for which it was made."""
+
+    cache_path: str
+    cache_hits: Counter
+    cache_misses: Counter
+
+
+def stats(dispatcher, signatures):
+    """`signatures` are the argument types of its overloads, in order. Those that have no place in the cache are in neither table."""
+    hits, misses = Counter(), Counter()
+    for i, args in enumerate(signatures):
+        found = _tierup.cache_key(dispatcher, i)
+        if found is not None:
+            (hits if found[1] else misses)[args] += 1
+    return Stats(str(_tierup.cache_path(config.cache_dir)[0]), hits, misses)
 
 
 def _entries():

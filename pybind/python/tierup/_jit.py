@@ -26,7 +26,7 @@ def jit(signature_or_function=None, /, locals=None, **options):
 def njit(signature_or_function=None, /, locals=None, **options):
     """As `jit`, but raises `TypingError` or `UnsupportedError` where a function cannot be compiled."""
     if options.pop("forceobj", False):
-        _warn("njit(forceobj=True) means nothing: njit compiles or raises")
+        _warn("forceobj is set for njit and is ignored: njit compiles or raises")
     return _decorate(signature_or_function, locals, options, fallback=False)
 
 
@@ -43,6 +43,8 @@ def _decorate(what, locals, options, fallback):
         raise TypeError(f"jit() has no option {sorted(unknown)[0]!r}; there are {', '.join(sorted(o for o in _OPTIONS if o[0] != '_'))}")
     if locals:
         _warn("types given by locals= are not used: variables have the types that their values have")
+    if options.get("nopython") and options.get("forceobj"):
+        raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     if options.get("parallel") and options.get("forceobj"):
         raise ValueError("parallel=True and forceobj=True exclude each other")
     # The usual case first: a plain @njit.
@@ -60,7 +62,8 @@ def _is_signature(what):
 
 
 def _engine_options(options):
-    error_model, overflow, check = options.get("error_model", "python"), options.get("overflow", "wrap"), options.get("boundscheck")
+    error_model, overflow = options.get("error_model", "python"), options.get("overflow", "wrap")
+    check = options.get("boundscheck") if config.boundscheck_forced is None else config.boundscheck_forced
     for name, value, known in (("error_model", error_model, ("python", "numpy")), ("overflow", overflow, ("wrap", "raise"))):
         if value not in known:
             raise ValueError(f"{name} must be {' or '.join(map(repr, known))}, not {value!r}")
@@ -135,7 +138,7 @@ def _is_settled(function, args, ret, options):
     """Whether a signature says all that compiling needs. Functions in it are known when there are some; where Python runs the function, objects may be of any class."""
     from . import types
     if options.get("forceobj"):
-        return len(args) == function.__code__.co_argcount and types.pyobject not in (*args, ret)
+        return len(args) == function.__code__.co_argcount and not any(map(types.is_foreign, (*args, ret)))
     if types.pyobject in (*args, ret):
         raise types._bad("compiled code has no values of the type pyobject: forceobj=True has Python run the function")
     return not any(map(types.holds_function, args))
@@ -308,6 +311,12 @@ def get_compile_result(self, sig):
     return self.overloads[tuple(types.signatures(sig)[0][0])]
 
 
+def _stats(self):
+    """Where the code cache is, and for which signatures code came out of it or had to be made."""
+    from ._cache import stats
+    return stats(self, _signatures(self))
+
+
 def _reduce(self):
     from ._pickle import reduce
     return reduce(self)
@@ -325,7 +334,7 @@ def _signature(self):
 for _name, _value in {
     "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
-    "disable_compile": disable_compile, "compile": compile, "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
+    "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),
     "__code__": property(lambda self: self.py_func.__code__), "__globals__": property(lambda self: self.py_func.__globals__),
     "__signature__": property(_signature), "is_compiling": property(lambda self: False), "_can_compile": property(_tierup.can_compile),

@@ -377,6 +377,18 @@ def _make_class():
         def build_ufunc(self):
             return self
 
+        @property
+        def _frozen(self):
+            """Whether it takes only types that are compiled already."""
+            return not (self._builder.dynamic and self._builder.can_compile)
+
+        @_frozen.setter
+        def _frozen(self, value):
+            if not value and self._frozen:
+                raise ValueError("a ufunc that compiles no more stays so")
+            if value:
+                self.disable_compile()
+
         def disable_compile(self):
             """From now on only types that are compiled already are taken."""
             self._builder.can_compile = False

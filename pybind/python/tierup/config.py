@@ -35,6 +35,10 @@ def _flag(text):
     return known[str(text).lower()]
 
 
+def _flag_or_none(text):
+    return None if text is None else _flag(text)
+
+
 def _number(low, high=None):
     def read(text):
         try:
@@ -91,7 +95,8 @@ _TABLE = {
     "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
     "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),
     "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
-    "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", "NUMBA_BOUNDSCHECK"),
+    "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", None),
+    "boundscheck_forced": ("TIERUP_BOUNDSCHECK_FORCED", _flag_or_none, None, "whether they are checked whatever the decorator says; without a value it is asked", "NUMBA_BOUNDSCHECK"),
     "dump": ("TIERUP_DUMP", _dumps, (), "levels to print while compiling, separated by commas: " + ", ".join(_DUMPS), None),
     "fuel": ("TIERUP_FUEL", _fuel, None, "how often an optimising pass may run on a function in this process, to find the pass that makes a result wrong; the last one is named on standard error", None),
     "trace": ("TIERUP_TRACE", _trace, False, "whether every compilation is reported on standard error; json: a trace for Chrome's and Perfetto's viewers, written when the process ends", None),
@@ -100,6 +105,8 @@ _TABLE = {
 }
 
 _values = {}
+# Under the stand-in: which settings Numba's names stand for, and the settings without a counterpart.
+_numba = ()
 
 
 def _read(name, value, where):
@@ -114,7 +121,7 @@ class _Config(types.ModuleType):
         values = self.__dict__.get("_values", {})
         if name in values:
             return values[name]
-        own, others = self.__dict__.get("_numba", ({}, {}))
+        own, others = self.__dict__.get("_numba") or ({}, {})
         if name in own:
             return values[own[name]]
         if own and name == "DISABLE_JIT":
@@ -126,7 +133,7 @@ class _Config(types.ModuleType):
     def __setattr__(self, name, value):
         if name.startswith("__"):
             return super().__setattr__(name, value)
-        own, others = self.__dict__.get("_numba", ({}, {}))
+        own, others = self.__dict__.get("_numba") or ({}, {})
         if name in others:
             others[name] = value
             return
@@ -150,7 +157,13 @@ def reload():
     for name, (variable, _, default, _, _) in _TABLE.items():
         text = os.environ.get(variable)
         _values[name] = default if text is None or text == "" else _read(name, text, variable)
+    if _numba:
+        _read_numba()
     _tell()
+
+
+# Numba's name, which only those who come by the stand-in's modules use.
+reload_config = reload
 
 
 def _tell():
@@ -194,12 +207,18 @@ def use_numba_names(others):
     for name, (_, _, _, _, numba) in _TABLE.items():
         if numba:
             names[numba] = names[numba.removeprefix("NUMBA_")] = name
-            if os.environ.get(numba):
-                _values[name] = _read(name, os.environ[numba], numba)
+    globals()["_numba"] = names, others
+    _read_numba()
+    _tell()
+
+
+def _read_numba():
+    """Numba's variables, over Tierup's."""
+    for name, (_, _, _, _, numba) in _TABLE.items():
+        if numba and os.environ.get(numba):
+            _values[name] = _read(name, os.environ[numba], numba)
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         _values["tier"] = "off"
-    globals()["_numba"] = names, others
-    _tell()
 
 
 # LLVM is a library of its own, opened at the first promotion.

@@ -18,6 +18,11 @@ def is_jitted(function):
     return isinstance(function, Dispatcher)
 
 
+def literal_unroll(container):
+    """Gives a tuple as it is: in compiled code every loop over a tuple whose members have several types is unrolled, each turn has the type of its member."""
+    return container
+
+
 def threading_layer():
     """The name of what runs parallel loops; there is but one."""
     return "tierup"

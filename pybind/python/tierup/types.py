@@ -477,6 +477,11 @@ def _split(text):
     return [*parts, text[start:].strip()] if text.strip() else []
 
 
+def is_foreign(t):
+    """Whether compiled code has no values of a type."""
+    return isinstance(t, Opaque) and (t is pyobject or t._tierup_type_ not in _SCALARS)
+
+
 def holds_function(t):
     """Whether values of a type are functions, or hold some."""
     parts = [*getattr(t, "types", ()), getattr(t, "dtype", None), getattr(t, "type", None)]

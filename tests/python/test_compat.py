@@ -1,0 +1,297 @@
+"""What programs written for Numba find under its names: types, errors, settings, the stand-in's modules."""
+
+import gc
+import pickle
+import subprocess
+import sys
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+import tierup
+from tierup import errors, njit, types
+
+
+def as_numba(tmp_path, text, **environment):
+    """Runs a program under `--as-numba`; its standard output."""
+    import os
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_kinds_of_numbers():
+    assert types.integer_domain == types.signed_domain | types.unsigned_domain
+    assert types.number_domain == types.integer_domain | types.real_domain | types.complex_domain
+    for kind, of in (("i", types.signed_domain), ("u", types.unsigned_domain), ("f", types.real_domain), ("c", types.complex_domain)):
+        assert {np.dtype(types.as_dtype(t)).kind for t in of} == {kind}
+        assert {t.bitwidth for t in of} == {types.as_dtype(t).itemsize * 8 for t in of}
+    assert types.Integer.from_bitwidth(32) is types.int32 and types.Integer.from_bitwidth(8, signed=False) is types.uint8
+    with pytest.raises(ValueError):
+        types.Integer.from_bitwidth(12)
+
+
+def test_types_of_one_kind_are_ordered_by_width():
+    for chain in (["int8", "int16", "int32", "int64"], ["uint8", "uint64"], ["float32", "float64"], ["complex64", "complex128"]):
+        chain = [getattr(types, n) for n in chain]
+        assert sorted(reversed(chain)) == chain
+        assert chain[0] <= chain[0] and not chain[0] < chain[0] and chain[-1] > chain[0]
+    for a, b in ((types.int8, types.uint16), (types.int8, types.float32), (types.float32, types.complex128)):
+        with pytest.raises(TypeError):
+            a <= b
+
+
+def every_kind():
+    t = types
+    return [t.int16[:], t.int16[::1], t.int16[:, ::1], t.Array(t.int16, 0, "C"), t.Array(t.float64, 2, "F", readonly=True), t.Array(t.int8, 1, "A", aligned=False), t.Optional(t.int32),
+            t.UniTuple(t.int32, 3), t.Tuple((t.int32, t.float64)), t.List(t.int32), t.CPointer(t.float32), t.voidptr, t.pyobject, t.none, t.Dummy("something"), t.FunctionType(t.int32(t.int8))]
+
+
+def test_there_is_one_object_for_each_type():
+    first, second = every_kind(), every_kind()
+    for a, b in zip(first, second):
+        assert a is b and a._code == b._code >= 0
+    assert len({t._code for t in first}) == len(first)
+    assert types.Array(types.int8, 1, "A") is not types.Array(types.int8, 1, "A", aligned=False)
+    for t in first:
+        if getattr(t, "aligned", True):
+            assert pickle.loads(pickle.dumps(t)) is t, t
+
+
+def test_types_that_nobody_holds_go_and_their_numbers_do_not_come_back():
+    a = types.Dummy("xyzzy")
+    code, seen = a._code, weakref.ref(a)
+    del a
+    gc.collect()
+    assert seen() is None and types.Dummy("xyzzy")._code != code
+
+
+def test_types_of_values_equal_those_that_signatures_name():
+    typeof = tierup.typeof
+    assert typeof((1, 2)) == types.UniTuple(types.int64, 2) and typeof((1, (2.0, 3))) == types.Tuple((types.int64, types.Tuple((types.float64, types.int64))))
+    assert typeof([1.0]) == types.List(types.float64) != types.List(types.int64)
+    assert types.BaseTuple.from_types([types.int8, types.int8]) == types.UniTuple(types.int8, 2)
+    assert types.List(types.int64)[0] is types.int64
+    assert isinstance(typeof(None), types.NoneType)
+    with pytest.raises(errors.TypingError, match="not iterable"):
+        types.Tuple(types.int32)
+
+
+def test_objects_in_signatures_are_for_functions_that_python_runs():
+    class Thing:
+        pass
+
+    for signature in ((types.pyobject,), types.pyobject(types.pyobject), "pyobject(pyobject)", (types.Dummy("list"),), ()):
+        def mark(x):
+            x.seen = True
+            return x
+        f = tierup.jit(signature, forceobj=True)(mark)
+        thing = Thing()
+        assert f(thing) is thing and thing.seen
+    f = tierup.jit((types.int64,), forceobj=True)(lambda x: x is None)
+    assert f.overloads[f.signatures[0]].objectmode and not f(3)
+    assert not njit((types.int64,))(lambda x: x).overloads[(types.int64,)].objectmode
+    with pytest.raises(errors.TypingError, match="pyobject"):
+        njit((types.pyobject,))(lambda x: x)
+
+
+def test_warnings_have_classes_of_their_own():
+    names = [n for n in dir(errors) if n.endswith("Warning") and n.startswith("Numba") and n != "NumbaWarning"]
+    classes = {getattr(errors, n) for n in names}
+    assert len(classes) == len(names) > 8 and all(issubclass(c, errors.NumbaWarning) for c in classes)
+    assert issubclass(errors.NumbaDeprecationWarning, DeprecationWarning) and issubclass(errors.NumbaPendingDeprecationWarning, PendingDeprecationWarning)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", errors.TierupWarning)
+        warnings.simplefilter("ignore", errors.NumbaDeprecationWarning)
+        warnings.warn(errors.NumbaDeprecationWarning("not seen"))
+        with pytest.raises(errors.NumbaPerformanceWarning):
+            warnings.warn(errors.NumbaPerformanceWarning("seen"))
+
+
+def test_errors_are_caught_by_numbas_names():
+    def bad():
+        return "a" + 1
+
+    for name in ("TypingError", "NumbaTypeError", "NumbaError"):
+        with pytest.raises(getattr(errors, name)):
+            njit(bad)()
+    for name in ("UnsupportedError", "UnsupportedBytecodeError", "NumbaError"):
+        with pytest.raises(getattr(errors, name)):
+            njit(lambda: {1: 2})()
+    for name in dir(errors):
+        if isinstance(getattr(errors, name), type) and issubclass(getattr(errors, name), errors.TierupError):
+            assert getattr(errors, name) in (errors.TierupError, errors.TypingError, errors.UnsupportedError, errors.CompilerError)
+
+
+def test_settings_are_those_of_tierup_however_they_are_reached(tmp_path):
+    assert as_numba(tmp_path, """
+import numba, numba.core.config, numba.errors
+from numba.core import config
+import tierup.config, tierup.errors
+assert config is numba.config is numba.core.config is tierup.config and numba.errors is tierup.errors
+def f(x): return x
+config.DISABLE_JIT = True
+assert tierup.config.tier == "off" and numba.jit(f) is f and numba.njit(nopython=True)(f) is f and numba.jit("int64(int64)")(f) is f
+config.DISABLE_JIT = False
+assert numba.njit(f) is not f
+print("done")
+""") == "done\n"
+
+
+def test_a_variable_disables_compiling(tmp_path):
+    text = "import numba\ndef f(x): return x\nprint(numba.njit(f) is f, numba.config.DISABLE_JIT)\n"
+    assert as_numba(tmp_path, text, NUMBA_DISABLE_JIT="1") == "True 1\n" and as_numba(tmp_path, text, NUMBA_DISABLE_JIT="0") == "False 0\n"
+
+
+def test_names_of_the_stand_in(tmp_path):
+    assert as_numba(tmp_path, """
+import numba, tierup
+assert {"njit", "int32", "TypingError", "NumbaPerformanceWarning", "prange"} <= set(numba.__all__) and "__version__" not in numba.__all__
+assert all(hasattr(numba, n) for n in numba.__all__)
+assert numba.TypingError is numba.core.errors.TypingError is tierup.TypingError
+from numba.misc.special import typeof, prange, literal_unroll
+from numba.np.ufunc.parallel import get_thread_id, get_num_threads, set_num_threads
+from numba.core.typing.templates import Signature
+assert typeof is numba.typeof is tierup.typeof
+@numba.njit(parallel=True)
+def who(n):
+    seen = 0
+    for i in prange(n):
+        seen = max(seen, get_thread_id())
+    return seen
+assert 0 <= who(1000) < get_num_threads()
+print("done")
+""") == "done\n"
+
+
+def test_loops_over_tuples_are_unrolled():
+    @njit
+    def total(t):
+        n = 0.0
+        for x in tierup.literal_unroll(t):
+            if isinstance(x, str):
+                n += len(x)
+            elif isinstance(x, np.ndarray):
+                n += x.sum()
+            else:
+                n += x
+        return n
+    t = (1, "abc", 2.5, np.ones(4))
+    assert total(t) == total.py_func(t) == 10.5
+
+
+def test_memory_tells_how_many_hold_it():
+    @njit
+    def make(n):
+        return np.ones(n)
+
+    @njit
+    def pair(n):
+        a = np.ones(n)
+        return a, a[1:]
+
+    assert make(4).base.refcount == 1
+    a, b = pair(4)
+    assert a.base.refcount == 2
+    del b
+    assert a.base.refcount == 1
+    with pytest.raises(AttributeError):
+        a.base.refcount = 3
+
+
+def test_a_dynamic_gufunc_needs_no_building():
+    from tierup._builders import GUVectorize
+
+    def double(x, out):
+        for i in range(len(x)):
+            out[i] = x[i] * 2
+    f = GUVectorize(double, "(n)->(n)", is_dynamic=True)
+    out = np.empty(3)
+    f(np.arange(3.0), out)
+    assert out.tolist() == [0, 2, 4] and f.build_ufunc() is f
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda g: g.normal("a"), "Argument loc is not one of the expected type\\(s\\): a number or an array of numbers, not str"),
+    (lambda g: g.random("a"), "Argument size is not one of the expected type\\(s\\)"),
+    (lambda g: tierup.set_num_threads("a"), "The number of threads specified must be an integer, not str"),
+    (lambda g: tierup.set_parallel_chunksize(1.5), "The parallel chunksize must be an integer, not float"),
+])
+def test_words_that_programs_look_for(call, words):
+    with pytest.raises(errors.TypingError, match=words):
+        njit(call)(np.random.default_rng(1))
+
+
+def test_stats_tell_what_the_cache_did(tmp_path):
+    text = """
+import numpy as np
+from tierup import njit, types
+@njit
+def f(a, n):
+    s = 0.0
+    for k in range(n):
+        s += a[k % 8]
+    return s
+f(np.ones(8), 20)
+f(np.ones(8, np.int32), 10)
+s = f.stats
+print(sorted(s.cache_hits.values()), sorted(s.cache_misses.values()), s.cache_path)
+"""
+    import os
+    from harness.build import LLVM
+    program = tmp_path / "program.py"
+    program.write_text(text)
+    env = {**os.environ, "TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(tmp_path / "cache"), "TIERUP_TIER": "1" if LLVM else "auto"}
+    first, second = (subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60, env=env) for _ in range(2))
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    # Without LLVM nothing is kept.
+    (seen, where), (again, _) = (done.stdout.rsplit(" ", 1) for done in (first, second))
+    assert (seen, again) == (("[] [1, 1]", "[1, 1] []") if LLVM else ("[] []", "[] []")) and where.startswith(str(tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("value, checked", [("", (True, False)), ("1", (True, True)), ("0", (False, False))])
+def test_a_variable_of_numba_decides_about_bounds_whatever_the_decorator_says(tmp_path, value, checked):
+    assert as_numba(tmp_path, """
+import numba, numpy as np
+def get(a, i):
+    return a[i]
+def raises(f):
+    try: f(np.ones(4)[:2], 3)
+    except IndexError: return True
+    return False
+print(numba.config.BOUNDSCHECK, raises(numba.njit(boundscheck=True)(get)), raises(numba.njit(boundscheck=False)(get)))
+""", NUMBA_BOUNDSCHECK=value) == f"{None if not value else value == '1'} {checked[0]} {checked[1]}\n"
+
+
+def test_settings_are_read_again(tmp_path):
+    assert as_numba(tmp_path, """
+import os
+from numba.core import config
+os.environ["NUMBA_BOUNDSCHECK"], os.environ["NUMBA_OPT"] = "1", "2"
+config.reload_config()
+print(config.BOUNDSCHECK, config.OPT)
+del os.environ["NUMBA_BOUNDSCHECK"]
+config.reload_config()
+print(config.BOUNDSCHECK)
+""") == "True 2\nNone\n"
+
+
+def test_ufuncs_that_compile_no_more_say_so():
+    f = tierup.vectorize(lambda a, b: a + b)
+    assert not f._frozen
+    f._frozen = True
+    assert f._frozen
+    with pytest.raises(ValueError):
+        f._frozen = False
+    with pytest.raises(TypeError):
+        f(np.ones(2), np.ones(2))
+
+
+def test_modes_exclude_each_other():
+    with pytest.raises(ValueError, match="Only one of 'nopython' or 'forceobj'"):
+        tierup.jit(nopython=True, forceobj=True)
+    with pytest.warns(errors.NumbaWarning, match="forceobj is set for njit and is ignored"):
+        njit(forceobj=True)
