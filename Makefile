@@ -7,8 +7,8 @@
 #   make docs         documentation pages into target/docs
 #   make setup        environments and the release extension, nothing else
 #
-# Where LLVM 22 is neither installed nor among the machine's packages, everything is built and tested without it and runs on tier 0;
-# `LLVM=0` says so, `LLVM=1` insists.
+# Where LLVM 22 is neither installed nor among the machine's packages, everything is built and tested without it and runs on tier 0, and the
+# command says so at its end; `LLVM=0` asks for that, `LLVM=1` insists on LLVM.
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
@@ -22,7 +22,9 @@ SAY := @printf '\033[1m==\033[0m %s\n'
 # What the extension is built from. `find` also sees files that make would not know of.
 RUST_CRATES := core tier0-cranelift runtime pybind
 ifndef LLVM
-LLVM := $(shell scripts/setup.sh llvm)
+LLVM := $(if $(filter-out help,$(or $(MAKECMDGOALS),help)),$(shell scripts/setup.sh llvm),1)
+# Only who did not ask for it is told that there is none.
+SAY_WITHOUT_LLVM := $(if $(filter 0,$(LLVM)),@scripts/setup.sh without-llvm)
 endif
 # What is installed depends on what is wanted.
 SYSTEM := target/.stamp-system-llvm$(LLVM)
@@ -88,8 +90,10 @@ $(VENV)/.stamp-ext: $(VENV)/.stamp-packages $(EXT_SOURCES)
 demo: without-llvm $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(TIER1_WANTED)
 	$(SAY) 'examples'
 	@$(PY) examples/run.py
+	$(SAY_WITHOUT_LLVM)
 
 test: test-rust test-python
+	$(SAY_WITHOUT_LLVM)
 
 test-rust: $(VENV)/.stamp-packages
 	$(SAY) 'Rust tests'

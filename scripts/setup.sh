@@ -2,7 +2,8 @@
 # Brings a bare Debian 12 machine with Rust and Python 3.11 to where the build starts. Called by the Makefile, safe to repeat.
 #
 #   setup.sh python                 prints a Python 3.11 that works
-#   setup.sh llvm                   1 where LLVM is installed or can be, else 0
+#   setup.sh llvm                   1 where LLVM is installed or can be, else 0; brings package lists up to date where they may be why not
+#   setup.sh without-llvm           says what to do where there is none
 #   setup.sh system                 system packages: installed where we may, else one line says what to install
 #   setup.sh venv DIR FILE...       a virtual environment with the pinned packages of the requirement files
 #   setup.sh without-deps DIR FILE  packages without their own requirements: programs written for Numba run without it
@@ -26,8 +27,29 @@ find_python() {
 
 has_llvm() { [ -x "${LLVM_SYS_221_PREFIX:-/usr/lib/llvm-22}/bin/llvm-config" ]; }
 
-# Debian 12 itself has no LLVM 22; adding somebody else's packages to a machine is its owner's decision.
-can_have_llvm() { has_llvm || { command -v apt-cache >/dev/null && apt-cache show llvm-22-dev >/dev/null 2>&1; }; }
+# What runs as root; fails where nothing may.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then sudo -n "$@"; else return 1; fi
+}
+
+# A fresh container has no package lists at all, and old ones lack new packages. Once a day is enough: a list that has no LLVM will not have it a minute later.
+LISTS=target/.stamp-package-lists
+update_lists() {
+    [ -z "$(find "$LISTS" -mtime -1 2>/dev/null)" ] || return 1
+    command -v apt-get >/dev/null || return 1
+    say "package lists: bringing them up to date" >&2
+    as_root apt-get update -q >&2 || return 1
+    mkdir -p target && touch "$LISTS"
+}
+
+listed() { command -v apt-cache >/dev/null && apt-cache show llvm-22-dev >/dev/null 2>&1; }
+
+# Adding another source of packages to a machine is its owner's decision.
+can_have_llvm() { has_llvm || listed || { update_lists && listed; }; }
+
+say_without_llvm() {
+    say "without LLVM: everything ran on tier 0, which is a part of Tierup. For tier 1 give this machine a package source that has llvm-22-dev and libpolly-22-dev, or set LLVM_SYS_221_PREFIX to an LLVM 22, and run this again."
+}
 
 install_system() {
     command -v cargo >/dev/null || die "Rust is missing: install rustc and cargo 1.95 or later, then run this again"
@@ -41,20 +63,15 @@ install_system() {
         missing+=(python3.11 python3.11-venv python3.11-dev)
     fi
     # Tier 1. `.cargo/config.toml` says where it is looked for.
-    if [ "${LLVM:-1}" = 0 ]; then
-        say "LLVM: not used, everything runs on tier 0 (for tier 1 install llvm-22-dev and libpolly-22-dev, for example from apt.llvm.org, and run this again)"
-    elif ! has_llvm; then
+    if [ "${LLVM:-1}" != 0 ] && ! has_llvm; then
         missing+=(llvm-22-dev libpolly-22-dev zlib1g-dev libzstd-dev g++)
     fi
     [ ${#missing[@]} -eq 0 ] && { say "system packages: nothing missing"; return; }
-    local sudo=()
-    if [ "$(id -u)" -ne 0 ]; then
-        if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then sudo=(sudo -n); else die "run as root: apt-get install ${missing[*]}"; fi
-    fi
     command -v apt-get >/dev/null || die "install these Debian packages or their like: ${missing[*]}"
+    as_root true || die "run as root: apt-get install ${missing[*]}"
     say "system packages: installing ${missing[*]}"
-    "${sudo[@]}" apt-get update -q
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+    update_lists || true
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
 }
 
 make_venv() {
@@ -76,8 +93,9 @@ cd "$(dirname "$0")/.."
 case "${1:-}" in
     python) find_python || die "Python 3.11 is missing" ;;
     llvm) if can_have_llvm; then echo 1; else echo 0; fi ;;
+    without-llvm) say_without_llvm ;;
     system) install_system ;;
     venv) shift; make_venv "$@" ;;
     without-deps) say "$2: installing $3"; "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "$3" ;;
-    *) die "unknown command '${1:-}': python, llvm, system, venv or without-deps" ;;
+    *) die "unknown command '${1:-}': python, llvm, without-llvm, system, venv or without-deps" ;;
 esac
