@@ -10,7 +10,7 @@ pub const SYMBOL_PREFIX: &str = "sym.";
 pub const FUNC_PREFIX: &str = "fn.";
 
 /// The version of the door; the library shows its own as `TIERUP_TIER1_ABI`.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 
 /// What is to be compiled; all strings are UTF-8 with a length.
 #[repr(C)]
@@ -21,8 +21,10 @@ pub struct Request {
     /// Names of the functions that are called from outside, each ended by a newline.
     pub roots: *const u8,
     pub roots_len: usize,
-    /// 0 for this CPU, else a GPU's compute capability.
+    /// 0 for a CPU, else a GPU's compute capability.
     pub capability: u32,
+    /// Which CPU: a number of [`crate::cpu::Cpu`].
+    pub cpu: u8,
     pub fast_math: u8,
     pub opt: u8,
     pub keep_text: bool,

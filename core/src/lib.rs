@@ -5,6 +5,7 @@
 
 pub mod entity;
 pub mod backend;
+pub mod cpu;
 pub mod door;
 pub mod draw;
 pub mod bitset;

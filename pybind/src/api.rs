@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::Ordering;
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::lower::cx::Options as CodeOptions;
 use tierup_core::lir::explain::Place;
@@ -134,6 +135,19 @@ fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u6
     let policy = Policy { off: tier != "auto" && tier != "1", calls: calls.max(1), time: std::time::Duration::from_millis(time_ms), osr, background, eager: tier == "1", threads, opt };
     crate::engine::configure(tier, dump, trace, policy)
 }
+
+/// Makes code for a processor from now on; ValueError where it is unknown or this machine does not have it.
+#[pyfunction]
+fn choose_cpu(name: &str) -> PyResult<()> {
+    let Some(cpu) = Cpu::from_name(name) else { return Err(PyValueError::new_err(format!("known values are {}", Cpu::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", ")))) };
+    if !tierup_runtime::cpu::supports(cpu) { return Err(PyValueError::new_err("this machine's processor lacks features of that level")); }
+    tierup_runtime::cpu::choose(cpu);
+    Ok(())
+}
+
+/// Whether code that is made now may use what that level has.
+#[pyfunction]
+fn uses_cpu(name: &str) -> bool { Cpu::from_name(name).is_some_and(|cpu| Cpu::chosen() >= cpu && tierup_runtime::cpu::supports(cpu)) }
 
 /// Fuel for the passes of everything that is compiled from now on; none for as much as is wanted.
 #[pyfunction]
@@ -301,6 +315,8 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(compile_times, m)?)?;
     m.add_function(wrap_pyfunction!(take_revealed, m)?)?;
     m.add_function(wrap_pyfunction!(configure, m)?)?;
+    m.add_function(wrap_pyfunction!(choose_cpu, m)?)?;
+    m.add_function(wrap_pyfunction!(uses_cpu, m)?)?;
     m.add_function(wrap_pyfunction!(set_library, m)?)?;
     m.add_function(wrap_pyfunction!(before_fork, m)?)?;
     m.add_function(wrap_pyfunction!(after_fork_in_parent, m)?)?;

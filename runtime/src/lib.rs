@@ -4,6 +4,7 @@
 //! everything else works without Python.
 
 mod blocks;
+pub mod cpu;
 pub mod engine;
 pub mod array;
 pub mod exc;

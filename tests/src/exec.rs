@@ -55,7 +55,7 @@ impl Compiler for Linked {
     #[cfg(feature = "llvm")]
     fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object, Diagnostic> {
         let options = tierup_tier1::Options {
-            target: tierup_tier1::Target::Cpu, roots, fast_math: codegen.fast_math, opt: codegen.opt, keep_text: keep.text, keep_remarks: keep.remarks,
+            target: tierup_tier1::Target::Cpu(codegen.cpu), roots, fast_math: codegen.fast_math, opt: codegen.opt, keep_text: keep.text, keep_remarks: keep.remarks,
         };
         tierup_tier1::compile(module, &options).map(|c| Object { bytes: c.object, llvm: c.llvm, asm: c.asm, remarks: c.remarks })
     }

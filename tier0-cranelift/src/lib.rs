@@ -23,6 +23,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
+use tierup_core::cpu::Cpu;
 use tierup_core::backend::{Backend, Code, HelperAddress};
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::{Func, Module};
@@ -56,16 +57,17 @@ impl Cranelift {
 
 struct Targets { optimised: OwnedTargetIsa, quick: OwnedTargetIsa }
 
-/// The host's instruction set with our settings, made once per process.
+/// The instruction set of the chosen processor with our settings, made once per process and processor.
 fn targets() -> Result<&'static Targets> {
-    static TARGETS: OnceLock<std::result::Result<Targets, String>> = OnceLock::new();
-    TARGETS
-        .get_or_init(|| Ok(Targets { optimised: target("speed", "backtracking")?, quick: target("none", "single_pass")? }))
+    static TARGETS: [OnceLock<std::result::Result<Targets, String>>; Cpu::ALL.len()] = [const { OnceLock::new() }; Cpu::ALL.len()];
+    let cpu = Cpu::chosen();
+    TARGETS[cpu as usize]
+        .get_or_init(|| Ok(Targets { optimised: target(cpu, "speed", "backtracking")?, quick: target(cpu, "none", "single_pass")? }))
         .as_ref()
         .map_err(|message| error(message.clone()))
 }
 
-fn target(opt_level: &str, register_allocator: &str) -> std::result::Result<OwnedTargetIsa, String> {
+fn target(cpu: Cpu, opt_level: &str, register_allocator: &str) -> std::result::Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let mut set = |name: &str, value: &str| flags.set(name, value).map_err(|e| format!("Cranelift has no setting {name}={value}: {e}"));
     set("opt_level", opt_level)?;
@@ -77,7 +79,15 @@ fn target(opt_level: &str, register_allocator: &str) -> std::result::Result<Owne
     // A frame larger than the guard page must touch every page on its way down.
     set("enable_probestack", "true")?;
     set("probestack_strategy", "inline")?;
-    let isa = cranelift_native::builder().map_err(|e| format!("Cranelift does not know this machine: {e}"))?;
+    let mut isa = cranelift_native::builder_with_options(cpu == Cpu::Native).map_err(|e| format!("Cranelift does not know this machine: {e}"))?;
+    // Cranelift's levels name the later extensions of a family and leave out the one that they build on.
+    let enabled: &[&str] = match cpu {
+        Cpu::Native => &[],
+        Cpu::V2 => &["x86-64-v2"],
+        Cpu::V3 => &["x86-64-v3", "has_avx"],
+        Cpu::V4 => &["x86-64-v4", "has_avx", "has_avx512f"],
+    };
+    for name in enabled { isa.enable(name).map_err(|e| format!("Cranelift does not know {name}: {e}"))?; }
     isa.finish(settings::Flags::new(flags)).map_err(|e| format!("Cranelift refuses this machine: {e}"))
 }
 

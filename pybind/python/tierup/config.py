@@ -70,6 +70,15 @@ def _trace(text):
     return "json" if str(text).lower() == "json" else _flag(text)
 
 
+def _cpu(text):
+    # The engine knows the levels and what this machine has; it makes code for the new one from here on.
+    try:
+        _tierup.choose_cpu(str(text))
+    except ValueError as e:
+        raise _ConfigError(str(e)) from None
+    return str(text)
+
+
 _DUMPS = ("bytecode", "cfg", "ssa", "typed", "passes", "lir", "clif", "llvm", "asm", "ptx")
 
 
@@ -91,6 +100,8 @@ _TABLE = {
     "background": ("TIERUP_BACKGROUND", _flag, True, "whether promotion compiles in a thread of its own; where there is one processor, that thread is given a fifth of it at first", None),
     "compile_threads": ("TIERUP_COMPILE_THREADS", _number(1), 1, "threads that compile promoted overloads", None),
     "opt": ("TIERUP_OPT", _number(0, 3), 3, "optimisation level of tier 1, 0 to 3", "NUMBA_OPT"),
+    "cpu": ("TIERUP_CPU", _cpu, "native",
+            "the processor that code is made for: native, this machine's with all that it can do; or x86-64-v2, x86-64-v3, x86-64-v4, any of that level, so that unlike machines share a cache", None),
     "cache": ("TIERUP_CACHE", _flag, True, "whether compiled code is kept on disk", None),
     "cache_dir": ("TIERUP_CACHE_DIR", _path, "", "directory of the code cache; empty means the user's cache directory", "NUMBA_CACHE_DIR"),
     "cache_mb": ("TIERUP_CACHE_MB", _number(0), 512, "size of the code cache in megabytes", None),

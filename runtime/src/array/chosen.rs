@@ -134,7 +134,7 @@ mod wide {
     use super::{BLOCK, Poll, WORD};
     use std::arch::x86_64::*;
 
-    pub fn available() -> bool { is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("popcnt") }
+    pub fn available() -> bool { crate::cpu::has!("avx512f", "avx512bw", "popcnt") }
 
     /// Calls `block` for the first element and the number of some, and how many have been found so far; gives how many there are then.
     pub unsafe fn blocks(n: usize, poll: &mut Poll, mut block: impl FnMut(usize, usize, usize) -> usize) -> usize {

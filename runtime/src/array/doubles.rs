@@ -12,8 +12,8 @@ const AHEAD: usize = 2048;
 pub unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64> {
     // SAFETY: the processor has been asked; the rest is required of the caller.
     unsafe {
-        if is_x86_feature_detected!("avx512f") { return Some(if far { tree_512::<true>(p, n) } else { tree_512::<false>(p, n) }); }
-        if is_x86_feature_detected!("avx2") { return Some(if far { tree_256::<true>(p, n) } else { tree_256::<false>(p, n) }); }
+        if crate::cpu::has!("avx512f") { return Some(if far { tree_512::<true>(p, n) } else { tree_512::<false>(p, n) }); }
+        if crate::cpu::has!("avx2") { return Some(if far { tree_256::<true>(p, n) } else { tree_256::<false>(p, n) }); }
         None
     }
 }
@@ -104,8 +104,8 @@ mod tests {
                 let (p, n) = (v.as_ptr(), v.len() as isize);
                 // SAFETY: the elements are there, and the processor is asked.
                 unsafe {
-                    if is_x86_feature_detected!("avx2") { assert_eq!([tree_256::<false>(p, n), tree_256::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
-                    if is_x86_feature_detected!("avx512f") { assert_eq!([tree_512::<false>(p, n), tree_512::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
+                    if crate::cpu::has!("avx2") { assert_eq!([tree_256::<false>(p, n), tree_256::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
+                    if crate::cpu::has!("avx512f") { assert_eq!([tree_512::<false>(p, n), tree_512::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
                 }
             }
         }

@@ -278,7 +278,7 @@ pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride
         #[cfg(target_arch = "x86_64")]
         if !SKIP && size_of::<T>() == 8 && stride == 8 && n >= 8 && let Some(sum) = super::doubles::pairwise(p.cast(), n, far) { return std::mem::transmute_copy(&sum); }
         #[cfg(target_arch = "x86_64")]
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        if crate::cpu::has!("avx2", "fma") {
             return if far { wide_tree::<T, SKIP, true>(p, n, stride) } else { wide_tree::<T, SKIP, false>(p, n, stride) };
         }
         if far { tree::<T, SKIP, true>(p, n, stride) } else { tree::<T, SKIP, false>(p, n, stride) }

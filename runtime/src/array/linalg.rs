@@ -174,7 +174,7 @@ unsafe fn dots<T: Item, const L: usize>(d: Dots) {
             #[target_feature(enable = "avx2,fma")]
             unsafe fn of_256<T: Item, const L: usize>(d: Dots) { unsafe { dots_by::<T, L, true>(d) } }
             if std::any::TypeId::of::<T>() == std::any::TypeId::of::<f64>() && super::rows::fits(&d) { return super::rows::dots(d); }
-            if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") { return of_256::<T, L>(d); }
+            if crate::cpu::has!("avx2", "fma") { return of_256::<T, L>(d); }
         }
         dots_by::<T, L, false>(d);
     }

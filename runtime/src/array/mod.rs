@@ -94,7 +94,7 @@ macro_rules! simd {
                 #[target_feature(enable = "avx2,fma")]
                 unsafe fn wide $(<$($g: $bound),* $(, const $C: $CT)?>)? ($($p: $t),*) $(-> $ret)? { unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) } }
                 // SAFETY: the processor has been asked.
-                if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
+                if crate::cpu::has!("avx2", "fma") { return unsafe { wide $(::<$($g),* $(, $C)?>)? ($($p),*) }; }
             }
             unsafe { plain $(::<$($g),* $(, $C)?>)? ($($p),*) }
         }

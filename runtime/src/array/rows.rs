@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 const TURN: usize = 16;
 
 /// Whether the processor can, and rows and vector lie side by side.
-pub fn fits(d: &Dots) -> bool { d.step == 8 && d.b_step == 8 && std::arch::is_x86_feature_detected!("avx512f") }
+pub fn fits(d: &Dots) -> bool { d.step == 8 && d.b_step == 8 && crate::cpu::has!("avx512f") }
 
 /// All products, four rows at a time, which read the vector once. A row's sum is the same whichever rows stand beside it.
 ///

@@ -62,7 +62,7 @@ impl Leaves {
     /// The sum of `count` leaves of whole rounds of their accumulators, all as far from the root, where the processor has instructions for it.
     #[cfg(target_arch = "x86_64")]
     fn even_sum(&self, count: usize) -> Option<f64> {
-        if !is_x86_feature_detected!("avx2") { return None; }
+        if !crate::cpu::has!("avx2") { return None; }
         // SAFETY: the processor has been asked.
         unsafe {
             match count {

@@ -7,7 +7,7 @@ use crate::poll::Poll;
 use std::arch::x86_64::*;
 
 /// Whether this machine can.
-pub fn available() -> bool { is_x86_feature_detected!("avx512f") }
+pub fn available() -> bool { crate::cpu::has!("avx512f") }
 
 macro_rules! vector_sort {
     ($module:ident, $T:ty, $V:ty, $Mask:ty, $lanes:literal, $set:ident, $load:ident, $maskz_load:ident, $mask_store:ident, $compress:ident, $permute:ident, $min:ident, $max:ident, $mask_max:ident, $blend:ident, $less:ident, $less_equal:ident, $index:expr) => {

@@ -3,6 +3,7 @@
 use super::promote::{available, library, policy, prepare, prepare_with_few};
 use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded, optimise};
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
 use std::collections::BTreeSet;
@@ -40,7 +41,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         session.infer_root(request.func, request.args.clone())?;
         let fused = lower::fuse::chains(&session);
         if !available() { return Ok(Explanation { facts, fused, remarks: None }); }
-        let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt };
+        let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() };
         let object = library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
         Ok(Explanation { facts, fused, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
@@ -67,7 +68,7 @@ pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
         optimise(&mut module, &[&name], request.host)?;
         gpu::check(&module)?;
         prepare(&mut module)?;
-        library()?.ptx(&module, &[&name], capability, Codegen { fast_math: request.options.fast_math, opt: policy().opt })
+        library()?.ptx(&module, &[&name], capability, Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() })
     })
 }
 
@@ -83,5 +84,5 @@ fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     let mut module = std::mem::take(&mut front.module);
     let few = prepare_with_few(&mut module, &front.names)?;
     let roots: Vec<&str> = front.names.roots().into_iter().chain(few).collect();
-    library()?.object(&module, &roots, Codegen { fast_math: request.options.fast_math, opt: policy().opt }, keep)
+    library()?.object(&module, &roots, Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() }, keep)
 }

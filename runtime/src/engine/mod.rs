@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use tierup_core::backend::{Backend, Code};
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Diagnostic, Result};
 use tierup_core::host::Host;
 use tierup_core::infer::session::Session;
@@ -172,7 +173,7 @@ fn front(request: &Request<'_>) -> Result<Front> {
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let Front { mut module, names, params, ret, yields, typed, mut phases } = front(request)?;
     let start = Instant::now();
-    let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt };
+    let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
     // Under stress loops leave tier 0, so there must be some.
     let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.wanted(), codegen) } else { None };
     if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module)) {

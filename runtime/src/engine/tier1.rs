@@ -4,6 +4,7 @@
 
 use super::loader::{self, Loaded};
 use std::collections::HashMap;
+use tierup_core::cpu::Cpu;
 use tierup_core::backend::{Backend, Code, HelperAddress};
 use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
@@ -22,9 +23,11 @@ pub struct Codegen {
     pub fast_math: u8,
     /// Optimisation level, 0 to 3.
     pub opt: u8,
+    /// What the code may run on.
+    pub cpu: Cpu,
 }
 impl Default for Codegen {
-    fn default() -> Self { Codegen { fast_math: 0, opt: 3 } }
+    fn default() -> Self { Codegen { fast_math: 0, opt: 3, cpu: Cpu::chosen() } }
 }
 
 /// What else is wanted of a compilation. It changes no code.
@@ -137,7 +140,7 @@ impl Library {
         let lir = module.to_string();
         let roots: String = roots.iter().map(|r| format!("{r}\n")).collect();
         let request = Request {
-            lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, fast_math: codegen.fast_math, opt: codegen.opt,
+            lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, cpu: codegen.cpu as u8, fast_math: codegen.fast_math, opt: codegen.opt,
             keep_text: keep.text, keep_remarks: keep.remarks,
         };
         let mut got = Got::default();

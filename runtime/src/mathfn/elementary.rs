@@ -37,7 +37,7 @@ pub(crate) use fused;
 #[inline(always)]
 pub(crate) fn fuses() -> bool { FUSES.load(Ordering::Relaxed) }
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn find_out() { FUSES.store(std::arch::is_x86_feature_detected!("fma"), Ordering::Relaxed); }
+pub(crate) fn find_out() { FUSES.store(crate::cpu::has!("fma"), Ordering::Relaxed); }
 
 fused! {
     pub fn exp(x: f64) -> f64 { if x.abs() < 700.0 { e::exp_ordinary(x) } else { e::exp(x) } }
@@ -82,15 +82,14 @@ macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:
         unsafe fn any($($p: $t),*) $body
         #[cfg(target_arch = "x86_64")]
         {
-            use std::arch::is_x86_feature_detected as has;
             #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,fma")]
             unsafe fn widest($($p: $t),*) { unsafe { any($($p),*) } }
             #[target_feature(enable = "avx2,fma")]
             unsafe fn wide($($p: $t),*) { unsafe { any($($p),*) } }
             // SAFETY: the processor has been asked.
             unsafe {
-                if has!("avx512f") && has!("avx512dq") && has!("avx512vl") && has!("avx512bw") && has!("fma") { return widest($($p),*); }
-                if has!("avx2") && has!("fma") { return wide($($p),*); }
+                if $crate::cpu::has!("avx512f", "avx512dq", "avx512vl", "avx512bw", "fma") { return widest($($p),*); }
+                if $crate::cpu::has!("avx2", "fma") { return wide($($p),*); }
             }
         }
         // SAFETY: as required of the caller.

@@ -5,6 +5,7 @@
 mod exit;
 
 use tierup_tier1::{Options, Target, compile};
+use tierup_core::cpu::Cpu;
 use tierup_core::door::{ABI, Part, Request, Sink};
 use tierup_core::lir::{Module, text};
 
@@ -30,7 +31,8 @@ pub unsafe extern "C" fn tierup_tier1_compile(request: *const Request, sink: Sin
         let roots = std::str::from_utf8(roots).map_err(|e| e.to_string())?;
         let module: Module = text::parse_module(lir, &tierup_core::ops::helpers().collect::<Vec<_>>()).map_err(|d| d.message)?;
         let roots: Vec<&str> = roots.lines().collect();
-        let target = if request.capability == 0 { Target::Cpu } else { Target::Nvptx { capability: request.capability } };
+        let cpu = Cpu::from_number(request.cpu).ok_or("the request names no processor")?;
+        let target = if request.capability == 0 { Target::Cpu(cpu) } else { Target::Nvptx { capability: request.capability } };
         let options = Options { target, roots: &roots, fast_math: request.fast_math, opt: request.opt, keep_text: request.keep_text, keep_remarks: request.keep_remarks };
         compile(&module, &options).map_err(|d| d.message)
     });

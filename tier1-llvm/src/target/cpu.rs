@@ -1,16 +1,23 @@
-//! This machine's CPU.
+//! CPUs: this machine's, and levels of x86-64 that it has.
 
 use super::error;
 use inkwell::OptimizationLevel;
 use inkwell::targets::{CodeModel, InitializationConfig, RelocMode, Target, TargetMachine};
 use std::ffi::CStr;
 use std::sync::OnceLock;
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
 
 /// What LLVM does differently here than by default. Loops with ways out in the middle are unrolled too: nearly all have them, for checks that hardly ever fail.
 /// Straight code becomes vectors only where the gain is beyond doubt: it slowed down `nbody` by a tenth otherwise. What a loop adds up in order is added up in order, but
 /// computed in vectors: the gain is large where that is a division or an exponential.
 const SETTINGS: [&CStr; 5] = [c"tierup", c"-unroll-runtime-multi-exit", c"-slp-threshold=2", c"-force-ordered-reductions", c"-enable-mem-access-versioning=false"];
+
+/// LLVM's name and features of a processor. A level is a name that says all.
+fn named(cpu: Cpu) -> (&'static str, &'static str) {
+    let (name, features) = host();
+    if cpu == Cpu::Native { (name, features) } else { (cpu.name(), "") }
+}
 
 /// Name and features of the host, asked for once.
 fn host() -> &'static (String, String) {
@@ -25,8 +32,8 @@ fn host() -> &'static (String, String) {
 }
 
 /// Position-independent code of the small model: code and constants lie in one mapping, everything else is reached through tables beside it.
-pub fn machine(level: OptimizationLevel) -> Result<TargetMachine> {
-    let (cpu, features) = host();
+pub fn machine(cpu: Cpu, level: OptimizationLevel) -> Result<TargetMachine> {
+    let (cpu, features) = named(cpu);
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|e| error(format!("LLVM does not know this machine: {}", e.to_string_lossy())))?;
     target
@@ -34,13 +41,13 @@ pub fn machine(level: OptimizationLevel) -> Result<TargetMachine> {
         .ok_or_else(|| error(format!("LLVM makes no code for {cpu}")))
 }
 
-pub fn fuses() -> bool { host().1.split(',').any(|f| f == "+fma") }
+pub fn fuses(cpu: Cpu) -> bool { if cpu == Cpu::Native { host().1.split(',').any(|f| f == "+fma") } else { cpu >= Cpu::V3 } }
 
-pub fn function_attributes() -> Vec<(&'static str, String)> {
-    let (cpu, features) = host();
+pub fn function_attributes(cpu: Cpu) -> Vec<(&'static str, String)> {
+    let (cpu, features) = named(cpu);
     vec![
-        ("target-cpu", cpu.clone()),
-        ("target-features", features.clone()),
+        ("target-cpu", cpu.into()),
+        ("target-features", features.into()),
         // A frame larger than the guard page touches every page on its way down.
         ("probe-stack", "inline-asm".into()),
     ]

@@ -5,13 +5,14 @@ mod nvptx;
 
 use inkwell::OptimizationLevel;
 use inkwell::targets::TargetMachine;
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic, Result};
 
 /// Where the code will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// This machine's CPU with all that it can do.
-    Cpu,
+    /// A CPU: this machine's, with all that it can do, or a level of x86-64.
+    Cpu(Cpu),
     /// An NVIDIA GPU of a compute capability, 75 for 7.5.
     Nvptx { capability: u32 },
 }
@@ -21,35 +22,35 @@ impl Target {
 
     pub(crate) fn machine(self, level: OptimizationLevel) -> Result<TargetMachine> {
         match self {
-            Target::Cpu => cpu::machine(level),
+            Target::Cpu(cpu) => cpu::machine(cpu, level),
             Target::Nvptx { capability } => nvptx::machine(capability, level),
         }
     }
 
     /// The alignment of an access of that many bytes. A CPU takes any; a GPU would need a load for each byte, so whoever launches a kernel aligns its arrays.
     pub(crate) fn alignment(self, bytes: u32) -> u32 {
-        match self { Target::Cpu => 1, Target::Nvptx { .. } => bytes }
+        match self { Target::Cpu(_) => 1, Target::Nvptx { .. } => bytes }
     }
 
     /// The calling convention of functions that are called from outside, where it is not C's.
     pub(crate) fn entry_convention(self) -> Option<u32> {
-        match self { Target::Cpu => None, Target::Nvptx { .. } => Some(nvptx::KERNEL) }
+        match self { Target::Cpu(_) => None, Target::Nvptx { .. } => Some(nvptx::KERNEL) }
     }
 
     /// What a function that is called from outside is called in the output.
     pub(crate) fn entry_name(self, name: &str) -> String {
-        match self { Target::Cpu => format!("{}{name}", tierup_core::door::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
+        match self { Target::Cpu(_) => format!("{}{name}", tierup_core::door::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
     }
 
     /// Whether a multiplication with an addition is one instruction.
     pub(crate) fn fuses(self) -> bool {
-        match self { Target::Cpu => cpu::fuses(), Target::Nvptx { .. } => true }
+        match self { Target::Cpu(cpu) => cpu::fuses(cpu), Target::Nvptx { .. } => true }
     }
 
     /// String attributes of every function.
     pub(crate) fn function_attributes(self) -> Vec<(&'static str, String)> {
         match self {
-            Target::Cpu => cpu::function_attributes(),
+            Target::Cpu(cpu) => cpu::function_attributes(cpu),
             Target::Nvptx { .. } => vec![],
         }
     }

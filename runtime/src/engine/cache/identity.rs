@@ -5,18 +5,19 @@
 
 use std::path::PathBuf;
 use std::sync::{OnceLock, PoisonError, RwLock};
+use tierup_core::cpu::Cpu;
 
 static LIBRARY: RwLock<Option<PathBuf>> = RwLock::new(None);
 static LIBRARY_ID: OnceLock<Option<Vec<u8>>> = OnceLock::new();
-static IDENTITY: OnceLock<Option<[u8; 32]>> = OnceLock::new();
+static IDENTITY: [OnceLock<Option<[u8; 32]>>; Cpu::ALL.len()] = [const { OnceLock::new() }; Cpu::ALL.len()];
 
 pub fn set_library(path: PathBuf) { *LIBRARY.write().unwrap_or_else(PoisonError::into_inner) = Some(path); }
 
-/// A hash of all of it, worked out once.
-pub fn identity() -> Option<&'static [u8; 32]> {
-    IDENTITY.get_or_init(|| {
+/// A hash of all of it, worked out once for each processor that code is made for.
+pub fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
+    IDENTITY[target as usize].get_or_init(|| {
         let mut hash = blake3::Hasher::new();
-        let parts = [env!("CARGO_PKG_VERSION").as_bytes().to_vec(), loaded_id(identity as *const () as usize)?, library_id()?.clone(), cpu()];
+        let parts = [env!("CARGO_PKG_VERSION").as_bytes().to_vec(), loaded_id(identity as *const () as usize)?, library_id()?.clone(), processor(target)];
         for part in parts {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(&part);
@@ -90,6 +91,9 @@ fn loaded_id(address: usize) -> Option<Vec<u8>> {
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut asked).cast()); }
     asked.found
 }
+
+/// What tells processors apart whose objects are not each other's. Every machine of a level runs what was made for it, so machines may share a cache.
+fn processor(target: Cpu) -> Vec<u8> { if target == Cpu::Native { cpu() } else { target.name().into() } }
 
 /// Model and features of the CPU. Which CPU of several in the machine answers must not matter, so what numbers them is left out.
 #[cfg(target_arch = "x86_64")]

@@ -68,11 +68,11 @@ pub fn set_library(path: PathBuf) { identity::set_library(path) }
 /// The key of a module, and its symbols named by number, as the object will ask for them. None where there is no cache.
 pub fn key(module: &mut Module, roots: &[&str], codegen: Codegen) -> Option<Key> {
     if DIRECTORY.read().unwrap_or_else(PoisonError::into_inner).is_none() { return None; }
-    let identity = identity::identity()?;
+    let Codegen { fast_math, opt, cpu } = codegen;
+    let identity = identity::identity(cpu)?;
     canon::number_symbols(module);
     let mut hash = blake3::Hasher::new();
     hash.update(identity);
-    let Codegen { fast_math, opt } = codegen;
     hash.update(&[fast_math, opt]);
     hash.update(&(roots.len() as u64).to_le_bytes());
     for r in roots {
