@@ -4,6 +4,7 @@ Where `tierup` is not built the mdtests still run under CPython, which checks th
 """
 
 import os
+import select
 import sys
 import tempfile
 import traceback
@@ -21,9 +22,14 @@ if not os.environ.get("TIERUP_CACHE_DIR"):
     CACHE = tempfile.TemporaryDirectory(prefix="tierup-test-cache-")
     os.environ["TIERUP_CACHE_DIR"] = CACHE.name
 
-from harness import expect, mdtest  # noqa: E402
+from harness import expect, mdtest, processes  # noqa: E402
 from harness.build import BUILT, LLVM  # noqa: E402
 from harness.parent import Worker  # noqa: E402
+
+processes.settle_signals()
+# Under pytest-xdist the processes that run tests belong to the run of the one that started them.
+RUNS_ALL = "PYTEST_XDIST_WORKER" not in os.environ
+RUN = processes.watch() if RUNS_ALL else os.environ[processes.MARK]
 
 # `osr` is tier 0 whose loops all go over to tier 1, each at a turn chosen at random.
 TIERS = os.environ.get("TIERUP_TEST_TIERS", "interp tier0 tier1 osr" if LLVM else "interp tier0").split() if BUILT else []
@@ -48,7 +54,7 @@ class MdItem(pytest.Item):
 
     def runtest(self):
         compiled = None if self.tier == "cpython" else self.tier
-        answer = WORKER.ask({"suite": "mdtest", "file": str(self.block.file), "index": self.index, "tier": compiled}, self.block.timeout)
+        answer = WORKER.ask({"suite": "mdtest", "file": str(self.block.file), "index": self.index, "tier": compiled})
         if os.environ.get("TIERUP_BLESS") == "1" and answer["blessed"]:
             BLESSED.setdefault(self.block.file, {}).update({int(line): text for line, text in answer["blessed"].items()})
             return
@@ -68,7 +74,7 @@ class MdItem(pytest.Item):
 @pytest.fixture
 def ask():
     """Sends a job to the worker and gives what failed, a list of texts."""
-    return lambda request, timeout: WORKER.ask(request, timeout)["failures"]
+    return lambda request: WORKER.ask(request)["failures"]
 
 
 def pytest_generate_tests(metafunc):
@@ -110,6 +116,7 @@ def pytest_pyfunc_call(pyfuncitem):
     child = os.fork()
     if child == 0:
         text = ""
+        processes.end_with_parent()
         try:
             pyfuncitem.obj(**arguments)
         except BaseException:  # noqa: BLE001  (reported by the parent)
@@ -117,20 +124,38 @@ def pytest_pyfunc_call(pyfuncitem):
         os.write(writer, text.encode()[:60_000])
         os._exit(0)
     os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        text = pipe.read().decode("utf-8", "replace")
+    text = b""
+    with os.fdopen(reader, "rb", buffering=0) as pipe:
+        while (ready := select.select([pipe], [], [], processes.HANG)[0]) and (part := pipe.read(1 << 16)):
+            text += part
+    if not ready:
+        processes.kill([child])
     _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
+    text = text.decode("utf-8", "replace")
+    if not ready:
+        text = f"it took longer than {processes.HANG} s"
+    elif os.WIFSIGNALED(status):
         text = f"the process died of signal {os.WTERMSIG(status)}"
     if text:
         raise Isolated(text)
     return True
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session):
     WORKER.stop()
     for path, comments in BLESSED.items():
         mdtest.bless(path, comments)
+    yield
+    # Processes of pytest-xdist have been told to end by now.
+    if RUNS_ALL:
+        try:
+            processes.until(lambda: not processes.of_run(RUN), seconds=30)
+        except AssertionError:
+            left = processes.of_run(RUN)
+            processes.kill(left)
+            print("\nThe tests left processes behind, which were killed:", *left.values(), sep="\n  ")
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_report_header(config):

@@ -12,7 +12,7 @@ CORPUS = sorted((HERE / "corpus").glob("*.py"))
 
 
 def judge(ask, name, source, tier):
-    failures = ask({"suite": "program", "source": source, "name": f"<{name}>", "tier": None if tier == "cpython" else tier}, 30)
+    failures = ask({"suite": "program", "source": source, "name": f"<{name}>", "tier": None if tier == "cpython" else tier})
     failure = "\n".join(failures) or None
     if tier != "cpython":
         failure = expect.settle("fuzz", name, tier, failure)
@@ -27,11 +27,11 @@ def test_corpus(path, tier, ask):
 @pytest.mark.parametrize("seed", range(100))
 def test_fresh(seed, tier, ask):
     source = generator.Generator(seed).program()
-    if ask({"suite": "program", "source": source, "name": "<fresh>", "tier": None}, 30):
+    if ask({"suite": "program", "source": source, "name": "<fresh>", "tier": None}):
         return  # the generator made something that is wrong in Python too; `test_most_programs_are_sound` bounds how often
     judge(ask, f"fresh_{seed}", source, tier)
 
 
 def test_most_programs_are_sound(ask):
-    bad = sum(bool(ask({"suite": "program", "source": generator.Generator(seed).program(), "name": "<fresh>", "tier": None}, 30)) for seed in range(200))
+    bad = sum(bool(ask({"suite": "program", "source": generator.Generator(seed).program(), "name": "<fresh>", "tier": None})) for seed in range(200))
     assert bad < 10

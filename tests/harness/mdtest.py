@@ -16,7 +16,7 @@ A call that raises under CPython must say so at the end of its line, `# raises: 
 times; so a misspelt test cannot pass. `# error: [code] "text"` at the end of a line inside a compiled function expects a compile error there.
 
 Comments on lines of their own that hold for the block: `# tolerance: 1e-12`, `# message: any` (exception texts may differ), `# traceback: any`,
-`# sharing: any`, `# tiers: tier0` (only these), `# timeout: 60`.
+`# sharing: any`, `# tiers: tier0` (only these).
 
 `TIERUP_BLESS=1` rewrites `# revealed:` and `# error:` comments. Lines of a block keep their numbers in the Markdown file, so tracebacks and diagnostics
 point there.
@@ -46,7 +46,7 @@ COMPREHENSIONS = {"<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"}
 REVEALED = re.compile(r"#\s*revealed:\s*(.*?)\s*$")
 ERROR = re.compile(r'#\s*error:\s*\[([a-z-]+)\](?:\s*"(.*)")?\s*$')
 RAISES = re.compile(r"#\s*raises:\s*(\w+)")
-DIRECTIVE = re.compile(r"^\s*#\s*(tolerance|message|traceback|sharing|tiers|timeout):\s*(.*?)\s*$")
+DIRECTIVE = re.compile(r"^\s*#\s*(tolerance|message|traceback|sharing|tiers):\s*(.*?)\s*$")
 
 
 @dataclass
@@ -64,10 +64,6 @@ class Block:
         """What `expect.toml` calls it."""
         root = next(r for r in ROOTS if r in self.file.parents)
         return f"{self.file.relative_to(root)}::{self.name}"
-
-    @property
-    def timeout(self):
-        return float(self.directives.get("timeout", 30))
 
     @property
     def tolerance(self):

@@ -7,13 +7,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+from .processes import HANG
+
 WORKER = Path(__file__).resolve().parent / "worker.py"
 
 
 class Worker:
     process = None
 
-    def ask(self, request, timeout):
+    def ask(self, request, timeout=HANG):
         """The answer, `{"failures": [...], "blessed": {...}}`; a death or a hang is a failure too."""
         if self.process is None or self.process.poll() is not None:
             self.start()
@@ -40,5 +42,5 @@ class Worker:
     def stop(self):
         if self.process is not None:
             self.process.stdin.close()
-            self.process.wait(10)
+            self.process.wait(HANG)
             self.process = None

@@ -10,6 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from harness.processes import HANG
 
 tierup = pytest.importorskip("tierup")
 njit = tierup.njit
@@ -522,5 +523,5 @@ def test_an_exception_of_a_function_that_python_runs_passes_through():
 def test_exit_while_generators_and_arrays_live():
     program = ("import numpy as np\nfrom tierup import njit\n@njit\ndef g(n):\n    for i in range(n): yield i\n@njit\ndef a(n, x):\n    return [n, n], x[1:]\n"
                "keep = g(5); next(keep); more = a(2, np.arange(3))\nprint('ok')")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0 and done.stdout.strip() == "ok", done.stderr

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from harness.processes import HANG
 
 BENCHES = Path(__file__).resolve().parents[2] / "benches"
 PROGRAMS = sorted(p.stem for p in (BENCHES / "programs").glob("*.py"))
@@ -16,7 +17,7 @@ ARRAYS = sorted(p.stem for p in (BENCHES / "arrays").glob("*.py"))
 
 def answers(side, folder="programs", **environment):
     env = {**os.environ, "BENCH_SIDE": side, **environment}
-    done = subprocess.run([sys.executable, str(BENCHES / "child.py"), "answers", folder], capture_output=True, text=True, timeout=120, env=env)
+    done = subprocess.run([sys.executable, str(BENCHES / "child.py"), "answers", folder], capture_output=True, text=True, timeout=HANG, env=env)
     lines = [line.split(" ", 1) for line in done.stdout.splitlines() if line != "{}"]
     return {name: json.loads(rest) if rest else f"the process died: {done.stderr[-300:]}" for name, rest in (line if len(line) == 2 else (line[0], "") for line in lines)}
 

@@ -13,6 +13,7 @@ import weakref
 
 import numpy as np
 import pytest
+from harness.processes import HANG
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -330,7 +331,7 @@ def test_threads_define_functions():
 
 
 ENDLESS = """
-import os, signal, threading, time
+import os, signal, threading
 from tierup import njit
 @njit
 def endless(n):
@@ -340,11 +341,10 @@ def endless(n):
     return i
 endless(0)
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-start = time.monotonic()
 try:
     endless(1)
 except KeyboardInterrupt:
-    print("stopped", time.monotonic() - start < 1.5)
+    print("stopped")
 """
 
 ENDLESS_NESTED = ENDLESS.replace("    i = 0\n    while n == 1:\n        i = (i + 1) % 1000\n", "    i = 0\n    while n == 1:\n        for j in range(1000):\n            i = (i ^ j) + 1\n")
@@ -352,14 +352,14 @@ ENDLESS_NESTED = ENDLESS.replace("    i = 0\n    while n == 1:\n        i = (i +
 
 @pytest.mark.parametrize("program", [ENDLESS, ENDLESS_NESTED], ids=["plain", "nested"])
 def test_interrupt_stops_an_endless_loop(program):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
-    assert done.stdout.strip() == "stopped True", done.stdout + done.stderr
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
+    assert done.stdout.strip() == "stopped", done.stdout + done.stderr
 
 
 def test_fork_after_compiling():
     program = ("import os\nfrom tierup import njit\n@njit\ndef f(x):\n    return x + 1\nf(1)\npid = os.fork()\nif pid == 0:\n    os._exit(0 if f(1) == 2 and f(1.5) == 2.5 else 1)\n"
                "print(os.waitpid(pid, 0)[1])")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG)
     assert done.stdout.strip() == "0", done.stderr
 
 
@@ -368,7 +368,7 @@ def test_fork_after_compiling():
 
 def python(program, **environment):
     import os
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, env={**os.environ, **environment})
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, env={**os.environ, **environment})
 
 
 @pytest.mark.parametrize("setting", ["auto", "0", "interp", "off"])
@@ -395,16 +395,18 @@ def test_settings_are_documented():
         assert row and f" {meaning} |" in row and (not numba or f"`{numba}`" in row), f"docs/python.md: {name} is missing or out of date"
 
 
-def test_import_is_quick_and_compiles_nothing():
-    done = python("import numpy, time\na = time.perf_counter()\nimport tierup\nprint((time.perf_counter() - a) * 1000)")
-    assert float(done.stdout) < 150, done.stdout + done.stderr  # a slow machine is no failure; the benchmark has the figure
+def test_import_loads_little_and_compiles_nothing():
+    # How long it takes is for the benchmark of imports to say.
+    done = python("import sys, numpy\nbefore = set(sys.modules)\nimport tierup\nprint(*sorted(set(sys.modules) - before))\nprint(tierup.report().rows, tierup._tierup.promotions())")
+    modules, compiled = done.stdout.splitlines()
+    assert {m.split(".")[0] for m in modules.split()} == {"tierup"} and len(modules.split()) < 12 and compiled == "[] 0", done.stdout + done.stderr
 
 
 def test_as_numba_alias(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import numba\nfrom numba import njit, jit, types, prange\nimport numpy as np\n@njit('f8(f8[:])')\ndef f(a):\n    return a.sum()\n@jit(nopython=True)\ndef g(x):\n    return x * 2\n"
                        "import sys\nprint(f(np.arange(4.0)), g(4), sys.argv[1:], numba.__name__)\n")
-    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program), "x", "-y"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program), "x", "-y"], capture_output=True, text=True, timeout=HANG)
     assert done.stdout.split("\n")[0] == "6.0 8 ['x', '-y'] numba", done.stdout + done.stderr
 
 
@@ -425,12 +427,12 @@ try: config.NO_SUCH_THING
 except AttributeError as e: assert "NO_SUCH_THING" in str(e)
 else: raise SystemExit(1)
 """)
-    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
 
 
 def test_as_numba_module():
-    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", "-m", "timeit", "-n", "1", "-r", "1", "import numba; numba.njit(lambda x: x)(1)"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", "-m", "timeit", "-n", "1", "-r", "1", "import numba; numba.njit(lambda x: x)(1)"], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0 and "loop" in done.stdout, done.stdout + done.stderr
 
 
@@ -497,7 +499,7 @@ open(sys.argv[1], "wb").write(pickle.dumps(sent))
 
 
 def test_a_worker_knows_a_function_again(tmp_path):
-    done = subprocess.run([sys.executable, "-c", WORKER, str(tmp_path / "sent")], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", WORKER, str(tmp_path / "sent")], capture_output=True, text=True, timeout=HANG)
     assert done.stdout == "4 True True\n", done.stderr
     sent = pickle.loads((tmp_path / "sent").read_bytes())
     first, again, g, changed = map(pickle.loads, sent)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from harness.build import needs_llvm
+from harness.processes import HANG
 
 tierup = pytest.importorskip("tierup")
 
@@ -46,7 +47,7 @@ def start(directory, program, tier="auto", cwd=None, **environment):
 
 
 def finish(process):
-    stdout, stderr = process.communicate(timeout=120)
+    stdout, stderr = process.communicate(timeout=HANG)
     assert process.returncode == 0, stderr
     return json.loads(stdout.splitlines()[-1]), stderr
 
@@ -69,7 +70,7 @@ def files(directory):
 def command(directory, *args, **environment):
     env = {**os.environ, "TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(directory), **environment}
     env = {k: v for k, v in env.items() if v is not None}
-    return subprocess.run([sys.executable, "-m", "tierup", "cache", *args], capture_output=True, text=True, timeout=60, env=env)
+    return subprocess.run([sys.executable, "-m", "tierup", "cache", *args], capture_output=True, text=True, timeout=HANG, env=env)
 
 
 SUM = """
@@ -353,7 +354,7 @@ def test_eight_processes_at_once(directory):
     for p in running[:8]:
         assert finish(p)[0]["values"] == [want]
     for p in running[8:]:
-        p.communicate(timeout=60)
+        p.communicate(timeout=HANG)
     assert command(directory, "verify").returncode == 0 or all(".new-" in line for line in command(directory, "verify").stdout.splitlines()[:-1])
     assert len(files(directory)) == 16
     assert run(directory, MANY)["functions"] == [[True, 1]] * 16

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from harness.processes import HANG
 
 MAKE = """
 import gc, os
@@ -37,6 +38,6 @@ KINDS = {
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_of_dropped_functions_comes_back(kind):
     text, limit = KINDS[kind]
-    done = subprocess.run([sys.executable, "-c", MAKE.format(text=text)], capture_output=True, text=True, timeout=300, env={"TIERUP_CACHE": "0", "TIERUP_TIER": "0", "PATH": "/usr/bin:/bin"})
+    done = subprocess.run([sys.executable, "-c", MAKE.format(text=text)], capture_output=True, text=True, timeout=HANG, env={"TIERUP_CACHE": "0", "TIERUP_TIER": "0", "PATH": "/usr/bin:/bin"})
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < limit, f"{done.stdout.strip()} bytes a function"

@@ -11,6 +11,7 @@ import warnings
 
 import numpy as np
 import pytest
+from harness.processes import HANG
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -22,7 +23,7 @@ def same(x):
     return x
 
 
-def run(program, *arguments, timeout=120):
+def run(program, *arguments, timeout=HANG):
     source = "import os, sys, threading, time\nimport numpy as np\nimport tierup\nfrom tierup import njit, jit\n" + textwrap.dedent(program)
     done = subprocess.run([sys.executable, "-c", source, *arguments], capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
@@ -185,7 +186,7 @@ def test_unknown_values_of_settings_are_refused(name, value):
 
 def test_an_unknown_variable_is_refused_by_import():
     import os
-    done = subprocess.run([sys.executable, "-c", "import tierup"], capture_output=True, text=True, timeout=60, env={**os.environ, "TIERUP_TEIR": "0"})
+    done = subprocess.run([sys.executable, "-c", "import tierup"], capture_output=True, text=True, timeout=HANG, env={**os.environ, "TIERUP_TEIR": "0"})
     assert done.returncode == 1 and "TIERUP_TEIR is no setting" in done.stderr and "TIERUP_TIER" in done.stderr
 
 
@@ -205,7 +206,7 @@ def test_an_extension_module_for_another_python_is_named_as_the_reason(tmp_path)
     from pathlib import Path
     shutil.copytree(Path(tierup.__file__).parent, tmp_path / "tierup", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     (tmp_path / "tierup" / "_tierup.cpython-399-x86_64-linux-gnu.so").write_bytes(b"")
-    done = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tierup"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import tierup"], capture_output=True, text=True, timeout=HANG)
     assert "ImportError: tierup cannot be loaded by cpython 3." in done.stderr and "was not built for this one" in done.stderr, done.stderr
 
 
@@ -261,7 +262,7 @@ def test_children_compile_and_call_while_other_threads_compile():
         time.sleep(0.002 * (i % 7))
         child = os.fork()
         if child == 0:
-            signal.alarm(60)
+            signal.alarm(600)
             good = False
             try:
                 space = {"njit": njit, "np": np}
@@ -302,7 +303,7 @@ def test_a_forked_child_can_be_interrupted():
 def test_multiprocessing(method, tmp_path):
     (tmp_path / "program.py").write_text("import multiprocessing\nfrom tierup import njit\n@njit\ndef f(x):\n    return x * 2 + 1\nf(1)\ndef g(x):\n    return f(x) + f(x * 1.5)\n"
                                          f"if __name__ == '__main__':\n    with multiprocessing.get_context({method!r}).Pool(2) as pool:\n        print(pool.map(g, range(4)), pool.map(f, range(3)))\n")
-    done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, timeout=HANG)
     assert done.stdout.strip() == "[2.0, 7.0, 12.0, 17.0] [1, 3, 5]", done.stderr
 
 

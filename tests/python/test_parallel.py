@@ -7,12 +7,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from harness.processes import HANG
 
 pytest.importorskip("tierup")
-HEAD = "import math, os, signal, sys, threading, time\nimport numpy as np\nimport tierup\nfrom tierup import njit, prange\n"
+HEAD = "import math, os, signal, sys, threading, time, traceback\nimport numpy as np\nimport tierup\nfrom tierup import njit, prange\n"
 
 
-def run(text, threads=4, timeout=60, **environment):
+def run(text, threads=4, timeout=HANG, **environment):
     """What a program prints, in a process with so many threads for parallel loops."""
     done = subprocess.run([sys.executable, "-c", HEAD + textwrap.dedent(text)], capture_output=True, text=True, timeout=timeout, env={**os.environ, "TIERUP_NUM_THREADS": str(threads), **environment})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
@@ -136,12 +137,10 @@ def test_ctrl_c(what):
             return s
         f(0)
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        begin = time.perf_counter()
         try:
             f(10**13)
-        except KeyboardInterrupt:
-            took = time.perf_counter() - begin
-            assert took < 2, took
+        except KeyboardInterrupt as e:
+            assert "f" in [t.name for t in traceback.extract_tb(e.__traceback__)]
         else:
             assert False
         assert f(0) == 0
@@ -214,7 +213,7 @@ def test_many_python_threads_nested_loops_and_exceptions():
         for t in threads:
             t.join()
         assert not wrong, wrong[:3]
-    """, timeout=120)
+    """)
 
 
 def test_a_forked_child_has_threads_of_its_own():
@@ -240,7 +239,7 @@ def run_file(folder, text):
     """A program in a file of its own, which other processes can import."""
     program = folder / "program.py"
     program.write_text(HEAD + textwrap.dedent(text))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr[-2000:]
 
 
@@ -365,7 +364,7 @@ def test_numbas_names(tmp_path):
     program.write_text("import numba\nfrom numba import njit, prange, get_num_threads, set_num_threads, get_thread_id, threading_layer\n@njit(parallel=True)\ndef f(n):\n    s = 0\n"
                        "    for i in numba.prange(n):\n        s += i + 0 * get_thread_id()\n    return s\nset_num_threads(1)\nassert f(1000) == 499500 and get_num_threads() == 1\n"
                        "with numba.parallel_chunksize(8):\n    assert f(1000) == 499500\nprint(threading_layer())\n")
-    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "tierup", "--as-numba", str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0 and done.stdout == "tierup\n", done.stderr
 
 
@@ -465,12 +464,12 @@ def test_the_report_and_doubts(tmp_path):
         assert "its iterations share elements that are added up" in str(g.parallel_report()), str(g.parallel_report())
         assert "without parallel=True" in str(njit(lambda x: x).parallel_report())
     """))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0 and "Parallel code in f" in done.stdout, done.stdout + done.stderr
 
 
 def test_the_long_stress_test_runs_shortly():
     script = Path(__file__).resolve().parents[1] / "stress" / "parallel.py"
     seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5
-    done = subprocess.run([sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True, timeout=seconds + 60, env={**os.environ, "TIERUP_NUM_THREADS": "4"})
+    done = subprocess.run([sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True, timeout=HANG, env={**os.environ, "TIERUP_NUM_THREADS": "4"})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

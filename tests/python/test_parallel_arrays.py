@@ -10,6 +10,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from test_parallel import HEAD, run  # noqa: E402
+from harness.processes import HANG
 
 
 ARRAYS = """
@@ -232,7 +233,7 @@ def test_diagnostics_have_numbas_levels(tmp_path):
         apart(np.ones(10), np.ones(10))
         assert "in the pass of" not in str(apart.parallel_report())
     """))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -272,7 +273,7 @@ def test_the_report_lists_operations_on_arrays(tmp_path):
         g(np.ones(3))
         assert "add: not in parallel, switched off by the dictionary" in str(g.parallel_report())
     """))
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, done.stderr
 
 
@@ -397,12 +398,11 @@ def test_ctrl_c_exceptions_threads_and_forks_in_array_code():
         assert os.waitpid(child, 0)[1] == 0
 
         threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        begin = time.monotonic()
         try:
             long(np.ones(200_000))
             raise AssertionError
-        except KeyboardInterrupt:
-            assert time.monotonic() - begin < 20
+        except KeyboardInterrupt as e:
+            assert "long" in [t.name for t in traceback.extract_tb(e.__traceback__)]
         assert power(base, np.abs(exponents)) > 0
     """, threads=4)
 

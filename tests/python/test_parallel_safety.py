@@ -141,7 +141,7 @@ def test_a_race_corrupts_no_memory(name, level):
         expected = race(1, 10)
         for _ in range(3):
             assert race(24, 400) == expected
-    """, threads=6, timeout=120, TIERUP_TIER=level, MALLOC_PERTURB_="165", MALLOC_CHECK_="3")
+    """, threads=6, TIERUP_TIER=level, MALLOC_PERTURB_="165", MALLOC_CHECK_="3")
 
 
 def test_printing_needs_the_gil_while_others_wait_for_the_list():
@@ -182,4 +182,4 @@ def test_locks_are_free_in_a_forked_child():
                 os._exit(0 if f(4, 1000) == 2 else 1)
             assert os.waitpid(child, 0)[1] == 0
         t.join()
-    """, timeout=120)
+    """)

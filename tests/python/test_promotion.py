@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from harness.build import needs_llvm
+from harness.processes import HANG, until
 
 tierup = pytest.importorskip("tierup")
 from tierup import _tierup
@@ -21,13 +22,6 @@ pytestmark = [
 
 # Linux alone lets a process choose its processors.
 can_be_alone = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not let a process choose its processors")
-
-
-def until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.005)
 
 
 def tier(f, index=0):
@@ -116,21 +110,19 @@ assert g(1000) == g.py_func(1000)
 g(100_000_000)
 assert _tierup.history(g, 0)[2], "the loop never went over"
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-begin = time.monotonic()
 try:
     g(10**15)
 except KeyboardInterrupt:
-    assert time.monotonic() - begin < 5
     print("stopped")
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
     assert done.stdout == "stopped\n", done.stderr
 
 
 @can_be_alone
 def test_on_one_processor_a_forked_child_does_not_wait_for_what_its_parent_had_queued():
     code = """
-import os, time
+import os, threading, time
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 import tierup
 
@@ -147,17 +139,23 @@ def make(k):
 functions = [make(k) for k in range(6)]
 for g in functions:
     g(3_000_000)
+def spent():
+    "Nanoseconds in which this thread slept, and in which other threads ran or wanted to: a machine that does other work makes both longer."
+    own = threading.get_native_id()
+    times = dict((int(t), sum(map(int, open("/proc/self/task/" + t + "/schedstat").read().split()[:2]))) for t in os.listdir("/proc/self/task"))
+    return time.monotonic_ns() - times.pop(own), sum(times.values())
 child = os.fork()
 if child == 0:
-    wall, ran = time.perf_counter(), time.process_time()
+    before = spent()
     for g in functions:
         g(20_000_000)
-    wall, ran = time.perf_counter() - wall, time.process_time() - ran
-    os._exit(0 if wall < 3 * ran + 0.1 else 1)
-assert os.waitpid(child, 0)[1] == 0, "the child waited"
+    asleep, others = (b - a for a, b in zip(before, spent()))
+    # It may wait for what its own threads compile, but for nothing else.
+    os._exit(0 if asleep < 1.2 * others + 300_000_000 else 1)
+assert os.waitpid(child, 0)[1] == 0, "the child waited for what nobody does"
 print("done")
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=HANG)
     assert done.stdout == "done\n", done.stderr
 
 
@@ -207,11 +205,10 @@ def test_functions_that_call_each_other_change_tier_together():
     a = np.ones(3)
     with pytest.raises(ValueError):
         odd(0, a)  # even(-1), odd(-2)
-    k, end = 2000, time.monotonic() + 60
+    k = 2000
     # odd(0) calls even(-1), which calls odd(-2), which raises: both ways an exception crosses the frames.
     assert total(0, a) == 0.0
     while tier(total) == 0:
-        assert time.monotonic() < end, "it was not promoted"
         assert total(k, a) == sum(i % 300 * 0.5 + 1.0 - 1.0 for i in range(k))
     assert total(k, a) == sum(i % 300 * 0.5 for i in range(k))
 
@@ -270,7 +267,7 @@ def test_promotion_can_be_off():
 
 
 def run(program, **environment):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=HANG, env={**os.environ, **environment})
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
 
@@ -285,12 +282,12 @@ def f(n, m):
     for i in range(n):
         s += i % m
     return s
-n, end = 20_000_000, time.monotonic() + 60
+n = 20_000_000
 f(1, 7)
 while not _tierup.history(f, 0)[2]:
-    assert time.monotonic() < end and f(n, 7) == n // 7 * 21 + sum(range(n % 7))
+    assert f(n, 7) == n // 7 * 21 + sum(range(n % 7))
 print(_tierup.cache_counts()[0])
-while WAIT and (_tierup.history(f, 0)[0] == 0 or _tierup.cache_counts()[2] < 2): assert time.monotonic() < end
+while WAIT and (_tierup.history(f, 0)[0] == 0 or _tierup.cache_counts()[2] < 2): time.sleep(0.005)
 """
     environment = {"TIERUP_CACHE": "1", "TIERUP_CACHE_DIR": str(tmp_path)}
     assert run(program.replace("WAIT", "True"), **environment) == "0\n"

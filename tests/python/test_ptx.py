@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from harness.build import needs_llvm
+from harness.processes import HANG
 
 tierup = pytest.importorskip("tierup")
 
@@ -122,7 +123,7 @@ def test_ptxas_takes_it(capability, tmp_path):
         assert f".target sm_{capability}" in text and f".visible .entry {f.__name__}(" in text
         source = tmp_path / "kernel.ptx"
         source.write_text(text)
-        done = subprocess.run([PTXAS, f"-arch=sm_{capability}", "-o", str(tmp_path / "kernel.cubin"), str(source)], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([PTXAS, f"-arch=sm_{capability}", "-o", str(tmp_path / "kernel.cubin"), str(source)], capture_output=True, text=True, timeout=HANG)
         assert done.returncode == 0, f"{f.__name__}{types}: {done.stdout}{done.stderr}\n{text}"
         assert (tmp_path / "kernel.cubin").stat().st_size > 500
 

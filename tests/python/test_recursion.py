@@ -5,6 +5,7 @@ import sys
 import textwrap
 
 import pytest
+from harness.processes import HANG
 
 pytest.importorskip("tierup")
 
@@ -47,7 +48,7 @@ print(set(answers), f(-5) if "g" not in globals() else "")
 
 def run(program, *arguments):
     source = "import sys, threading\nimport numpy as np\nfrom tierup import njit\n" + program
-    done = subprocess.run([sys.executable, "-c", source, *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", source, *arguments], capture_output=True, text=True, timeout=HANG)
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout
 

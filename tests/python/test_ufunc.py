@@ -3,12 +3,12 @@
 import copy
 import gc
 import math
+import os
 import operator
 import pickle
 import subprocess
 import sys
 import threading
-import time
 import traceback
 
 import numpy as np
@@ -16,6 +16,7 @@ import pytest
 
 tierup = pytest.importorskip("tierup")
 from harness.build import needs, needs_llvm
+from harness.processes import HANG, until
 from harness.tiers import on_tier  # noqa: F401
 from harness.ufuncs import add_to_all, same
 from tierup import guvectorize, njit, vectorize
@@ -374,41 +375,46 @@ def test_ctrl_c_ends_a_loop():
                 s += x / (i + 1)
             return s
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        began = time.time()
         try:
             slow(np.ones(10000))
         except KeyboardInterrupt:
-            print("interrupted", time.time() - began < 10)
+            print("interrupted")
     """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "interrupted True\n"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=HANG)
+    assert done.stdout == "interrupted\n"
 
 
 def test_loops_without_the_gil_let_others_run():
-    f = vectorize(["float64(float64)"])(lambda x: math.sin(x) if x < 1e9 else 0.0)
-    a, seen = np.random.default_rng(1).random(3_000_000), []
-    f(a)
-    stop = threading.Event()
+    # The loop reads from a pipe that another thread, which needs the GIL for it, writes to.
+    import ctypes
+    read = ctypes.CDLL(None).read
+    read.argtypes, read.restype = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t], ctypes.c_ssize_t
+    room = ctypes.create_string_buffer(1)
+    at = ctypes.addressof(room)
+    f = vectorize(["int64(int32)"])(lambda fd: read(fd, at, 1))
+    reader, writer = os.pipe()
 
-    def watch():
-        while not stop.is_set():
-            seen.append(time.perf_counter())
-    t = threading.Thread(target=watch)
-    t.start()
-    f(a)
-    stop.set()
-    t.join()
-    assert len(seen) > 100
+    def write():
+        for _ in range(3):
+            assert os.write(writer, b"x") == 1
+    t = threading.Thread(target=write)
+    try:
+        os.write(writer, b"x")
+        assert f(np.full(1, reader, np.int32)).tolist() == [1]
+        t.start()
+        assert f(np.full(3, reader, np.int32)).tolist() == [1, 1, 1]
+        t.join()
+    finally:
+        os.close(reader)
+        os.close(writer)
 
 
 @needs_llvm
 def test_hot_loops_are_promoted():
     f = vectorize(["float64(float64, float64)"])(lambda x, y: x * y + 1.0)
     d = f._builder.kept[0]
-    a, end = np.ones(10_000), time.monotonic() + 30
-    while tierup._tierup.history(d, 0)[0] == 0 and time.monotonic() < end:
-        f(a, a)
-    assert tierup._tierup.history(d, 0)[0] == 1
+    a = np.ones(10_000)
+    until(lambda: (f(a, a) == 2).all() and tierup._tierup.history(d, 0)[0] == 1)
     assert (f(a, a) == 2).all()
 
 
