@@ -1,7 +1,8 @@
 # Every target sets up what it needs on a bare Debian 12 machine with Rust and Python 3.11, shows what it does, and is incremental.
 #
 #   make demo         example programs under Tierup beside plain Python
-#   make test         every test, Rust and Python
+#   make test         the tests, Rust and Python; of what is generated a sample that changes by the day
+#   make test-all     all of them, with LLVM and without: hours
 #   make bench-quick  ratios to Numba in about a minute
 #   make bench        every measurement; writes target/bench/report.html and report.json
 #   make docs         documentation pages into target/docs
@@ -12,7 +13,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: demo test test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
+.PHONY: demo test test-all test-rust test-python fuzz bench bench-quick docs setup help clean-venvs
 
 VENV := .venv
 BENCH_VENV := .venv-bench
@@ -95,13 +96,24 @@ demo: without-llvm $(VENV)/.stamp-ext $(VENV)/.stamp-demo $(TIER1_WANTED)
 test: test-rust test-python
 	$(SAY_WITHOUT_LLVM)
 
+test-all: export TIERUP_TESTS := all
+test-all: test
+	@$(if $(filter 1,$(LLVM)),$(MAKE) test LLVM=0)
+
+# One test of so many, and of the Rust tests those of crates that differ: for a second run of the same code, such as `make test LLVM=0 SHARE=5`.
+SHARE ?= 1
+export TIERUP_TEST_SHARE := $(SHARE)
+RUST_TESTED := $(if $(filter 1,$(SHARE)),--workspace,-p tierup-tests)
+# Processes that run Python tests.
+JOBS ?= $(shell nproc)
+
 test-rust: $(VENV)/.stamp-packages
 	$(SAY) 'Rust tests'
-	@cargo test --workspace $(CARGO_FEATURES)
+	@cargo test $(RUST_TESTED) $(CARGO_FEATURES)
 
 test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED),$(VENV)/.stamp-gpu)
 	$(SAY) 'Python tests'
-	@$(PY) -m pytest
+	@$(PY) -m pytest -n $(JOBS) --dist worksteal
 
 # A long differential run, by hand: make fuzz FOR=3600 SEED=1
 FOR ?= 60

@@ -22,7 +22,7 @@ if not os.environ.get("TIERUP_CACHE_DIR"):
     CACHE = tempfile.TemporaryDirectory(prefix="tierup-test-cache-")
     os.environ["TIERUP_CACHE_DIR"] = CACHE.name
 
-from harness import expect, mdtest, processes  # noqa: E402
+from harness import expect, mdtest, processes, sampling  # noqa: E402
 from harness.build import BUILT, LLVM  # noqa: E402
 from harness.parent import Worker  # noqa: E402
 
@@ -92,11 +92,16 @@ class Pages:
 
 
 def pytest_configure(config):
+    if os.environ.get("TIERUP_BLESS") == "1" and config.getoption("numprocesses", None):
+        raise pytest.UsageError("TIERUP_BLESS=1 rewrites files, which one process must do: leave out -n")
     config.pluginmanager.register(Pages(), "tierup-pages")
 
 
 def pytest_collection_modifyitems(config, items):
-    if os.environ.get("TIERUP_TESTS") != "all":
+    items[:], left = [i for i in items if sampling.in_share(i.nodeid)], [i for i in items if not sampling.in_share(i.nodeid)]
+    if left:
+        config.hook.pytest_deselected(items=left)
+    if not sampling.ALL:
         for item in items:
             if item.get_closest_marker("slow"):
                 item.add_marker(pytest.mark.skip(reason="runs where TIERUP_TESTS=all"))
@@ -159,4 +164,4 @@ def pytest_sessionfinish(session):
 
 
 def pytest_report_header(config):
-    return f"tierup: {'tiers ' + ' '.join(TIERS) if BUILT else 'not built, CPython only'}"
+    return [f"tierup: {'tiers ' + ' '.join(TIERS) if BUILT else 'not built, CPython only'}", f"sample: {sampling.described()}"]

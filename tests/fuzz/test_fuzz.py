@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from harness import expect
+from harness import expect, sampling
 
 import generator
 
@@ -24,7 +24,7 @@ def test_corpus(path, tier, ask):
     judge(ask, path.stem, path.read_text(), tier)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", [pytest.param(seed, id=name) for name, seed in sampling.batches(100, 1, "programs")])
 def test_fresh(seed, tier, ask):
     source = generator.Generator(seed).program()
     if ask({"suite": "program", "source": source, "name": "<fresh>", "tier": None}):

@@ -1,17 +1,16 @@
-"""Random parallel loops of fixed seeds: the results of plain Python, to the bit, on 1, 2 and 4 threads."""
-
-import os
+"""Random parallel loops of fixed seeds and of the day's: the results of plain Python, to the bit, on 1, 2 and 4 threads."""
 
 import pytest
+from harness import sampling
 
 pytest.importorskip("tierup")
 import prange_fuzz  # noqa: E402
 
-COUNT = 1000 if os.environ.get("TIERUP_TESTS") == "all" else 100
+COUNT = 1000 if sampling.ALL else 100
 PART = 50
 
 
-@pytest.mark.parametrize("first", range(0, COUNT, PART))
+@pytest.mark.parametrize("first", [pytest.param(seed, id=name) for name, seed in sampling.batches(COUNT, PART, "loops")])
 def test_parallel_loops_of_fixed_seeds(first):
     wrong = prange_fuzz.run(first, first + PART)
     refused = [what for what in wrong.values() if what.startswith("refused")]

@@ -1,17 +1,16 @@
-"""Random stencils of fixed seeds: the results of plain Python, to the bit, alone, in compiled code, in parallel and into `out=`, in each tier."""
-
-import os
+"""Random stencils of fixed seeds and of the day's: the results of plain Python, to the bit, alone, in compiled code, in parallel and into `out=`, in each tier."""
 
 import pytest
+from harness import sampling
 
 pytest.importorskip("tierup")
 import stencil_fuzz  # noqa: E402
 
-COUNT = 300 if os.environ.get("TIERUP_TESTS") == "all" else 30
+COUNT = 300 if sampling.ALL else 30
 PART = 15
 
 
-@pytest.mark.parametrize("first", range(0, COUNT, PART))
+@pytest.mark.parametrize("first", [pytest.param(seed, id=name) for name, seed in sampling.batches(COUNT, PART, "stencils")])
 def test_stencils_of_fixed_seeds(first):
     wrong = stencil_fuzz.run(first, first + PART)
     assert not wrong, "\n".join(f"seed {s}: {what}\n{stencil_fuzz.Case(s).text()}" for s, what in wrong.items())

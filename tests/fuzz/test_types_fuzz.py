@@ -1,8 +1,7 @@
-"""Random programs over all element types and layouts, of fixed seeds: the results of NumPy, in both tiers, alone and on three threads."""
-
-import os
+"""Random programs over all element types and layouts, of fixed seeds and of the day's: the results of NumPy, in both tiers, alone and on three threads."""
 
 import pytest
+from harness import sampling
 from harness.build import LLVM
 
 pytest.importorskip("tierup")
@@ -10,11 +9,11 @@ import differential  # noqa: E402
 import types_fuzz  # noqa: E402
 
 # Nearly all the time is LLVM's, one program after the other.
-COUNT, PART = (400, 20) if os.environ.get("TIERUP_TESTS") == "all" else (10, 5)
+COUNT, PART = (400, 20) if sampling.ALL else (10, 5)
 
 
 @pytest.mark.parametrize("mode", [m for m in differential.MODES if LLVM or m[-1] == "0"])
-@pytest.mark.parametrize("first", range(0, COUNT, PART))
+@pytest.mark.parametrize("first", [pytest.param(seed, id=name) for name, seed in sampling.batches(COUNT, PART, "types")])
 def test_programs_over_types_of_fixed_seeds(mode, first):
     wrong, refused = differential.batch(types_fuzz.__file__, mode, first, PART)
     assert not wrong + refused, "\n".join(wrong + refused)

@@ -6,8 +6,10 @@ import warnings
 
 import numpy as np
 
-from . import values
+from . import sampling, values
 from .inputs import Value
+
+FIXED, FEW = 16, 5
 
 
 class Case:
@@ -27,12 +29,12 @@ class Case:
         exec(compile(self.source, file, "exec"), namespace)
         return namespace["case"]
 
-    def sample(self, count):
-        """A choice of inputs that is the same in every run and differs between cases."""
+    def sample(self, tier):
+        """Inputs to try: on tier 0 the same in every run, since what they once found must stay found; elsewhere, where each takes much longer, a few that change by the day."""
         every = list(self.inputs())
-        if count is None or count >= len(every):
-            return every
-        return random.Random(self.name).sample(every, count)
+        if tier != "tier0":
+            return sampling.choice(every, FEW, self.name, tier)
+        return every if sampling.ALL or len(every) <= FIXED else random.Random(self.name).sample(every, FIXED)
 
 
 def outcome(f, args):
@@ -61,11 +63,11 @@ def single(value):
     return getattr(value, "dtype", None) in (np.float32, np.complex64)
 
 
-def run(case, decorate, count):
+def run(case, decorate, tier):
     """The first few disagreements of a case, as texts."""
     plain, compiled = case.function(), decorate(case.function())
     failures, answers = [], 0
-    for specs in case.sample(count):
+    for specs in case.sample(tier):
         args = [s.build() for s in specs]
         want, want_error, want_text, want_after, of_single = outcome(plain, args)
         got, got_error, got_text, got_after, _ = outcome(compiled, args)

@@ -25,10 +25,10 @@ def run_mdtest(job, capture, cache):
 def run_numpy(job):
     from numpy_cases import CASES
     if job["tier"] == "cpython":
-        return generated.run(CASES[job["index"]], lambda f: f, job["count"]), {}
+        return generated.run(CASES[job["index"]], lambda f: f, "cpython"), {}
     import tierup
     mdtest.set_tier(job["tier"])
-    return generated.run(CASES[job["index"]], tierup.njit, job["count"]), {}
+    return generated.run(CASES[job["index"]], tierup.njit, job["tier"]), {}
 
 
 def run_program(job, capture):

@@ -118,7 +118,7 @@ def test_code_without_lines_works(lines):
     assert njit(types.FunctionType(CODE.replace(co_linetable=lines), {}))(1) == 2
 
 
-@pytest.mark.parametrize("thing", [5, len, int, np.sin, property(lambda s: 1), "a".upper, pytest], ids=repr)
+@pytest.mark.parametrize("thing", [5, len, int, np.sin, property(lambda s: 1), "a".upper, pytest], ids=lambda v: type(v).__name__)
 def test_only_functions_are_compiled(thing):
     with pytest.raises(TypeError, match="cannot compile"):
         njit(thing)

@@ -4,13 +4,13 @@
 """
 
 import gc
-import os
 import sys
 import warnings
 from collections import namedtuple
 
 import numpy as np
 import pytest
+from harness import sampling
 
 tierup = pytest.importorskip("tierup")
 pytestmark = pytest.mark.isolated
@@ -25,7 +25,7 @@ def tier_0_alone():
     tierup.config.tier = before
 
 
-CALLS = 100_000 if os.environ.get("TIERUP_TESTS") == "all" else 1000
+CALLS = 100_000 if sampling.ALL else 1000
 Point = namedtuple("Point", "x y")
 
 

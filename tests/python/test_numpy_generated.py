@@ -1,16 +1,12 @@
 """Every NumPy function that Tierup compiles, over dtypes, shapes, layouts and edge values, against NumPy itself.
 
-`make test` takes a sample of each case's inputs, the same in every run; `TIERUP_TESTS=all` takes all of them.
+`make test` takes a sample of each case's inputs (`harness/sampling.py`); `make test-all` takes all of them.
 The cases run in the process that also runs mdtests, so that a crash is one failed test.
 """
-
-import os
 
 import pytest
 from harness import expect
 from numpy_cases import CASES
-
-SAMPLE = None if os.environ.get("TIERUP_TESTS") == "all" else 16
 
 
 def test_names_are_unique():
@@ -20,7 +16,7 @@ def test_names_are_unique():
 
 @pytest.mark.parametrize("index", range(len(CASES)), ids=[case.name.replace(" ", "_") for case in CASES])
 def test_numpy(index, tier, ask):
-    failures = ask({"suite": "numpy", "index": index, "tier": tier, "count": SAMPLE})
+    failures = ask({"suite": "numpy", "index": index, "tier": tier})
     failure = "\n".join(failures) or None
     if tier != "cpython":
         failure = expect.settle("numpy", CASES[index].name, tier, failure)

@@ -7,7 +7,6 @@ or stands in `REFUSED`.
 import copy
 import linecache
 import math
-import os
 import random
 import re
 import warnings
@@ -15,6 +14,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from harness import sampling
 
 tierup = pytest.importorskip("tierup")
 A, B, I = np.array([0.5, 1.0, 2.5]), np.array([[1.0], [3.0]]), np.array([2, 5, 9])
@@ -89,7 +89,7 @@ def differs(parameters, expression, args, before=(), close=0.0):
 def check(calls, count=8):
     """Of each function some forms, the same in every run; `TIERUP_TESTS=all` tries all of them."""
     calls = list(calls)
-    if os.environ.get("TIERUP_TESTS") != "all":
+    if not sampling.ALL:
         calls = random.Random(len(calls)).sample(calls, min(count, len(calls)))
     found = [f for f in (differs(*c) for c in calls) if f]
     assert not found, f"{len(found)} differ:\n" + "\n".join(found[:20])

@@ -80,7 +80,7 @@ def test_powers(tier):
             assert outcome(g, a) == wanted(constant, LEAST, MOST, a), (a, n)
 
 
-@pytest.mark.parametrize("f", [operator.neg, abs, lambda a: -a, lambda a: 3 - a * a, lambda a: a - -a], ids=str)
+@pytest.mark.parametrize("f", [operator.neg, abs, lambda a: -a, lambda a: 3 - a * a, lambda a: a - -a], ids=lambda f: f"{f.__name__}{f.__code__.co_firstlineno if f.__name__ == '<lambda>' else ''}")
 def test_one_number(tier, f):
     g = checked(lambda a: f(a))
     for a in EDGES:

@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from harness import sampling
 from harness.processes import HANG
 
 pytest.importorskip("tierup")
@@ -53,7 +54,7 @@ BITS = """
 
 
 def test_results_are_the_same_bits_at_any_number_of_threads_and_in_any_tier():
-    runs = 25 if os.environ.get("TIERUP_TESTS") == "all" else 5
+    runs = 25 if sampling.ALL else 5
     seen = {run(BITS.replace("RUNS", str(runs)), threads) for threads in (1, 2, 3, 8)}
     seen |= {run(BITS.replace("RUNS", "2"), 4, TIERUP_TIER=tier) for tier in ("0", "1")}
     assert len(seen) == 1, seen
@@ -470,6 +471,6 @@ def test_the_report_and_doubts(tmp_path):
 
 def test_the_long_stress_test_runs_shortly():
     script = Path(__file__).resolve().parents[1] / "stress" / "parallel.py"
-    seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5
+    seconds = 60 if sampling.ALL else 5
     done = subprocess.run([sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True, timeout=HANG, env={**os.environ, "TIERUP_NUM_THREADS": "4"})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

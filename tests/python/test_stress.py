@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness import sampling
 from harness.build import needs_llvm
 from harness.processes import HANG
 
@@ -17,7 +18,7 @@ SCRIPT = Path(__file__).resolve().parents[1] / "stress" / "promotion.py"
 @needs_llvm
 @pytest.mark.parametrize("environment", [{}, {"TIERUP_OSR": "stress"}], ids=["default", "osr"])
 def test_sixteen_threads_call_compile_promote_and_drop(environment):
-    seconds = 60 if os.environ.get("TIERUP_TESTS") == "all" else 5
+    seconds = 60 if sampling.ALL else 5
     done = subprocess.run([sys.executable, str(SCRIPT), "--seconds", str(seconds), "--functions", "60", "--slack", "1000"], capture_output=True, text=True, timeout=HANG,
                           env={**os.environ, **environment})
     assert done.returncode == 0, f"exit status {done.returncode}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
