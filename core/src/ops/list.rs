@@ -71,7 +71,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.clear"], "list", Body::Lir(|cx, a| list_elem(cx, a, "clear").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_clear, c))).raises().writes().doc("Removes all elements."),
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
-    OpDef::new(&["list.extend", "operator.iadd"], "list, other", Body::Lir(extend_rule, emit_extend)).raises().writes().doc("Adds the elements of another sequence."),
+    OpDef::new(&["list.extend"], "list, other", Body::Lir(|cx, a| extend_rule(cx, a).map(|_| Answer::of(Type::none())), |cx, c| extend(cx, c).map(|()| vec![]))).raises().writes().doc("Adds the elements of another sequence."),
+    OpDef::new(&["operator.iadd"], "list, other", Body::Lir(extend_rule, |cx, c| {
+        extend(cx, c)?;
+        cx.retain(&c.args[0], c.types[0]);
+        Ok(c.args[0].clone())
+    })).raises().writes().doc("`list += other`."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different types) is compared in Python.
@@ -413,7 +418,7 @@ fn emit_copy(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.helper_value(&list_slice, &[c.args[0][0], zero, one, n])])
 }
 
-fn emit_extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+fn extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<()> {
     let e = list_of(c.types[0])?;
     let list = c.args[0][0];
     if c.types[1] == c.types[0] {
@@ -433,8 +438,7 @@ fn emit_extend(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             Ok(())
         })?;
     }
-    cx.retain(&c.args[0], c.types[0]);
-    Ok(c.args[0].clone())
+    Ok(())
 }
 
 /// A search helper called with the value spilled and the element codes.

@@ -36,6 +36,8 @@ pub static OPS: &[OpDef] = &[
         |_, a| if a[1].ty.is_index() { Ok(Answer::of(Type::tuple(vec![Type::int(); 3]))) } else { Err(no_match("slice.indices", a)) },
         |cx, c| {
             let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
+            let ok = cx.b.bin_imm(Op::IcmpSge, n, 0);
+            cx.check(ok, Class::ValueError, "length should not be negative");
             let s = adjust_slice(cx, &c.args[0], c.types[0], n)?;
             Ok(vec![s.start, s.stop, s.step])
         },
