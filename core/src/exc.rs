@@ -75,7 +75,7 @@ impl Class {
     /// The class as a type names it.
     pub fn info(self) -> &'static crate::types::ClassInfo {
         static INFOS: std::sync::LazyLock<Vec<crate::types::ClassInfo>> = std::sync::LazyLock::new(|| {
-            Class::ALL.iter().map(|c| crate::types::ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![] }).collect()
+            Class::ALL.iter().map(|c| crate::types::ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] }).collect()
         });
         // Numbers are dense and in the order of `ALL`; the test below holds them to it.
         &INFOS[self as i64 as usize]

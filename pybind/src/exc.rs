@@ -101,16 +101,24 @@ fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>
 }
 
 /// A native exception as a Python object: with frames, cause and context.
-pub fn exception_object<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> { linked(py, exc, globals, 0) }
+pub fn exception_object<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> { linked(py, exc, globals, &mut vec![]) }
 
-fn linked<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>, depth: usize) -> PyResult<Bound<'py, PyAny>> {
+/// `made` holds the objects of exceptions that the chain has come by: what is cause and context at once is one object.
+fn linked<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>, made: &mut Vec<(*const Exc, Bound<'py, PyAny>)>) -> PyResult<Bound<'py, PyAny>> {
+    if let Some((_, e)) = made.iter().find(|(of, _)| std::ptr::eq(*of, exc)) { return Ok(e.clone()); }
     let e = bare_exception(py, exc)?;
+    made.push((exc, e.clone()));
     // A chain of exceptions raised in handlers of one another in a loop has no useful end.
-    if depth < 16 {
+    if made.len() < 32 {
         // SAFETY: links are null or live exceptions.
         unsafe {
-            if let Some(cause) = exc.cause.as_ref() { e.setattr("__cause__", linked(py, cause, globals, depth + 1)?)?; }
-            if let Some(context) = exc.context.as_ref() { e.setattr("__context__", linked(py, context, globals, depth + 1)?)?; }
+            if let Some(cause) = exc.cause.as_ref() { e.setattr("__cause__", linked(py, cause, globals, made)?)?; }
+            match exc.context.as_ref() {
+                Some(context) => e.setattr("__context__", linked(py, context, globals, made)?)?,
+                // The first that was raised in compiled code was raised while the caller handled another one, if it did.
+                None if exc.py.is_null() && !exc.trail.is_empty() => if let Some(handled) = handled(py) { e.setattr("__context__", handled)?; },
+                None => {}
+            }
         }
     }
     if exc.suppress_context { e.setattr("__suppress_context__", true)?; }
@@ -121,6 +129,17 @@ fn linked<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>, depth: us
         if let Some(r) = raised { e.setattr("__traceback__", r.traceback(py))?; }
     }
     Ok(e)
+}
+
+/// The exception that the Python code around this call is handling.
+fn handled(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
+    let (mut class, mut value, mut traceback) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+    // SAFETY: the thread is attached; the call writes three new references, each of which may be null.
+    let [_, value, _] = unsafe {
+        ffi::PyErr_GetExcInfo(&mut class, &mut value, &mut traceback);
+        [class, value, traceback].map(|p| Bound::from_owned_ptr_or_opt(py, p))
+    };
+    value.filter(|v| !v.is_none())
 }
 
 /// Raises an owned native exception in Python.

@@ -52,6 +52,10 @@ pub static OPS: &[OpDef] = &[
         cx.check(some, Class::RuntimeError, "No active exception to reraise");
         Ok(vec![cx.b.helper(&object::exc_reraise, &[cx.ctx]).ok_or_else(|| Diagnostic::internal("helper result"))?])
     })).raises().writes().doc("What a bare `raise` raises."),
+    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
+        cx.site(c.args[0][0]);
+        Ok(vec![])
+    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
     OpDef::new(&["builtins.type", "exc.class"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
     OpDef::new(&["exception.__class__.__name__", "exception.__class__.__qualname__"], "cls", Body::Lir(|_, _| Ok(Answer::of(Type::str())), |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])])))
         .property().raises().reads().doc("The name of an exception's class."),
@@ -88,7 +92,7 @@ fn emit_poll(cx: &mut LowerCx<'_>, _: &OpCall<'_>) -> Result<Val> {
 /// The class information of a built-in exception; its handle is the class number.
 pub fn builtin_class(c: Class) -> &'static ClassInfo {
     static ALL: std::sync::LazyLock<Vec<ClassInfo>> =
-        std::sync::LazyLock::new(|| Class::ALL.iter().map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![] }).collect());
+        std::sync::LazyLock::new(|| Class::ALL.iter().map(|c| ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] }).collect());
     &ALL[c as i64 as usize]
 }
 
@@ -256,23 +260,38 @@ fn emit_make(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
     Ok(vec![exc])
 }
 
-fn cause_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[1].is_none() { make_rule(cx, &args[1..])?; }
-    if *args[0].ty != Kind::Exception { return Err(no_match("raise … from", args)); }
-    Ok(Answer::of(args[0].ty))
+fn cause_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    // Each of several types is looked at by itself. What is no exception is a TypeError, which Python too finds when it happens.
+    let ok = *args[0].ty == Kind::Exception && !super::builtin::is_variant(args[1].ty);
+    if ok { Ok(Answer::of(args[0].ty)) } else { Err(no_match("raise … from", args)) }
 }
 
 fn emit_cause(cx: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
-    let exc = call.args[0][0];
-    let (cause, made) = match *call.types[1] {
+    caused(cx, call.args[0][0], &call.args[1], call.types[1]).map(|exc| vec![exc])
+}
+
+/// `exc` with that cause, as an owned reference; a TypeError in its place where the cause is no exception.
+fn caused(cx: &mut LowerCx<'_>, exc: Value, cause: &[Value], ty: Type) -> Result<Value> {
+    let (cause, made) = match *ty {
         Kind::None => (cx.b.null(), false),
-        Kind::Exception => (call.args[1][0], false),
-        _ => (class_value(cx, call.types[1])?, true),
+        Kind::Exception => (cause[0], false),
+        Kind::ExcClass(_) => (class_value(cx, ty)?, true),
+        Kind::Optional(inner) => {
+            let exc = cx.if_else(cause[0], |cx| caused(cx, exc, &cause[1..], inner).map(|e| vec![e]), |cx| caused(cx, exc, &[], Type::none()).map(|e| vec![e]))?;
+            return Ok(exc[0]);
+        }
+        _ => {
+            let wrong = cx.exception(Class::TypeError, "exception causes must derive from BaseException");
+            let handled = cx.b.load(Ty::Ptr, cx.ctx, crate::offset!(ThreadCtx.handled), crate::lir::Alias::Ctx);
+            cx.b.helper(&object::exc_set_context, &[wrong, handled]);
+            cx.site(wrong);
+            return Ok(wrong);
+        }
     };
     cx.b.helper(&object::exc_set_cause, &[exc, cause]);
     if made { cx.b.helper(&object::obj_release, &[cause]); }
     cx.b.helper(&object::obj_retain, &[exc]);
-    Ok(vec![exc])
+    Ok(exc)
 }
 
 fn classes(t: Type) -> Option<Vec<&'static ClassInfo>> {

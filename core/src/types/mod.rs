@@ -67,13 +67,15 @@ pub struct ClassInfo {
     pub name: String,
     /// Field names of a named tuple; empty otherwise.
     pub fields: Vec<String>,
+    /// Fields of a named tuple that its class has something else for under their names, and `__getattribute__` where it has one of its own.
+    pub shadowed: Vec<String>,
 }
 
 impl ClassInfo {
     /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can name.
     pub fn keywords(fields: Vec<String>) -> &'static ClassInfo {
         static ALL: LazyLock<RwLock<HashSet<&'static ClassInfo>>> = LazyLock::new(Default::default);
-        let class = ClassInfo { handle: u64::MAX, name: "kwargs".into(), fields };
+        let class = ClassInfo { handle: u64::MAX, name: "kwargs".into(), fields, shadowed: vec![] };
         let mut all = ALL.write().unwrap_or_else(|e| e.into_inner());
         if let Some(c) = all.get(&class) { return c; }
         let class: &'static ClassInfo = Box::leak(Box::new(class));
