@@ -42,6 +42,8 @@ pub enum ClassAttr {
     ClassMethod(FuncId),
     /// What a function of the instance gives.
     Property(FuncId),
+    /// What a descriptor gives for the class; for an instance it may be anything.
+    Computed(GlobalValue),
 }
 
 /// What of a stencil's kernel says how its loops are written.
@@ -81,6 +83,14 @@ pub trait Host {
     fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> { None }
     /// What a class of the host has under that name, its bases included.
     fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> { None }
+    /// Whether a class is derived from another one, or is it.
+    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool { class.handle == base.handle }
+    /// Whether values of a type are instances of a class that the types themselves say nothing about; none where that cannot be told.
+    fn is_instance(&self, _value: Type, _class: Type) -> Option<bool> { None }
+    /// Whether one class is a subclass of another; none for what is no class.
+    fn is_subclass(&self, _class: Type, _of: Type) -> Option<bool> { None }
+    /// What a Python function has under a name.
+    fn attribute_of_function(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> { None }
     /// What a function that stands for an object of the host's (a ufunc) has under that name.
     fn function_attr(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> { None }
     /// An attribute of a module that is not in the operation table.

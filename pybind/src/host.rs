@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::host::{ClassAttr, GlobalValue, Host, Stencil};
 use tierup_core::ssa::{FuncId, Parts};
-use tierup_core::types::ClassInfo;
+use tierup_core::types::{ClassInfo, Type};
 
 pub struct PyHost<'py> {
     py: Python<'py>,
@@ -94,7 +94,11 @@ impl<'py> PyHost<'py> {
             let at = base.as_ptr().cast::<ffi::PyTypeObject>();
             // SAFETY: the members of an `mro` are live classes; only classes made in Python, which can change, keep their dictionary here.
             let dict = unsafe {
-                if ffi::PyType_GetFlags(at) & ffi::Py_TPFLAGS_HEAPTYPE == 0 { continue; }
+                if ffi::PyType_GetFlags(at) & ffi::Py_TPFLAGS_HEAPTYPE == 0 {
+                    // What a class made in C has under the name comes before what stands behind it.
+                    if base.getattr(pyo3::intern!(self.py, "__dict__"))?.contains(name)? { return Ok(None); }
+                    continue;
+                }
                 Bound::from_borrowed_ptr_or_opt(self.py, (*at).tp_dict)
             };
             let Some(dict) = dict.and_then(|d| d.cast_into::<PyDict>().ok()) else { continue };
@@ -107,6 +111,7 @@ impl<'py> PyHost<'py> {
 
     fn class_member(&self, class: &Bound<'py, PyType>, name: &str, raw: &Bound<'py, PyAny>) -> std::result::Result<Option<ClassAttr>, Failure> {
         let kind = raw.get_type().name()?.to_string();
+        if is_made_by_namedtuple(raw, &kind)? { return Ok(None); }
         let function = |object: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(object) else { return Ok(None) };
             self.depends_on(f.as_any());
@@ -119,10 +124,23 @@ impl<'py> PyHost<'py> {
             _ => match function(raw)? {
                 Some(f) => Some(ClassAttr::Method(f)),
                 // Members of an enumeration, and whatever else gives its value through a descriptor.
-                None => self.classify(&class.getattr(name)?, true).map(ClassAttr::Value),
+                None => {
+                    let computed = raw.get_type().hasattr("__get__")?;
+                    self.classify(&class.getattr(name)?, true).map(if computed { ClassAttr::Computed } else { ClassAttr::Value })
+                }
             },
         })
     }
+}
+
+/// What `collections.namedtuple` puts into each of its classes.
+fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyResult<bool> {
+    if kind == "_tuplegetter" { return Ok(true); }
+    let function = if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
+    if kind == "property" { return Ok(raw.getattr("fget")?.get_type().name()? == "itemgetter"); }
+    let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
+    let home: String = function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
+    Ok(home == "collections" || home.starts_with("namedtuple_"))
 }
 
 impl Host for PyHost<'_> {
@@ -183,6 +201,23 @@ impl Host for PyHost<'_> {
             Ok(raw) => raw.and_then(|raw| self.class_member(&class, name, &raw).unwrap_or_else(|e| Some(ClassAttr::Value(self.unsupported(e))))),
             Err(e) => Some(ClassAttr::Value(self.unsupported(e.into()))),
         }
+    }
+
+    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool {
+        if class.handle == base.handle { return true; }
+        let classes = [class, base].map(|c| known::class_object(self.py, c.handle).and_then(|c| c.into_bound(self.py).cast_into::<PyType>().ok()));
+        let [Some(class), Some(base)] = classes else { return false };
+        // SAFETY: both are live type objects.
+        unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) != 0 }
+    }
+
+    fn is_instance(&self, value: Type, class: Type) -> Option<bool> { crate::classes::is_instance(self.py, value, class) }
+
+    fn is_subclass(&self, class: Type, of: Type) -> Option<bool> { crate::classes::is_subclass(self.py, class, of) }
+
+    fn attribute_of_function(&self, func: FuncId, name: &str) -> Option<GlobalValue> {
+        let f = functions::function_of_id(self.py, func)?.cast_into::<PyFunction>().ok()?;
+        self.classify(&crate::classes::attribute_of_function(&f, name)?, true)
     }
 
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue> {

@@ -93,14 +93,14 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
 struct Classes { by_object: HashMap<u64, &'static ClassInfo>, objects: HashMap<u64, u64>, made: u64 }
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
-fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>) -> PyResult<&'static ClassInfo> {
+fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>, shadowed: Vec<String>) -> PyResult<&'static ClassInfo> {
     let object = identity::number_of(class)?;
     if let Some(c) = lock(&CLASSES).by_object.get(&object) { return Ok(c); }
     let name: String = class.getattr("__name__")?.extract()?;
     let mut table = lock(&CLASSES);
     let handle = FIRST_HOST_CLASS + table.made;
     table.made += 1;
-    let info: &'static ClassInfo = Box::leak(Box::new(ClassInfo { handle, name, fields }));
+    let info: &'static ClassInfo = Box::leak(Box::new(ClassInfo { handle, name, fields, shadowed }));
     table.by_object.insert(object, info);
     table.objects.insert(handle, object);
     Ok(info)
@@ -108,6 +108,7 @@ fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>) -> PyResult<&'stati
 
 /// Forgets a class or module that is gone.
 pub fn forget(object: u64) {
+    crate::classes::forget(object);
     {
         let mut table = lock(&CLASSES);
         if let Some(c) = table.by_object.remove(&object) { table.objects.remove(&c.handle); }
@@ -138,7 +139,8 @@ pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static C
     if !class.is_subclass_of::<PyTuple>()? { return Ok(None); }
     let Ok(fields) = class.getattr("_fields") else { return Ok(None) };
     let Ok(fields) = fields.extract::<Vec<String>>() else { return Ok(None) };
-    host_class(class.as_any(), fields).map(Some)
+    let shadowed = crate::classes::shadowed(class, &fields)?;
+    host_class(class.as_any(), fields, shadowed).map(Some)
 }
 
 /// An exception class.
@@ -150,11 +152,11 @@ pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static Cl
         if builtin.is(class) { return Ok(Some(c.info())); }
     }
     // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in our table.
-    host_class(class.as_any(), vec![]).map(Some)
+    host_class(class.as_any(), vec![], vec![]).map(Some)
 }
 
 /// A class that is neither of these: compiled code reads its attributes.
-pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> { host_class(class.as_any(), vec![]) }
+pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> { host_class(class.as_any(), vec![], vec![]) }
 
 // ---------------------------------------------------------------- modules
 

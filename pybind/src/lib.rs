@@ -8,6 +8,7 @@ mod bind;
 mod boxing;
 mod cache;
 mod callback;
+mod classes;
 mod convert;
 mod ctx;
 mod decode;

@@ -85,7 +85,7 @@ impl ListArg {
 pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
     // SAFETY: the thread is attached; the list is not changed meanwhile, since converting elements runs no Python code that could.
     unsafe {
-        if ffi::PyList_Check(obj) == 0 { return None; }
+        if ffi::Py_TYPE(obj) != &raw mut ffi::PyList_Type && (ffi::PyList_Check(obj) == 0 || attached(|py| crate::typeof_::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some())) { return None; }
         let known = frame.extra().lists.iter().find(|l| l.py == obj).map(|l| (l.native, l.elem));
         if let Some((native, elem)) = known {
             if elem != p.elem { return None; }

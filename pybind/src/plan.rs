@@ -171,7 +171,7 @@ impl Plan {
                 Plan::Bool(s) => if class == &raw mut ffi::PyBool_Type { (obj == ffi::Py_True()) as u64 } else { return s.unbox(obj, class, out) },
                 Plan::Scalar(s) => return s.unbox(obj, class, out),
                 Plan::Str => {
-                    if (class != &raw mut ffi::PyUnicode_Type && ffi::PyUnicode_Check(obj) == 0) || !ready(obj) { return None; }
+                    if (class != &raw mut ffi::PyUnicode_Type && !derives_from(class, &raw mut ffi::PyUnicode_Type)) || !ready(obj) { return None; }
                     frame.text(obj) as u64
                 }
                 Plan::PyComplex | Plan::U64(_) | Plan::Number(..) | Plan::Tuple(_) | Plan::NamedTuple(..) | Plan::Keywords(..) | Plan::List(_) | Plan::Range(_) | Plan::Slice(_)
@@ -320,7 +320,9 @@ fn derives_from_int(class: Class) -> bool { class != &raw mut ffi::PyBool_Type &
 #[cold]
 fn derives_from(class: Class, base: Class) -> bool {
     // SAFETY: both are live type objects.
-    unsafe { ffi::PyType_IsSubtype(class, base) != 0 && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none()) }
+    let derived = unsafe { ffi::PyType_IsSubtype(class, base) != 0 } && npy::loaded().is_none_or(|n| n.scalar_type(class).is_none());
+    // Whose methods are its own is no number of that kind to compiled code.
+    derived && attached(|py| crate::classes::overrides(py, class, base).is_none())
 }
 
 /// A tuple of a class derived from tuple that is no named tuple, which has a type of its own.
@@ -329,7 +331,7 @@ fn is_plain_tuple(obj: Obj) -> bool {
     attached(|py| {
         // SAFETY: `obj` is live.
         let any = unsafe { Bound::from_borrowed_ptr(py, obj) };
-        any.is_instance_of::<pyo3::types::PyTuple>() && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none())
+        any.is_instance_of::<pyo3::types::PyTuple>() && crate::known::namedtuple_class(&any.get_type()).is_ok_and(|c| c.is_none()) && crate::typeof_::overridden(&any).is_none()
     })
 }
 

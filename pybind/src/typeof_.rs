@@ -5,7 +5,7 @@ use crate::{known, npy, value};
 use pyo3::exceptions::PyOverflowError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyInt, PyList, PyRange, PySlice, PyString, PyTuple, PyType};
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Access, ArrayType, ClassInfo, Const, FuncType, Int, Kind, Layout, Type};
@@ -24,6 +24,7 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
     if crate::random::is_generator(class) { return Ok(Type::new(Kind::Random)); }
     if obj.is_none() { return Ok(Type::none()); }
     if obj.is_instance_of::<PyBool>() { return Ok(Type::bool()); }
+    refuse_overriding(obj)?;
     if let Ok(i) = obj.cast::<PyInt>() { return type_of_int(i); }
     if obj.is_instance_of::<PyFloat>() { return Ok(Type::float()); }
     if obj.is_instance_of::<PyComplex>() { return Ok(Type::complex()); }
@@ -47,6 +48,32 @@ pub fn type_of(obj: &Bound<'_, PyAny>) -> Result<Type, Failure> {
         GlobalValue::Foreign(name) => Err(unsupported(format!("compiled code cannot take the function {name}")).with_help("pass a function written in Python")),
         v => value_type(&v).ok_or_else(|| unsupported(format!("compiled code cannot take {}", value::a(&value::class_name(obj)))).with_help(way_out(obj))),
     }
+}
+
+/// A class of the user's that changes what the built-in class below it does: to compiled code its instances would be that class's.
+fn refuse_overriding(obj: &Bound<'_, PyAny>) -> Result<(), Failure> {
+    let Some((base, method)) = overridden(obj) else { return Ok(()) };
+    let class = value::class_name(obj);
+    let name = base.name()?;
+    let way_out = if method == "__getattribute__" { "pass the values that the function needs from it".to_string() } else { format!("pass {name}(x), or give {method} to a function that compiled code calls") };
+    Err(Diagnostic::new(Code::UnsupportedArgument, format!("compiled code cannot take {}, {} with {method} of its own, which would be passed over", value::a(&class), value::a(&name.to_string()))).help(way_out).into())
+}
+
+/// The built-in class that an object's class is derived from, and the method by which it changes what that does.
+pub fn overridden<'py>(obj: &Bound<'py, PyAny>) -> Option<(Bound<'py, PyType>, String)> {
+    let py = obj.py();
+    let class = obj.get_type();
+    if class.is(py.get_type::<PyBool>()) || npy::loaded().is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some()) { return None; }
+    let bases: [Bound<'py, PyType>; 6] = [py.get_type::<PyInt>(), py.get_type::<PyFloat>(), py.get_type::<PyComplex>(), py.get_type::<PyString>(), py.get_type::<PyTuple>(), py.get_type::<PyList>()];
+    for base in bases {
+        if class.is(&base) { return None; }
+        // SAFETY: both are live type objects.
+        if unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) } == 0 { continue; }
+        // Named tuples have types of their own, and what their classes define is compiled.
+        if base.is(py.get_type::<PyTuple>()) && known::namedtuple_class(&class).is_ok_and(|c| c.is_some()) { return None; }
+        return crate::classes::overrides(py, class.as_ptr().cast(), base.as_ptr().cast()).map(|m| (base, m));
+    }
+    None
 }
 
 /// What to pass instead of an object that has no type.
@@ -130,8 +157,8 @@ fn type_of_array(obj: &Bound<'_, PyAny>, n: &npy::Numpy) -> Result<Type, Failure
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
     if class != n.array_type && !is_plain_subclass(class, n) {
-        return Err(unsupported(format!("compiled code cannot take {}, whose arithmetic is not that of numpy.ndarray", value::a(&value::class_name(obj))))
-            .with_help("pass np.asarray(x)"));
+        let own = crate::classes::overrides(obj.py(), class, n.array_type).map_or_else(|| "whose arithmetic is not that of numpy.ndarray".into(), |m| format!("which has {m} of its own"));
+        return Err(unsupported(format!("compiled code cannot take {}, {own}", value::a(&value::class_name(obj)))).with_help("pass np.asarray(x)"));
     }
     // SAFETY: `obj` is an instance of ndarray.
     if let Some(t) = unsafe { array_type(obj.as_ptr().cast()) } { return Ok(t.ty()); }
@@ -160,7 +187,7 @@ pub fn is_plain_subclass(class: *mut ffi::PyTypeObject, n: &npy::Numpy) -> bool 
             if std::ffi::CStr::from_ptr((*at).tp_name).to_bytes().ends_with(b"MaskedArray") { return false; }
             at = (*at).tp_base;
         }
-        true
+        crate::errors::attached(|py| crate::classes::overrides(py, class, n.array_type).is_none())
     }
 }
 
@@ -194,6 +221,7 @@ pub fn type_of_list(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
 
 /// [`type_of_list`] of a list that may be empty: then it is a list of `Never`, and what stands beside it decides.
 fn type_of_elements(l: &Bound<'_, PyList>) -> Result<Type, Failure> {
+    refuse_overriding(l.as_any())?;
     let mut elem = Type::never();
     let mut last_class = std::ptr::null_mut();
     for item in l.iter() {

@@ -65,6 +65,9 @@ fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
 
 /// What `obj` means to the compiler.
 pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
+    if let Some((base, method)) = crate::typeof_::overridden(obj) {
+        return Ok(GlobalValue::Unsupported(format!("{}, a {} with {method} of its own", a(&class_name(obj)), base.name()?)));
+    }
     if let Some(c) = scalar_const(obj)? { return Ok(GlobalValue::Const(c)); }
     if obj.is_instance_of::<PyInt>() { return Ok(GlobalValue::Unsupported("an int of more than 64 bits".into())); }
     if let Some(v) = classify_numpy(obj, record)? { return Ok(v); }

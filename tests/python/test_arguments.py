@@ -120,6 +120,97 @@ def test_subclasses_of_int_and_str_count_as_these():
     assert same(Colour.RED) == 3 and same(Name("abc")) == "abc"
 
 
+METHODS = {
+    int: ["__add__", "__radd__", "__mul__", "__eq__", "__lt__", "__hash__", "__bool__", "__str__", "__index__", "__getattribute__", "bit_length", "real"],
+    float: ["__mul__", "__neg__", "__float__", "__round__", "is_integer"],
+    complex: ["__add__", "conjugate"],
+    str: ["__add__", "__len__", "__getitem__", "__contains__", "__format__", "upper"],
+    list: ["__getitem__", "__len__", "__iter__", "append"],
+    tuple: ["__len__", "__iter__", "__eq__", "index"],
+}
+VALUES = {int: 3, float: 2.5, complex: 1j, str: "ab", list: [1, 2], tuple: (1, 2)}
+
+
+@pytest.mark.parametrize("base, method", [(base, m) for base, methods in METHODS.items() for m in methods])
+def test_subclasses_that_change_what_their_base_does_are_refused(base, method):
+    """Their instances would be values of the base; what they define would be passed over."""
+    plain, changed = type("Plain", (base,), {"more": 5}), type("Changed", (base,), {method: lambda self, *rest: NotImplemented})
+    below = type("Below", (changed,), {})
+    value = VALUES[base]
+
+    @njit
+    def one(x):
+        return 1
+
+    assert one(value) == 1 and one(plain(value)) == 1
+    for x in (changed(value), below(value)):
+        for argument in (x, (x, 1), [x]):
+            with pytest.raises(tierup.TypingError, match=f"{type(x).__name__}.* with {method} of its own"):
+                one(argument)
+
+        @njit
+        def captured():
+            return x
+        with pytest.raises(tierup.TypingError, match=f"with {method} of its own"):
+            captured()
+    assert one(value) == 1
+
+
+@pytest.mark.parametrize("method", ["__getitem__", "__setitem__", "__add__", "__array_ufunc__", "__array_function__", "__array_wrap__", "__len__", "__iter__", "sum", "shape", "T"])
+def test_subclasses_of_ndarray_that_change_arrays_are_refused(method):
+    a = np.arange(3.0)
+    assert same(a) is a
+    with pytest.raises(tierup.TypingError, match=f"{method} of its own"):
+        same(a.view(type("Changed", (np.ndarray,), {method: lambda self, *rest: NotImplemented})))
+    provenance = a.view(type("Provenance", (np.ndarray,), {"__array_finalize__": lambda self, other: None, "where_from": "file"}))
+    assert same(provenance) is provenance
+
+
+def test_what_a_class_changes_is_looked_up_anew_at_the_address_of_another():
+    for k in range(50):
+        method = "__add__" if k % 2 else "more"
+        x = type("Changed", (int,), {method: lambda self, other: 77})(4)
+        if k % 2:
+            with pytest.raises(tierup.TypingError, match="__add__"):
+                same(x)
+        else:
+            assert same(x) == 4
+        del x
+
+
+def test_enumerations_of_numbers_and_text():
+    import enum
+
+    class Number(enum.IntEnum):
+        ONE = 1
+
+    class Changed(enum.IntEnum):
+        ONE = 1
+
+        def __add__(self, other):
+            return 99
+
+    class Shown(enum.IntEnum):
+        ONE = 1
+
+        def __str__(self):
+            return "one"
+
+    class Methods(enum.IntEnum):
+        ONE = 1
+
+        def more(self):
+            return 5
+
+    class Text(str, enum.Enum):
+        A = "a"
+
+    assert same(Number.ONE) == 1 and same(Methods.ONE) == 1
+    for x, method in ((Changed.ONE, "__add__"), (Shown.ONE, "__str__"), (Text.A, "__str__")):
+        with pytest.raises(tierup.TypingError, match=method):
+            same(x)
+
+
 def test_strings_of_every_kind():
     for s in ("", "a", "aé", "aж", "a😀", "\ud800", "x" * 1000):
         assert same(s) == s

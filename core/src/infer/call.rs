@@ -238,10 +238,10 @@ impl Solver<'_, '_> {
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
             Kind::Builtin("builtins.getattr" | "builtins.hasattr") => self.get_attribute(i, callee, &positional),
             Kind::Builtin("numpy._result_dtype") => self.result_dtype(i, positional),
-            Kind::Builtin("builtins.len") if positional.len() == 1 && named.is_empty() => match self.own_method(i, "__len__", &positional) {
-                Some(own) => own,
-                None => self.rows(i, "builtins.len", positional, named),
-            },
+            // A value that may be None is asked when it runs.
+            Kind::Builtin("builtins.isinstance") if positional.len() == 2 && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) => {
+                self.dispatch(i, &positional[0].clone(), &mut |s, way| s.rows(i, "builtins.isinstance", vec![way.clone(), positional[1].clone()], vec![]))
+            }
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
             Kind::Method("namedtuple._make", t) => self.make_from(i, *t, positional),
@@ -251,7 +251,9 @@ impl Solver<'_, '_> {
             }
             Kind::DType(_) => self.call_row(i, "dtype.call", callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, "exc.new", callee, positional, named),
+            Kind::NamedTuple(class, _) if !class.is_keywords() && let Some(own) = self.special_call(i, class, callee, positional.clone(), named.clone()) => own,
             Kind::NamedTupleClass(class) => {
+                if let Some(d) = self.makes_itself(class) { return Err(d); }
                 let fields: Vec<Arc<str>> = class.fields.iter().map(|f| f.as_str().into()).collect();
                 let host = self.session.host;
                 let params = Params { positional: fields.len(), names: fields, ..Params::default() };
@@ -530,6 +532,10 @@ impl Solver<'_, '_> {
 
     /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is taken.
     fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
+        if let Kind::NamedTuple(c, _) = ty.kind() && !c.shadowed.is_empty() {
+            if let Some(d) = self.shadowed(c, name) { return Err(d); }
+            if c.shadowed.iter().any(|s| s == name) && let Some(own) = self.attribute_of_class(i, v, ty, name) { return own; }
+        }
         if let Kind::NamedTuple(c, m) = ty.kind() && !c.is_keywords() && let Some(k) = c.fields.iter().position(|f| f == name) {
             self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
             let konst = match self.source_arg(v)?.konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };

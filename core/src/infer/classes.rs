@@ -28,6 +28,9 @@ fn fields_of(c: &ClassInfo) -> Const { Const::Tuple(c.fields.iter().map(|f| Cons
 impl Solver<'_, '_> {
     /// What a class gives for an attribute: of itself, or of one of its instances. None where it has nothing to say.
     pub fn attribute_of_class(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Option<Typed> {
+        if let Kind::Function(f) = ty.kind() && f.captures.is_empty() && f.defaults.is_empty() && let Some(g) = self.session.host.attribute_of_function(f.func, name) {
+            return Some(self.class_value(i, &g, &format!("{}.{name}", registry::name(f.func))));
+        }
         if name == "__name__" && let Some(text) = name_of(ty) { return Some(Ok((Type::str(), Some(Const::Str(text.into())), false))); }
         let (class, instance) = match ty.kind() {
             Kind::NamedTuple(c, _) if !c.is_keywords() => (*c, true),
@@ -36,6 +39,9 @@ impl Solver<'_, '_> {
         };
         let of_tuple = !matches!(ty.kind(), Kind::Class(_));
         match name {
+            "_replace" | "_make" | "_fields" | "_asdict" if of_tuple && let Some(own) = self.session.host.class_attr(class, name) && !matches!(own, ClassAttr::Value(GlobalValue::Const(_))) => {
+                // Written by the user: as any other attribute, below.
+            }
             "_fields" if of_tuple => return Some(Ok((fields_of(class).ty(), Some(fields_of(class)), false))),
             "_replace" if instance => return Some(self.method(i, v, "namedtuple._replace", ty)),
             "_make" if of_tuple && !instance => return Some(self.method(i, v, "namedtuple._make", ty)),
@@ -46,8 +52,11 @@ impl Solver<'_, '_> {
             _ => {}
         }
         let host = self.session.host;
-        Some(match host.class_attr(class, name)? {
-            ClassAttr::Value(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
+        let Some(found) = host.class_attr(class, name) else { return self.computed_attribute(class, instance, name) };
+        Some(match found {
+            ClassAttr::Computed(_) if instance => Err(Diagnostic::new(Code::UnknownAttribute, format!("{}.{name} is a descriptor, whose value for an instance only Python can compute", class.name))
+                .help("make it a property or a method of the class, or read it outside and pass it")),
+            ClassAttr::Value(g) | ClassAttr::Computed(g) => self.class_value(i, &g, &format!("{}.{name}", class.name)),
             ClassAttr::Method(f) if instance => self.bound(i, v.clone(), ty, f),
             ClassAttr::Method(f) => self.class_value(i, &GlobalValue::Function(f), name),
             ClassAttr::Property(f) if instance => self.call_function(i, f, vec![v.clone()], false),
@@ -59,14 +68,25 @@ impl Solver<'_, '_> {
         })
     }
 
-    /// `v[k]` and `len(v)` where the class of a named tuple says itself what that is.
-    pub fn own_method(&mut self, i: Inst, name: &str, args: &[Source]) -> Option<Typed> {
-        let ty = self.source_arg(&args[0]).ok()?.ty;
-        let Kind::NamedTuple(class, _) = ty.kind() else { return None };
-        if class.is_keywords() { return None; }
-        let ClassAttr::Method(f) = self.session.host.class_attr(class, name)? else { return None };
-        let library = registry::get(f).is_some_and(|func| self.session.is_library(&func));
-        Some(self.call_function(i, f, args.to_vec(), library))
+    /// An attribute that a class computes when nothing has that name.
+    fn computed_attribute(&self, class: &ClassInfo, instance: bool, name: &str) -> Option<Typed> {
+        if !instance || self.session.host.class_attr(class, "__getattr__").is_none() { return None; }
+        Some(Err(Diagnostic::new(Code::UnknownAttribute, format!("'{name}' is an attribute that {}.__getattr__ computes, which is not compiled", class.name)).help("write a property or a method of that name")))
+    }
+
+    /// Why a field of a named tuple cannot be read by its name: the class has something else there.
+    pub fn shadowed(&self, class: &ClassInfo, name: &str) -> Option<Diagnostic> {
+        let by = class.shadowed.iter().find(|s| **s == name || *s == "__getattribute__")?;
+        if by == name { return None; }
+        Some(Diagnostic::new(Code::UnknownAttribute, format!("{} has its own __getattribute__, which is not compiled", class.name)).help("write properties or methods for what it computes, or read the fields by index"))
+    }
+
+    /// Why a named tuple class cannot be called in compiled code: it makes its instances itself.
+    pub fn makes_itself(&self, class: &ClassInfo) -> Option<Diagnostic> {
+        let host = self.session.host;
+        let name = ["__new__", "__init__"].into_iter().find(|n| host.class_attr(class, n).is_some())?;
+        Some(Diagnostic::new(Code::BadCall, format!("{} has its own {name}, which cannot be run in compiled code", class.name))
+            .help(format!("make it outside and pass it, or make it of its fields with {}._make((...)), which does not run {name} in Python either", class.name)))
     }
 
     fn method(&mut self, i: Inst, v: &Source, path: &'static str, ty: Type) -> Typed {
@@ -89,6 +109,7 @@ impl Solver<'_, '_> {
     /// `t._replace(x=1)`.
     pub fn replace_fields(&mut self, i: Inst, ty: Type, callee: &Source, named: Vec<(Arc<str>, Source)>) -> Typed {
         let Kind::NamedTuple(class, _) = ty.kind() else { return Err(Diagnostic::internal("_replace of no named tuple")) };
+        if let Some(d) = self.remade(class, "_replace", &["__iter__", "__len__", "_make"]) { return Err(d); }
         if let Some((n, _)) = named.iter().find(|(n, _)| !class.fields.iter().any(|f| **f == **n)) {
             return Err(Diagnostic::new(Code::BadCall, format!("got unexpected field names: ['{n}']")).help(format!("the fields of {} are {}", class.name, class.fields.join(", "))));
         }
@@ -101,6 +122,7 @@ impl Solver<'_, '_> {
     /// `Class._make(values)` of a tuple.
     pub fn make_from(&mut self, i: Inst, ty: Type, positional: Vec<Source>) -> Typed {
         let Kind::NamedTupleClass(class) = ty.kind() else { return Err(Diagnostic::internal("_make of no named tuple")) };
+        if let Some(d) = self.remade(class, "_make", &["__len__"]) { return Err(d); }
         let [values] = positional.as_slice() else { return Err(Diagnostic::new(Code::BadCall, "_make() takes one argument")) };
         let ty = self.source_arg(values)?.ty;
         let Some(m) = ty.members() else {
@@ -111,6 +133,12 @@ impl Solver<'_, '_> {
         }
         let sources = (0..m.len()).map(|k| values.part(k as u32)).collect();
         self.build(i, class, sources)
+    }
+
+    /// Python's `_replace` and `_make` ask these of what they make.
+    fn remade(&self, class: &ClassInfo, what: &str, asked: &[&str]) -> Option<Diagnostic> {
+        let name = asked.iter().find(|n| self.session.host.class_attr(class, n).is_some())?;
+        Some(Diagnostic::new(Code::NoMatchingOperation, format!("{} has its own {name}, which {what} would pass over", class.name)).help(format!("make it of its fields: {}({}, ...)", class.name, class.fields.first().map_or("", |f| f))))
     }
 
     fn build(&mut self, i: Inst, class: &'static ClassInfo, sources: Vec<Source>) -> Typed {

@@ -1,7 +1,7 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
 //! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables, [`solve`] types one function,
-//! [`call`] resolves what is called and binds arguments, [`finish`] writes the typed function down.
+//! [`call`] resolves what is called and binds arguments, [`special`] asks classes of named tuples for methods of their own, [`finish`] writes the typed function down.
 
 pub mod call;
 pub mod classes;
@@ -10,3 +10,4 @@ pub mod finish;
 pub mod hints;
 pub mod session;
 pub mod solve;
+pub mod special;

@@ -328,7 +328,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::Narrow(n) => {
                 let f = self.fact(node.args[0]).clone();
                 let class = node.args.get(1).map(|c| self.ty(*c));
-                let ty = narrowed(f.ty, *n, class);
+                let ty = narrowed(self.session.host, f.ty, *n, class);
                 let konst = if *ty == Kind::None { Some(Const::None) } else if ty == f.ty { f.konst } else { None };
                 Ok((ty, konst, false))
             }
@@ -353,6 +353,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Kind::Optional(t) => (call::Source::Present(Box::new(call::Source::Value(spread)), "argument after * must be an iterable, not NoneType"), t),
             _ => (call::Source::Value(spread), self.ty(spread)),
         };
+        if let Some(d) = self.special_spread(ty) { return Err(d); }
         let members = ty.members().ok_or_else(|| {
             let d = Diagnostic::new(Code::BadCall, format!("only a tuple can be spread into arguments, not {}", self.session.resolve(ty)));
             if ty.is_sequence() { d.help("how many arguments there are must be known: unpack it first, `a, b = xs`, or take a sequence as one argument") } else { d }
@@ -412,7 +413,6 @@ impl<'s, 'h> Solver<'s, 'h> {
 
     /// Types an operation that the language itself asks for.
     pub fn operation(&mut self, i: Inst, path: &'static str, args: Vec<call::Source>) -> Result<(Type, Option<Const>, bool)> {
-        if path == "operator.getitem" && let Some(own) = self.own_method(i, "__getitem__", &args) { return own; }
         let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the plain operator.
         if let call::Source::Value(v) = args[0] && self.ty(v).as_array().is_some() {
@@ -428,6 +428,16 @@ impl<'s, 'h> Solver<'s, 'h> {
         self.rows(i, plain, args, vec![])
     }
 
+    /// Whether there is a named tuple among operands, or in one of them.
+    fn may_be_special(&mut self, operands: &[call::Source]) -> Result<bool> {
+        for s in operands {
+            let t = self.source_arg(s)?.ty;
+            let contains = matches!(t.kind(), Kind::NamedTuple(..) | Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_) | Kind::Optional(_) | Kind::Variant(_));
+            if contains && super::special::has_classes(self.session.resolve(t)) { return Ok(true); }
+        }
+        Ok(false)
+    }
+
     /// The first row of a path that takes these arguments.
     pub fn rows(&mut self, i: Inst, path: &str, mut positional: Vec<call::Source>, mut named: Vec<(Arc<str>, call::Source)>) -> Result<(Type, Option<Const>, bool)> {
         self.keywords_as_dict(path, &mut positional)?;
@@ -439,6 +449,13 @@ impl<'s, 'h> Solver<'s, 'h> {
                 Err(e) if e.code == Code::NoMatchingOperation => {}
                 other => return other,
             }
+        }
+        let mut passes_over = (super::special::Rows::All, None);
+        if self.may_be_special(&positional)? {
+            let types: Vec<Type> = self.source_args(&positional)?.iter().map(|a| a.ty).collect();
+            if let Some(d) = self.taken_apart(path, &positional, &types) { return Err(d); }
+            if let Some(own) = self.special(i, path, &positional) { return own; }
+            passes_over = self.rows_for(path, &positional)?;
         }
         let all = ops::lookup(path);
         let mut options = vec![];
@@ -457,7 +474,9 @@ impl<'s, 'h> Solver<'s, 'h> {
         let each = library && variant.is_some_and(|at| self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty)));
         let all = if each { &[][..] } else { all };
         let again = if each { &[][..] } else { again };
-        for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))) {
+        let (may, why) = passes_over;
+        let allowed = |op: &ops::OpDef| match may { super::special::Rows::All => true, super::special::Rows::Library => matches!(op.body, Body::Py(_)), super::special::Rows::None => false };
+        for (op, unwrap) in all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true))).filter(|(op, _)| allowed(op)) {
             let bound = call::bind_op(op, positional.clone(), named.clone());
             let fits = bound.is_ok();
             let tried = bound.and_then(|mut bound| {
@@ -475,6 +494,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 other => return other,
             }
         }
+        if let Some(d) = why { return Err(d); }
         if let Some(at) = variant {
             let on = positional[at].clone();
             return self.dispatch(i, &on, &mut |s, way| {
@@ -678,8 +698,8 @@ impl<'s, 'h> Solver<'s, 'h> {
 }
 
 /// What is left of a type where something was found out about its value.
-fn narrowed(t: Type, n: Narrow, class: Option<Type>) -> Type {
-    let is_a = |t: Type| class.and_then(|c| ops::builtin::is_instance(t, c));
+fn narrowed(host: &dyn crate::host::Host, t: Type, n: Narrow, class: Option<Type>) -> Type {
+    let is_a = |t: Type| class.and_then(|c| ops::builtin::is_instance(host, t, c));
     let keep = |t: Type| match n {
         Narrow::IsNone => *t == Kind::None,
         Narrow::NotNone => *t != Kind::None,
@@ -688,7 +708,7 @@ fn narrowed(t: Type, n: Narrow, class: Option<Type>) -> Type {
     };
     match t.kind() {
         Kind::Optional(inner) => {
-            let (none, rest) = (keep(Type::none()), narrowed(*inner, n, class));
+            let (none, rest) = (keep(Type::none()), narrowed(host, *inner, n, class));
             match (none, *rest == Kind::Never) {
                 (true, true) => Type::none(),
                 (true, false) => Type::optional(rest),

@@ -5,6 +5,7 @@
 use super::number as num;
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::host::Host;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
@@ -33,11 +34,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.next"], "it, default=...", Body::Py("builtin.next_")).only_if(|a| matches!(*a[0].ty, Kind::Generator(..))).raises().doc("The next value of an iterator; StopIteration."),
     OpDef::new(&["builtins.len"], "x", Body::Py("builtin.len_of_scalar")).only_if(|a| a[0].ty.as_array().is_some_and(|a| a.ndim == 0)).raises().doc("An array without dimensions has no length: TypeError."),
     OpDef::new(&["builtins.tuple"], "t=()", Body::Lir(tuple_rule, |_, c| Ok(c.args[0].clone()))).owned_by(|_, _| Own::Aliases).doc("A tuple of a tuple's members."),
-    OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, c| Ok(vec![match *c.types[0] {
-        Kind::Optional(_) if is_instance(Type::none(), c.types[1]) == Some(true) => cx.not(c.args[0][0]),
-        Kind::Optional(_) => c.args[0][0],
-        _ => cx.b.bool(false),
-    }]))).doc("Whether a value is of a class; known when it is compiled. NumPy's integers count as `int`."),
+    OpDef::new(&["builtins.isinstance"], "x, classes", Body::Lir(isinstance_rule, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether a value is of a class; known when it is compiled."),
+    OpDef::new(&["builtins.issubclass"], "cls, classes", Body::Lir(issubclass_rule, |cx, _| Ok(vec![cx.b.bool(false)]))).doc("Whether a class is a subclass of another one; known when it is compiled."),
     OpDef::new(&["builtins.type"], "x", Body::Lir(|_, a| class_of(a[0].ty).map(Answer::of).ok_or_else(|| no_match("type()", a)), |_, _| Ok(vec![]))).doc("The class of a value."),
     OpDef::new(&["builtins.callable"], "x", Body::Lir(callable_rule, |cx, _| Ok(vec![cx.b.bool(false)])))
         .doc("Whether a value can be called."),
@@ -130,18 +128,23 @@ fn tuple_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     }
 }
 
-fn isinstance_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    let holds = |t: Type| is_instance(t, args[1].ty).ok_or_else(|| no_match("isinstance()", args));
-    match *args[0].ty {
-        _ if is_variant(args[0].ty) => Err(no_match("isinstance()", args)),
-        // An optional value is asked when it runs, unless the answer is the same either way.
-        Kind::Optional(t) => match (holds(t)?, holds(Type::none())?) {
-            (true, true) => Ok(Answer::constant(Const::Bool(true))),
-            (false, false) => Ok(Answer::constant(Const::Bool(false))),
-            (_, _) => Ok(Answer::of(Type::bool())),
-        },
-        _ => Ok(Answer::constant(Const::Bool(holds(args[0].ty)?))),
+fn isinstance_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    // What may be of several types is asked as each of them.
+    if matches!(*args[0].ty, Kind::Optional(_) | Kind::Variant(_)) { return Err(no_match("isinstance()", args)); }
+    is_instance(cx.session.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| {
+        let d = no_match("isinstance()", args);
+        if let Kind::Class(c) = args[1].ty.kind() { d.help(format!("compiled code knows the values that {} could be as the class below it: ask outside, and pass the answer", c.name)) } else { d }
+    })
+}
+
+fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    fn holds(host: &dyn Host, class: Type, of: Type) -> Option<bool> {
+        match of.members() {
+            Some(m) => m.iter().try_fold(false, |yes, c| Some(yes | holds(host, class, *c)?)),
+            None => host.is_subclass(class, of),
+        }
     }
+    holds(cx.session.host, args[0].ty, args[1].ty).map(|yes| Answer::constant(Const::Bool(yes))).ok_or_else(|| no_match("issubclass()", args))
 }
 
 /// The class of a type's values.
@@ -171,10 +174,17 @@ pub fn is_variant(t: Type) -> bool {
 }
 
 /// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no class.
-pub fn is_instance(t: Type, classes: Type) -> Option<bool> {
+pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
     match classes.members() {
-        Some(m) => m.iter().try_fold(false, |yes, c| Some(yes | is_instance(t, *c)?)),
-        None => is_a(t, classes),
+        // What is an instance of one of them is not asked about the others.
+        Some(m) => {
+            let mut unknown = false;
+            for c in m {
+                match is_instance(host, t, *c) { Some(true) => return Some(true), Some(false) => {} None => unknown = true }
+            }
+            (!unknown).then_some(false)
+        }
+        None => is_a(host, t, classes),
     }
 }
 
@@ -195,10 +205,10 @@ fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
     })
 }
 
-fn match_class_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+fn match_class_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     if is_variant(args[0].ty) { return Err(no_match("a class pattern", args)); }
     let (inner, optional) = match *args[0].ty { Kind::Optional(t) => (t, true), _ => (args[0].ty, false) };
-    let is = is_a(inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
+    let is = is_a(cx.session.host, inner, args[1].ty).ok_or_else(|| no_match("a class pattern", args))?;
     if !is { return Ok(Answer::constant(Const::None)); }
     match matched_members(args)? {
         // An optional value and the optional tuple of it are the same machine values.
@@ -221,17 +231,16 @@ fn emit_match_class(_: &mut LowerCx<'_>, call: &OpCall<'_>) -> Result<Val> {
 }
 
 /// Whether values of a type are instances of a class; none for what is no class.
-fn is_a(t: Type, class: Type) -> Option<bool> {
+fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
     Some(match class.kind() {
         Kind::DType(d) => t == *d || !t.is_weak() && t.strong() == *d,
-        Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if c == d),
+        Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if !d.is_keywords() && host.derives(d, c)),
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
-        Kind::Class(_) => false,
         Kind::Builtin(path) => match *path {
             "builtins.object" => true,
             "types.NoneType" => *t == Kind::None,
             "builtins.bool" => *t == Kind::Bool,
-            "builtins.int" => t.is_index(),
+            "builtins.int" => matches!(*t, Kind::Bool | Kind::Int(Int::Py)),
             "builtins.float" => matches!(*t, Kind::Float(Float::Py | Float::F64)),
             "builtins.complex" => matches!(*t, Kind::Complex(Float::Py | Float::F64)),
             "builtins.str" => *t == Kind::Str,
@@ -240,15 +249,16 @@ fn is_a(t: Type, class: Type) -> Option<bool> {
             "builtins.range" => matches!(*t, Kind::Range(_)),
             "builtins.slice" => matches!(*t, Kind::Slice(_)),
             "numpy.ndarray" => t.as_array().is_some(),
-            "numpy.generic" | "numpy.number" => t.is_number() && !t.is_weak() && (*t != Kind::Bool || *path == "numpy.generic"),
+            "numpy.generic" | "numpy.number" => t.is_number() && !t.is_weak() && *t != Kind::Bool,
             "numpy.integer" => t.is_int() && !t.is_weak(),
             "numpy.signedinteger" => matches!(*t, Kind::Int(i) if i.signed() && i != Int::Py),
             "numpy.unsignedinteger" => matches!(*t, Kind::Int(i) if !i.signed()),
             "numpy.inexact" => (t.is_float() || t.is_complex()) && !t.is_weak(),
             "numpy.floating" => t.is_float() && !t.is_weak(),
             "numpy.complexfloating" => t.is_complex() && !t.is_weak(),
-            _ => return None,
+            _ => return host.is_instance(t, class),
         },
+        Kind::Class(_) => return host.is_instance(t, class),
         _ => return None,
     })
 }

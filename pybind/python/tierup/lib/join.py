@@ -103,7 +103,7 @@ def _part(a, axis, start, stop):
 
 
 def split(ary, indices_or_sections, axis):
-    if isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, (int, np.integer)):
         if indices_or_sections == 0:
             raise ZeroDivisionError("integer modulo by zero")
         if ary.shape[axis] % indices_or_sections != 0:
@@ -113,7 +113,7 @@ def split(ary, indices_or_sections, axis):
 
 def array_split(ary, indices_or_sections, axis):
     n = ary.shape[axis]
-    if isinstance(indices_or_sections, int):
+    if isinstance(indices_or_sections, (int, np.integer)):
         if indices_or_sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         size, larger = n // indices_or_sections, n % indices_or_sections

@@ -10,7 +10,7 @@ from .random import exact_sum
 def _rows(size, n):
     if size is None:
         return (n,)
-    if isinstance(size, int):
+    if isinstance(size, (int, np.integer)):
         return (size, n)
     return size + (n,)
 
@@ -47,7 +47,7 @@ def generator_multinomial(rng, n, pvals, size):
     shape = np.broadcast_shapes(counts.shape, p.shape[:-1])
     if size is None:
         return _multinomials(rng, counts, p, shape, np.zeros(shape + (d,), np.int64))
-    to = (size,) if isinstance(size, int) else size
+    to = (size,) if isinstance(size, (int, np.integer)) else size
     if counts.ndim == 0 and p.ndim == 1:
         return _multinomials(rng, counts, p, to, np.zeros(to + (d,), np.int64))
     if np.broadcast_shapes(shape, to) != to:

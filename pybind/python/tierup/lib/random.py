@@ -21,7 +21,7 @@ def integers(rng, low, high, size, dtype, endpoint):
 
 
 def _integers(rng, low, high, size, dtype, closed):
-    if not (isinstance(low, int) or isinstance(low, float)) or not (high is None or isinstance(high, int) or isinstance(high, float)):
+    if not (isinstance(low, (int, np.integer)) or isinstance(low, float)) or not (high is None or isinstance(high, (int, np.integer)) or isinstance(high, float)):
         if high is None:
             return _between_each(rng, np.asarray(0), np.asarray(low), size, dtype, closed)
         return _between_each(rng, np.asarray(low), np.asarray(high), size, dtype, closed)
@@ -50,7 +50,7 @@ def _between_each(rng, lows, highs, size, dtype, closed):
 
 
 def _shape(size):
-    return (size,) if isinstance(size, int) else size
+    return (size,) if isinstance(size, (int, np.integer)) else size
 
 
 def _between_each_of(rng, lows, highs, dtype, closed):
@@ -244,7 +244,7 @@ def permutation(x):
 
 
 def generator_permutation(rng, x, axis):
-    if isinstance(x, int):
+    if isinstance(x, (int, np.integer)):
         return _permutation(rng, x, 0)
     a = np.asarray(x)
     if axis is None:
@@ -255,7 +255,7 @@ def generator_permutation(rng, x, axis):
 
 
 def _permutation(rng, x, axis):
-    if isinstance(x, int):
+    if isinstance(x, (int, np.integer)):
         order = np.arange(x)
         _shuffle(rng, order)
         return order
@@ -275,7 +275,7 @@ def _permutation(rng, x, axis):
 
 
 def choice(a, size, replace, p):
-    if isinstance(a, int):
+    if isinstance(a, (int, np.integer)):
         if a <= 0 and _count(size) != 0:
             raise ValueError("a must be greater than 0 unless no samples are taken")
         return _chosen(None, a, size, replace, p, True)
@@ -294,7 +294,7 @@ def choice(a, size, replace, p):
 
 
 def generator_choice(rng, a, size, replace, p, axis, shuffle):
-    if isinstance(a, int):
+    if isinstance(a, (int, np.integer)):
         if a <= 0 and _count(size) != 0:
             raise ValueError("a must be a positive integer unless no samples are taken")
         return _chosen(rng, a, size, replace, p, shuffle)
@@ -316,7 +316,7 @@ def generator_choice(rng, a, size, replace, p, axis, shuffle):
 def _count(size):
     if size is None:
         return 1
-    if isinstance(size, int):
+    if isinstance(size, (int, np.integer)):
         return size
     n = 1
     for k in size:
@@ -504,7 +504,7 @@ def standard_gamma_into(rng, shape, size, dtype, out):
     if not out.flags.writeable or not out.flags.c_contiguous:
         raise ValueError("Supplied output array must be C-contiguous, writable, aligned, and in machine byte-order.")
     _check_out(out, size, dtype)
-    if isinstance(shape, int) or isinstance(shape, float):
+    if isinstance(shape, (int, np.integer)) or isinstance(shape, float):
         np.random._standard_gamma_into(rng, out, shape)
     else:
         out[...] = rng.standard_gamma(np.asarray(shape), out.shape, dtype)

@@ -158,7 +158,7 @@ def _var(x, axis, dtype, ddof, keepdims):
         distance = np.empty_like(x, np.result_type(x, centre))
         np.subtract(x, centre, distance)
         total = sum_of_squares(distance, x, axis, dtype, keepdims)
-    if isinstance(ddof, int):
+    if isinstance(ddof, (int, np.integer)):
         return _quotient(total, max(n - ddof, 0))
     return np._cast_like(np.true_divide(total, np.float64(max(n - ddof, 0))), total)
 

@@ -297,7 +297,7 @@ def _repeat_rows(a, repeats):
 
 
 def tile(A, reps):
-    if isinstance(reps, int):
+    if isinstance(reps, (int, np.integer)):
         return tile(A, (reps,))
     a = np.asarray(A)
     if a.ndim < len(reps):
@@ -401,7 +401,7 @@ def _delete_rows(a, obj, axis):
         start, stop, step = obj.indices(n)
         for i in range(start, stop, step):
             keep[i] = False
-    elif isinstance(obj, int):
+    elif isinstance(obj, (int, np.integer)):
         _leave_out(keep, obj, axis)
     else:
         chosen = np.asarray(obj)
@@ -448,7 +448,7 @@ def _insert(a, obj, values, axis):
         if np.ndim(obj) != 1:
             raise ValueError("boolean array argument obj to insert must be one dimensional")
         return _insert(a, np.flatnonzero(obj), values, axis)
-    if isinstance(obj, int):
+    if isinstance(obj, (int, np.integer)):
         r = _put_in(rows, _insertion(obj, len(rows), axis), np.array(values, a.dtype, ndmin=a.ndim))
     else:
         places = np.ravel(np.asarray(obj))

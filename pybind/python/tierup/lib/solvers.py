@@ -692,7 +692,7 @@ def positive_matrix_power(a, n):
 def matrix_power(a, n):
     x = np.asarray(a)
     _squares(x)
-    if not isinstance(n, int):
+    if not isinstance(n, (int, np.integer)):
         raise TypeError("exponent must be an integer")
     if np._is_inexact(x):
         return _power(x, n)

@@ -67,7 +67,7 @@ def _places(kth, n):
     """Checks where elements shall come; of several it gives an array."""
     if isinstance(kth, bool):
         raise ValueError("Booleans unacceptable as partition index")
-    if isinstance(kth, int):
+    if isinstance(kth, (int, np.integer)):
         return kth
     places = np.asarray(kth)
     if places.dtype.kind == "b":
@@ -105,7 +105,7 @@ def partition_in_place(a, kth, axis, kind, order):
     if isinstance(kth, float) or isinstance(kth, str) or kth is None:
         raise TypeError("Partition index must be integer")
     places = _places(kth, _length_along(a, axis))
-    if isinstance(places, int):
+    if isinstance(places, (int, np.integer)):
         np._partition(a, places, axis)
     elif len(np.ravel(places)) > 0:
         # A sorted array has every element in its place.
@@ -126,7 +126,7 @@ def argpartition(a, kth, axis, kind, order):
 
 def _argpartition(a, axis, kth):
     places = _places(kth, _length_along(a, axis))
-    if isinstance(places, int):
+    if isinstance(places, (int, np.integer)):
         return np._argpartition(a, axis, places)
     return np._argsort(a, axis)
 
@@ -542,7 +542,7 @@ def _outer_edges(flat, range):
 
 def histogram(a, bins, range, density, weights):
     flat = np.asarray(a).ravel()
-    if isinstance(bins, int):
+    if isinstance(bins, (int, np.integer)):
         if bins < 1:
             raise ValueError("`bins` must be positive, when an integer")
         dtype = np._float_dtype(flat)

@@ -39,13 +39,13 @@ def clip(a, a_min, a_max, out, low, high):
 
 def _at_least_least(a, bound):
     """A Python int below all that the elements can be is no bound, and no error either."""
-    if isinstance(bound, int):
+    if isinstance(bound, (int, np.integer)):
         return max(bound, np.iinfo(np.result_type(a)).min)
     return bound
 
 
 def _at_most_largest(a, bound):
-    if isinstance(bound, int) and np.result_type(a) != np.uint64:
+    if isinstance(bound, (int, np.integer)) and np.result_type(a) != np.uint64:
         return min(bound, np.iinfo(np.result_type(a)).max)
     return bound
 

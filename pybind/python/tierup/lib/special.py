@@ -1,0 +1,96 @@
+"""Special methods of named tuple classes whose answers Python makes something of: a length is not negative, a truth value is a bool."""
+
+import numpy as np
+
+
+def length(x):
+    n = x.__len__()
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("'" + type(n).__name__ + "' object cannot be interpreted as an integer")
+    if n < 0:
+        raise ValueError("__len__() should return >= 0")
+    return int(n)
+
+
+def has_length(x):
+    return length(x) != 0
+
+
+def has_no_length(x):
+    return length(x) == 0
+
+
+def truth(x):
+    answer = x.__bool__()
+    if isinstance(answer, bool):
+        return answer
+    raise TypeError("__bool__ should return bool, returned " + type(answer).__name__)
+
+
+def falsehood(x):
+    return not truth(x)
+
+
+def hashed(x):
+    h = x.__hash__()
+    if isinstance(h, int):
+        return -2 if h == -1 else int(h)
+    raise TypeError("__hash__ method should return an integer")
+
+
+def integer(x):
+    n = x.__int__()
+    if isinstance(n, int):
+        return int(n)
+    raise TypeError("__int__ returned non-int (type " + type(n).__name__ + ")")
+
+
+def index(x):
+    n = x.__index__()
+    if isinstance(n, int):
+        return int(n)
+    raise TypeError("__index__ returned non-int (type " + type(n).__name__ + ")")
+
+
+def floating(x):
+    f = x.__float__()
+    if isinstance(f, float):
+        return float(f)
+    raise TypeError(type(x).__name__ + ".__float__ returned non-float (type " + type(f).__name__ + ")")
+
+
+def floating_index(x):
+    return float(index(x))
+
+
+def complex_number(x):
+    z = x.__complex__()
+    if isinstance(z, complex):
+        return complex(z)
+    raise TypeError(type(x).__name__ + ".__complex__ returned non-complex (type " + type(z).__name__ + ")")
+
+
+def complex_of_float(x):
+    return complex(floating(x))
+
+
+def complex_of_index(x):
+    return complex(index(x))
+
+
+def text(x):
+    s = x.__str__()
+    if isinstance(s, str):
+        return s
+    raise TypeError("__str__ returned non-string (type " + type(s).__name__ + ")")
+
+
+def representation(x):
+    s = x.__repr__()
+    if isinstance(s, str):
+        return s
+    raise TypeError("__repr__ returned non-string (type " + type(s).__name__ + ")")
+
+
+def contains(x, v):
+    return bool(x.__contains__(v))
