@@ -59,8 +59,11 @@ struct UFunc {
     op_flags: *mut u32,
 }
 
-/// NumPy's NPY_ITER_READWRITE and NPY_ITER_UPDATEIFCOPY.
-const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000;
+/// NumPy's NPY_ITER_READWRITE, NPY_ITER_UPDATEIFCOPY and NPY_ITER_ALIGNED.
+const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000 | 0x0010_0000;
+
+/// What else NumPy asks for an output: NPY_ITER_ALLOCATE, NPY_ITER_NO_SUBTYPE, NPY_ITER_NO_BROADCAST and NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE. Flags of an operand take the place of NumPy's.
+const OUTPUT: u32 = 0x0100_0000 | 0x0200_0000 | 0x0800_0000 | 0x4000_0000;
 
 /// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs may need more and take a vector.
 const SLOTS: usize = 256;
@@ -424,13 +427,16 @@ fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
 /// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which NumPy's ufuncs have not.
 pub fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> { npy::loaded()?; table_of(obj).ok().map(Bound::into_any) }
 
-/// Inputs that the kernel of a gufunc changes: where NumPy has to convert one it writes it back.
+/// Inputs that the kernel of a gufunc changes, and its outputs, of which it may leave elements alone: where NumPy has to convert one, it reads it first and writes it back.
 #[pyfunction]
-fn set_writable(ufunc: &Bound<'_, PyAny>, inputs: Vec<usize>) -> PyResult<()> {
+fn set_writable(ufunc: &Bound<'_, PyAny>, operands: Vec<usize>) -> PyResult<()> {
     table_of(ufunc)?;
     let u = ufunc.as_ptr().cast::<UFunc>();
     // SAFETY: `table_of` has looked at the object; it has a word of flags for each operand.
-    for k in inputs { unsafe { if k < (*u).nin as usize && !(*u).op_flags.is_null() { *(*u).op_flags.add(k) |= READ_AND_WRITE; } } }
+    unsafe {
+        if (*u).op_flags.is_null() { return Ok(()); }
+        for k in operands.into_iter().filter(|k| *k < (*u).nargs as usize) { *(*u).op_flags.add(k) |= if k < (*u).nin as usize { READ_AND_WRITE } else { READ_AND_WRITE | OUTPUT }; }
+    }
     Ok(())
 }
 

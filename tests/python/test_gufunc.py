@@ -262,3 +262,46 @@ def test_writable_arguments_go_by_number_or_name(tier):
     for wrong in ("y", 2, -1):
         with pytest.raises(ValueError, match="numbers of inputs, 0 to 1, or their names"):
             guvectorize(["void(float64[:], float64)"], "(n),()", writable_args=(wrong,))(lambda x, k: None)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.float32, np.float64, np.int64])
+def test_what_a_kernel_leaves_alone_stays_in_outputs_that_are_converted(dtype, tier):
+    @guvectorize(["void(float64[:], uint8[:], int64[:])"], "(n)->(n),(n)")
+    def every_fourth(x, small, large):
+        for i in range(x.size):
+            if i % 4 == 0:
+                small[i] = 1
+                large[i] = 2
+
+    def through(x, small, large):
+        every_fourth(x, small, large)
+
+    for call in (every_fourth, njit(through)):
+        for order in (slice(None), slice(None, None, -1)):
+            small, large = (np.full((3, 10), k, dtype)[:, order] for k in (7, 9))
+            try:
+                call(np.zeros((3, 10)), small, large)
+            except TypeError:
+                # What NumPy does not cast.
+                assert not np.can_cast(np.int64, dtype, "same_kind") or not np.can_cast(np.uint8, dtype, "same_kind")
+                continue
+            assert (small[:, ::4] == 1).all() and (large[:, ::4] == 2).all()
+            assert (np.delete(small, [0, 4, 8], 1) == 7).all() and (np.delete(large, [0, 4, 8], 1) == 9).all()
+
+
+def test_nan_becomes_an_integer_with_numpys_warning(tier):
+    @guvectorize(["void(float64[:], int64[:])"], "(n)->(n)")
+    def whole(x, out):
+        for i in range(x.size):
+            out[i] = x[i]
+
+    x = np.array([np.nan, 2.5])
+    with np.errstate(invalid="ignore"):
+        assert whole(x).tolist() == [np.iinfo(np.int64).min, 2]
+        same(whole(x), x.astype(np.int64))
+    # NumPy reads the processor's flags, which the interpreter does not set.
+    if tier != "interp":
+        with pytest.warns(RuntimeWarning, match="invalid value"):
+            whole(x)
+        with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+            whole(x)

@@ -519,7 +519,7 @@ def _generalised(function, signatures, layout, target, identity, options, writab
     b = _Generalised(function, signatures, layout, target, identity, options, writable_args, dynamic)
     class_ = DynamicGUFunc if dynamic else GUFunc
     f = _tierup.make_ufunc(class_, b, b.nin, b.nout, function.__name__, function.__doc__ or "", b.identity, layout, dynamic)
-    _tierup.set_writable(f, b.writable)
+    _tierup.set_writable(f, b.writable + list(range(b.nin, b.nin + b.nout)))
     _label(f, function)
     _declare(f, signatures)
     return f

@@ -131,11 +131,11 @@ def of_type(x, dtype):
 
 
 def output(y, dtype):
-    """An output of the type that a loop was declared for: itself, or room for what is then converted."""
+    """An output of the type that a loop was declared for: itself, or a converted copy, for a kernel may leave elements alone."""
     if np.result_type(y) == dtype:
         return y
     np._check_cast(dtype(0), y, "same_kind")
-    return np.empty(y.shape, dtype)
+    return y.astype(dtype)
 
 
 def written(y, made):
