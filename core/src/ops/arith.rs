@@ -115,8 +115,18 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_index()) { return None; }
     let t = common(args, elementwise)?;
     let t = match *t { Kind::Bool => Type::int_of(crate::types::Int::I8), Kind::Int(_) => t, _ => return None };
-    Some(Answer::coerced(t, vec![t, t]))
+    if elementwise { return Some(Answer::coerced(t, vec![t, t])); }
+    let t = shifted_type(args[0].ty, t);
+    Some(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
+
+/// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the count.
+pub fn shifted_type(of: Type, t: Type) -> Type {
+    match *of { Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64), Kind::Int(_) if is_unsigned(t) => Type::i64(), _ => t }
+}
+
+/// How far is counted in the number's own sign.
+pub fn count_type(of: Type) -> Type { if is_unsigned(of) { Type::int_of(crate::types::Int::U64) } else { Type::int() } }
 
 fn sign_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     if !number(&args[0]) { return None; }

@@ -2,7 +2,7 @@
 //!
 //! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
 
-use super::arith::{emit_floordiv, emit_lshift};
+use super::arith::{count_type, emit_floordiv, emit_lshift, shifted_type};
 use super::mathmod::{folded, ints};
 use super::number as num;
 use super::power::{emit_power, power_rule};
@@ -21,7 +21,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.sub"], "x1, x2", Body::Lir(|_, a| both(a, "-", i64::checked_sub), emit_sub)).raises().doc("`x1 - x2`; OverflowError."),
     OpDef::new(&["checked.mul"], "x1, x2", Body::Lir(|_, a| both(a, "*", i64::checked_mul), emit_mul)).raises().doc("`x1 * x2`; OverflowError."),
     OpDef::new(&["checked.floordiv"], "x1, x2", Body::Lir(|_, a| signed(both(a, "//", |_, _| None)?, "//", a), emit_quotient)).raises().doc("`x1 // x2`; OverflowError for -2⁶³ // -1."),
-    OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| both(a, "<<", |_, _| None), emit_shift)).raises().doc("`x1 << x2`; OverflowError where bits are lost."),
+    OpDef::new(&["checked.lshift"], "x1, x2", Body::Lir(|_, a| shifted(a), emit_shift)).raises().doc("`x1 << x2`; OverflowError where bits are lost."),
     OpDef::new(&["checked.pow"], "x1, x2", Body::Lir(|_, a| powers(a), emit_pow)).raises().doc("`x1 ** x2`; OverflowError."),
     OpDef::new(&["checked.neg"], "x", Body::Lir(|_, a| one(a, "-"), |cx, c| magnitude(cx, c, "negative value", |_, _, neg| neg))).raises().doc("`-x`; OverflowError."),
     OpDef::new(&["checked.divmod"], "a, b", Body::Lir(|_, a| divided(a), emit_divided)).raises().doc("`(a // b, a % b)`; OverflowError for -2⁶³ // -1."),
@@ -48,6 +48,11 @@ fn both(args: &[Arg], what: &str, fold: fn(i64, i64) -> Option<i64>) -> Result<A
     let t = t.filter(|t| t.is_int()).ok_or_else(|| no_match(what, args))?;
     let known = match (&args[0].konst, &args[1].konst) { (Some(Const::Int(a)), Some(Const::Int(b))) if t == Type::int() => fold(*a, *b).map(Const::Int), _ => None };
     Ok(Answer::coerced(t, vec![t, t]).known(known))
+}
+
+fn shifted(args: &[Arg]) -> Result<Answer> {
+    let t = shifted_type(args[0].ty, both(args, "<<", |_, _| None)?.ret);
+    Ok(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
 
 fn signed(answer: Answer, what: &str, args: &[Arg]) -> Result<Answer> { if is_unsigned(answer.ret) { Err(no_match(what, args)) } else { Ok(answer) } }
