@@ -167,6 +167,10 @@ pub static OPS: &[OpDef] = &[
         if *c.types[1] == Kind::None { return Ok(z); }
         let base = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
         let base = complex_helper(cx, &num::cmath_log, &base, c.ret);
+        let zero = cx.zero(crate::lir::Ty::F64);
+        let (re, im) = (cx.b.bin(crate::lir::Op::FcmpNe, base[0], zero), cx.b.bin(crate::lir::Op::FcmpNe, base[1], zero));
+        let some = cx.or(re, im);
+        cx.check(some, Class::ValueError, "math domain error");
         Ok(complex_helper(cx, &num::complex_div, &[z, base].concat(), c.ret))
     })).raises().doc("Natural logarithm, or to a base; ValueError."),
     OpDef::new(&["cmath.phase"], "z", Body::Lir(|_, a| complex_rule(a, Type::float()), |cx, c| {
