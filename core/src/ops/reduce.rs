@@ -504,6 +504,7 @@ fn emit_size(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 fn arg_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
+    refuse_tuple(&args[1])?;
     let keep = args[3].flag("keepdims")?;
     let axes = axes_of(&args[1], "axis")?;
     if matches!(&axes, Axes::Known(m) if m.len() != 1) { return Err(no_match("axis", &args[1..2])); }
@@ -579,8 +580,15 @@ fn running_dtype(a: ArrayType, given: &Arg) -> Result<Type> {
     dtype_arg(given).ok_or_else(|| no_match("dtype", std::slice::from_ref(given)))
 }
 
+/// One axis or none, which a tuple is not.
+fn refuse_tuple(axis: &Arg) -> Result<()> {
+    if axis.ty.members().is_some() { return Err(Diagnostic::new(Code::NoMatchingOperation, "'tuple' object cannot be interpreted as an integer: this function takes one axis")); }
+    Ok(())
+}
+
 fn running_rule(args: &[Arg]) -> Result<Answer> {
     let a = array(args)?;
+    refuse_tuple(&args[1])?;
     let axes = axes_of(&args[1], "axis")?;
     if axes_error(&axes, args[1].ty, a.ndim(), true).is_some() { return Ok(Answer::of(Type::never())); }
     let n = match axes {

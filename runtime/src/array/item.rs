@@ -36,6 +36,8 @@ pub trait Item: Copy + PartialEq + Send + Sync + 'static {
     fn below(self, other: Self) -> bool { self.order(other) == Ordering::Less }
     /// Whether `self` replaces `other` as the maximum.
     fn above(self, other: Self) -> bool { self.order(other) == Ordering::Greater }
+    /// Whether no number is further from being the minimum, or the maximum: an infinity.
+    fn is_worst(self, _max: bool) -> bool { false }
 }
 
 macro_rules! integers { ($($T:ty)*) => {$(impl Item for $T {
@@ -83,6 +85,7 @@ impl Item for $T {
     #[inline(always)] fn less(self, other: $T) -> bool { self < other }
     #[inline(always)] fn below(self, other: $T) -> bool { self < other || self.is_nan() }
     #[inline(always)] fn above(self, other: $T) -> bool { self > other || self.is_nan() }
+    fn is_worst(self, max: bool) -> bool { self == if max { $T::NEG_INFINITY } else { $T::INFINITY } }
 }
 impl Item for Complex<$T> {
     const ZERO: Self = Complex { re: 0.0, im: 0.0 };
@@ -104,6 +107,7 @@ impl Item for Complex<$T> {
     }
     fn below(self, other: Self) -> bool { !other.is_nan() && (self.is_nan() || self.order(other) == Ordering::Less) }
     fn above(self, other: Self) -> bool { !other.is_nan() && (self.is_nan() || self.order(other) == Ordering::Greater) }
+    fn is_worst(self, max: bool) -> bool { self.re.is_worst(max) && self.im == 0.0 }
 }
 )*}; }
 floats!(f32: u32, f64: u64);

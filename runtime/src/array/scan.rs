@@ -153,8 +153,11 @@ unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, s
             if (!what.skip_nan || !x.is_nan()) && better(what, x, best) { (at, best) = (i, x); }
         }
     }
-    Some(at as i64)
+    Some(first_of_all(what, best, at as i64))
 }
+
+/// NumPy sees the worst number in place of NaN, so where no number is better than that the first element is the extreme, NaN or not.
+fn first_of_all<T: Item>(what: Extreme, best: T, at: i64) -> i64 { if what.skip_nan && best.is_worst(what.max) { 0 } else { at } }
 
 simd! {
     /// Position of the first element equal to `x`, of which there is one; groups without it are passed in one step.
@@ -187,7 +190,7 @@ unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Optio
         if !(what.skip_nan && x.is_nan()) && found.is_none_or(|(_, best)| better(what, x, best)) { found = Some((i, x)); }
         i += 1;
     });
-    found.map(|(i, _)| i)
+    found.map(|(i, best)| first_of_all(what, best, i))
 }
 
 simd! {
