@@ -202,6 +202,7 @@ families!(
     collect,
     shape,
     windows,
+    polynomial,
     join,
     select,
     linalg,

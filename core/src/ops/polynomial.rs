@@ -1,0 +1,15 @@
+//! Polynomials as arrays of coefficients.
+
+use super::{Body, OpDef};
+
+pub static OPS: &[OpDef] = &[
+    OpDef::new(&["numpy.roots"], "p", Body::Py("polynomial.roots")).raises().reads().doc("Zeros of a polynomial, those that are 0 last."),
+    OpDef::new(&["numpy.poly"], "seq_of_zeros", Body::Py("polynomial.poly")).only_if(|a| !super::create::nested(a[0].ty).is_some_and(|(_, e)| e.is_complex())).raises().reads().doc("Coefficients of the polynomial with these real zeros."),
+    OpDef::new(&["numpy.polyval"], "p, x", Body::Py("polynomial.polyval")).raises().reads().doc("Values of a polynomial."),
+    OpDef::new(&["numpy.polyadd"], "a1, a2", Body::Py("polynomial.polyadd")).raises().reads().doc("Sum of two polynomials."),
+    OpDef::new(&["numpy.polysub"], "a1, a2", Body::Py("polynomial.polysub")).raises().reads().doc("Difference of two polynomials."),
+    OpDef::new(&["numpy.polymul"], "a1, a2", Body::Py("polynomial.polymul")).raises().reads().doc("Product of two polynomials."),
+    OpDef::new(&["numpy.polydiv"], "u, v", Body::Py("polynomial.polydiv")).raises().reads().doc("Quotient and remainder of two polynomials."),
+    OpDef::new(&["numpy.polyder"], "p, m=1", Body::Py("polynomial.polyder")).raises().reads().doc("Derivative of a polynomial, `m` times."),
+    OpDef::new(&["numpy.polyint"], "p, m=1, k=None", Body::Py("polynomial.polyint")).raises().reads().doc("Integral of a polynomial, `m` times."),
+];

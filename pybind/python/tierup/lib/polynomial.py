@@ -1,0 +1,124 @@
+"""Polynomials as arrays of coefficients, the highest power first. Parameters are those of NumPy's functions of the same name."""
+
+import numpy as np
+
+
+def _coefficients(p):
+    return np.atleast_1d(np.asarray(p))
+
+
+def roots(p):
+    given = _coefficients(p)
+    if given.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    places = np.nonzero(given)[0]
+    first = int(places[0]) if len(places) > 0 else 0
+    behind = int(places[-1]) + 1 if len(places) > 0 else 0
+    c = np.multiply(given[first:behind], np._float_dtype(given)(1))
+    companion = np.zeros((max(len(c) - 1, 0), max(len(c) - 1, 0)), c.dtype)
+    for k in range(len(c) - 1):
+        companion[0, k] = -c[k + 1] / c[0]
+        if k > 0:
+            companion[k, k - 1] = 1
+    return _with_zeros(np.linalg.eigvals(companion), len(given) - behind if behind > 0 else 0)
+
+
+def _with_zeros(found, zeros):
+    """The roots that are zero come last."""
+    out = np.zeros(len(found) + zeros, found.dtype)
+    out[:len(found)] = found
+    return out
+
+
+def poly(seq_of_zeros):
+    zeros = _coefficients(seq_of_zeros)
+    if zeros.ndim != 1:
+        raise ValueError("input must be 1d")
+    out = np.zeros(len(zeros) + 1, np._float_dtype(zeros))
+    out[0] = 1
+    for n in range(len(zeros)):
+        for k in range(n + 1, 0, -1):
+            out[k] = np.subtract(out[k], np.multiply(zeros[n], out[k - 1]))
+    return out
+
+
+def polyval(p, x):
+    return _value(np.asarray(p), x) if np.isscalar(x) else _value(np.asarray(p), np.asarray(x))
+
+
+def _value(c, x):
+    like = np.result_type(c, x)
+    y = np.multiply(x, like(0))
+    for k in range(len(c)):
+        y = np.add(np.multiply(y, x), c[k])
+    return y
+
+
+def _longer(p, n):
+    """With zeros in front."""
+    return np.concatenate((np.zeros(n - len(p), p.dtype), p))
+
+
+def polyadd(a1, a2):
+    x, y = _coefficients(a1), _coefficients(a2)
+    n = max(len(x), len(y))
+    return np.add(_longer(x, n), _longer(y, n))
+
+
+def polysub(a1, a2):
+    x, y = _coefficients(a1), _coefficients(a2)
+    n = max(len(x), len(y))
+    return np.subtract(_longer(x, n), _longer(y, n))
+
+
+def polymul(a1, a2):
+    return np.convolve(_significant(_coefficients(a1)), _significant(_coefficients(a2)))
+
+
+def _significant(p):
+    """Without the zeros in front; one of them stays where there is nothing else."""
+    k = 0
+    while k < len(p) - 1 and p[k] == 0:
+        k += 1
+    return p[k:] if len(p) > 0 else np.zeros(1, p.dtype)
+
+
+def polyder(p, m):
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    c = np.asarray(p)
+    out = np.multiply(c, np.int64(1))
+    for _ in range(m):
+        out = np.multiply(out[:-1], np.arange(len(out) - 1, 0, -1))
+    return out
+
+
+def polyint(p, m, k):
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    out = np.true_divide(np.asarray(p), 1)
+    constants = np.zeros(m) if k is None else _coefficients(k).astype(np.float64)
+    if len(constants) == 1 and m > 1:
+        constants = np.full(m, constants[0])
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for j in range(m):
+        out = np.append(np.true_divide(out, np.arange(len(out), 0, -1)), constants[j])
+    return out
+
+
+def polydiv(u, v):
+    x, y = np.add(_coefficients(u), 0.0), np.add(_coefficients(v), 0.0)
+    like = np.result_type(x, y)
+    m, n = len(x) - 1, len(y) - 1
+    scale = np.true_divide(1.0, y[0])
+    q = np.zeros(max(m - n + 1, 1), like)
+    r = x.astype(like)
+    for k in range(m - n + 1):
+        d = np.multiply(scale, r[k])
+        q[k] = d
+        r[k:k + n + 1] -= np.multiply(d, y)
+    first = 0
+    while first < len(r) - 1 and np.isclose(r[first], 0, 1e-14):
+        first += 1
+    return q, r[first:].copy()
