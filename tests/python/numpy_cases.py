@@ -329,3 +329,4 @@ add("flat", "a", "out", mild(DTYPES, [(), (5,), (2, 3), (2, 3, 2)]), body=["out 
 
 import numpy_options  # noqa: E402, F401  (adds its rows)
 import numpy_corners  # noqa: E402, F401, I001
+import numpy_edges  # noqa: E402, F401, I001

@@ -46,10 +46,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.flags.f_contiguous"], "a", Body::Lir(|_, a| contiguous_rule(a, Layout::F), |cx, c| contiguous(cx, c, Layout::F))).property().doc("Columns without gaps."),
     OpDef::new(&["array.flags.writeable"], "a", Body::Lir(writeable_rule, emit_writeable)).property().doc("Whether elements may be changed."),
     OpDef::new(&["array.flags.aligned"], "a", Body::Lir(|_, a| flagged(a).map(|_| Answer::of(Type::bool())), emit_aligned)).property().doc("Whether elements lie at multiples of their size."),
-    OpDef::new(&["numpy.isscalar"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(a[0].ty.is_number() || *a[0].ty == Kind::Str))), nothing)).doc("Whether `x` is a number or a string."),
-    OpDef::new(&["numpy.iscomplexobj"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(element_type(a[0].ty).is_complex()))), nothing)).doc("Whether `x` is of a complex type."),
-    OpDef::new(&["numpy.isrealobj"], "x", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(!element_type(a[0].ty).is_complex()))), nothing)).doc("Whether `x` is not of a complex type."),
-    // What a dtype is.
+    OpDef::new(&["numpy.isscalar"], "x", Body::Lir(|_, a| asked(a, is_scalar), |cx, c| told(cx, c, is_scalar))).doc("Whether `x` is a number or a string."),
+    OpDef::new(&["numpy.iscomplexobj"], "x", Body::Lir(|_, a| asked(a, has_complex), |cx, c| told(cx, c, has_complex))).doc("Whether `x` is of a complex type."),
+    OpDef::new(&["numpy.isrealobj"], "x", Body::Lir(|_, a| asked(a, |t| !has_complex(t)), |cx, c| told(cx, c, |t| !has_complex(t)))).doc("Whether `x` is not of a complex type."),
     OpDef::new(&["dtype.itemsize"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Int(t.itemsize())), nothing)).property().doc("Bytes of one element."),
     OpDef::new(&["dtype.name"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(t.to_string().as_str().into())), nothing)).property().doc("Name, as in `float64`."),
     OpDef::new(&["dtype.kind"], "d", Body::Lir(|_, a| dtype_fact(a, |t| Const::Str(kind_letter(t).into())), nothing)).property().doc("Letter of the kind: `b`, `i`, `u`, `f` or `c`."),
@@ -77,8 +76,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.finfo.resolution"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, 1e-6, 1e-15))).property().doc("10 to minus the number of digits that are kept."),
     // Parts.
     OpDef::new(&["array.real", "numpy.real"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, false))).property().aliases().doc("Real part, as a view."),
-    OpDef::new(&["array.imag", "numpy.imag"], "a", Body::Lir(|_, a| part_rule(a), |cx, c| emit_part(cx, c, true))).raises().property()
-        .owned_by(|t, _| if t[0].as_array().is_some_and(|a| a.dtype.is_complex()) { Own::Aliases } else { Own::Fresh }).doc("Imaginary part: a view, or zeros for real arrays."),
+    OpDef::new(&["array.imag", "numpy.imag"], "a", Body::Lir(|_, a| imag_rule(a), |cx, c| emit_part(cx, c, true))).raises().property()
+        .owned_by(|t, _| if t[0].as_array().is_some_and(|a| a.dtype.is_complex()) { Own::Aliases } else { Own::Fresh }).doc("Imaginary part: a view, or for real arrays zeros that cannot be written to."),
     OpDef::new(&["array.real=", "numpy.real="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, false))).raises().writes().doc("`a.real = value`."),
     OpDef::new(&["array.imag="], "a, value", Body::Lir(set_part_rule, |cx, c| set_part(cx, c, true))).raises().writes().doc("`a.imag = value`."),
     OpDef::new(&["array.conj", "array.conjugate"], "a", Body::Py("array.conj")).raises().reads().doc("Complex conjugate of each element."),
@@ -116,12 +115,39 @@ pub fn array(args: &[Arg]) -> Result<ArrayType> { args[0].ty.as_array().ok_or_el
 fn array_or_number(args: &[Arg]) -> Result<usize> {
     match args[0].ty.as_array() {
         Some(a) => Ok(a.ndim()),
-        None if args[0].ty.is_number() => Ok(0),
+        None if matches!(args[0].ty.kind(), Kind::None | Kind::Str) || is_scalar(present(args[0].ty)) => Ok(0),
         None => Err(no_match("an array's attribute", args)),
     }
 }
 
+fn present(t: Type) -> Type { if let Kind::Optional(t) = *t { t } else { t } }
+
 fn element_type(t: Type) -> Type { t.as_array().map_or(t, |a| a.dtype) }
+
+// ---- what a type alone says of a value
+
+fn is_scalar(t: Type) -> bool { t.is_number() || *t == Kind::Str }
+
+fn has_complex(t: Type) -> bool { super::create::nested(t).is_some_and(|(_, e)| e.is_complex()) }
+
+/// The answer is in the type but for what may be None.
+fn asked(args: &[Arg], holds: fn(Type) -> bool) -> Result1 {
+    let one = |t: Type| Ok(Answer::constant(Const::Bool(holds(t))));
+    match args[0].ty.kind() {
+        Kind::Optional(t) if holds(*t) != holds(Type::none()) => Ok(Answer::of(Type::bool())),
+        Kind::Optional(t) => one(*t),
+        Kind::Variant(ts) if ts.iter().any(|t| holds(*t) != holds(ts[0])) => Err(no_match("a question about a type", args)),
+        Kind::Variant(ts) => one(ts[0]),
+        _ => one(args[0].ty),
+    }
+}
+
+fn told(cx: &mut LowerCx<'_>, c: &OpCall<'_>, holds: fn(Type) -> bool) -> Result<Val> {
+    Ok(match c.types[0].kind() {
+        Kind::Optional(t) if *c.ret == Kind::Bool && !c.args[0].is_empty() => vec![if holds(*t) { c.args[0][0] } else { cx.not(c.args[0][0]) }],
+        _ => vec![],
+    })
+}
 
 fn shape(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     if c.types[0].as_array().is_none() { return Ok(vec![]); }
@@ -325,6 +351,11 @@ fn part_type(a: ArrayType) -> ArrayType {
 
 fn part_rule(args: &[Arg]) -> Result1 { array(args).map(|a| Answer::of(part_type(a).ty())) }
 
+/// Reals have no imaginary part that could change.
+fn imag_rule(args: &[Arg]) -> Result1 {
+    array(args).map(|a| Answer::of(if a.dtype.is_complex() { part_type(a) } else { ArrayType { access: Access::Read, ..a } }.ty()))
+}
+
 fn emit_part(cx: &mut LowerCx<'_>, c: &OpCall<'_>, imag: bool) -> Result<Val> {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     if a.ty.dtype.is_complex() { return Ok(part(cx, &a, imag).pack()); }
@@ -394,17 +425,24 @@ fn astype_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let a = array(args)?;
     let t = dtype_arg(&args[1]).ok_or_else(|| no_match("astype()", args))?;
     check_casting(a.dtype, t, &args[3])?;
-    let keeps = !args[5].flag("copy")? && t == a.dtype;
-    Ok(Answer::of(if keeps { args[0].ty } else { Type::array(t, a.ndim(), ordered(a, &args[2])?) }))
+    let layout = ordered(a, &args[2])?;
+    if args[5].flag("copy")? || t != a.dtype { return Ok(Answer::of(Type::array(t, a.ndim(), layout))); }
+    if layout == a.layout || any_order(&args[2]) { return Ok(Answer::of(args[0].ty)); }
+    Ok(Answer::of(ArrayType { layout, access: access_of_version(a, layout), ..a }.ty()))
 }
+
+/// Whether an argument `order` leaves the array as it lies.
+pub fn any_order(order: &Arg) -> bool { order.is_none() || order.text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a")) }
 
 fn emit_astype(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let r = result_array(c.ret)?;
-    if c.consts[5] == Some(Const::Bool(false)) && c.ret == c.types[0] {
+    let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
+    if c.consts[5] == Some(Const::Bool(false)) && r.dtype == a.ty.dtype {
+        if c.ret != c.types[0] { return Ok(contiguous_or_copy(cx, &a, r.layout)?.pack()); }
         cx.retain(&c.args[0], c.ret);
         return Ok(c.args[0].clone());
     }
-    Ok(ArrayVal::new(cx, &c.args[0], c.types[0])?.copied(cx, r.dtype, r.layout)?.pack())
+    Ok(a.copied(cx, r.dtype, r.layout)?.pack())
 }
 
 /// Elements that are yet to be computed, converted as they come.

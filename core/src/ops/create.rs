@@ -38,15 +38,17 @@ pub static OPS: &[OpDef] = &[
         cx.guarded(&[a.owner], |cx| fill_with(cx, &a, &c.args[1], c.types[1]))?;
         Ok(a.pack())
     })).raises().reads().doc("A new array like another with every element `fill_value`."),
+    OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Py("array.without_copy")).only_if(|a| may_share(&a[2])).raises().reads().doc("The array itself where it fits, else a new one where `copy` is None and ValueError where it is False."),
     OpDef::new(&["numpy.array"], "object, dtype=None, *, copy=True, order='K', subok=False, ndmin=0", Body::Lir(array_rule, emit_array)).raises().reads().doc("A new array from an array, a number or nested sequences."),
+    OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_uncopied")).only_if(|a| a.get(3).is_some_and(|c| c.konst == Some(Const::Bool(false)))).raises().reads().doc("The array itself; ValueError where a copy is needed."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Py("array.asarray_copied")).only_if(|a| a[0].ty.as_array().is_some() && a.get(3).is_some_and(|c| c.konst.as_ref().is_some_and(|k| k.truth()))).raises().reads().doc("A copy, where one is asked for."),
     OpDef::new(&["numpy.asarray", "numpy.asanyarray"], "a, dtype=None, order='K', *, copy=None", Body::Lir(asarray_rule, emit_asarray)).raises().reads().owned_by(kept).doc("The array itself where it fits, else a new one."),
     OpDef::new(&["numpy.ascontiguousarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::C), |cx, c| laid_out(cx, c, Layout::C))).raises().reads().owned_by(kept).doc("The array in C order, copied where needed; at least one dimension."),
     OpDef::new(&["numpy.asfortranarray"], "a, dtype=None", Body::Lir(|cx, a| laid_out_rule(cx, a, Layout::F), |cx, c| laid_out(cx, c, Layout::F))).raises().reads().owned_by(kept).doc("The array in Fortran order, copied where needed."),
     OpDef::new(&["numpy.arange"], "start=None, stop=None, step=None, dtype=None", Body::Py("ranges.arange")).raises().reads().doc("Evenly spaced numbers from `start` (0) up to, not including, `stop`."),
     OpDef::new(&["numpy.linspace"], "start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0", Body::Py("create.linspace")).raises().reads().doc("`num` evenly spaced numbers from `start` to `stop`."),
-    OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
-    OpDef::new(&["numpy.geomspace"], "start, stop, num=50, endpoint=True", Body::Py("create.geomspace")).raises().reads().doc("Numbers with even ratios from `start` to `stop`."),
+    OpDef::new(&["numpy.logspace"], "start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0", Body::Py("create.logspace")).raises().reads().doc("Powers of `base` with evenly spaced exponents."),
+    OpDef::new(&["numpy.geomspace"], "start, stop, num=50, endpoint=True, dtype=None, axis=0", Body::Py("create.geomspace")).raises().reads().doc("Numbers with even ratios from `start` to `stop`; NaN between reals of different signs."),
     OpDef::new(&["numpy.eye"], "N, M=None, k=0, dtype=None, order='C'", Body::Py("create.eye")).raises().reads().doc("Ones on a diagonal, zeros elsewhere."),
     OpDef::new(&["numpy.identity"], "n, dtype=None", Body::Py("create.identity")).raises().reads().doc("The identity matrix."),
     OpDef::new(&["numpy.tri"], "N, M=None, k=0, dtype=None", Body::Py("create.tri")).raises().reads().doc("Ones at and below a diagonal."),
@@ -255,19 +257,15 @@ fn array_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let dtype = dtype_or(&args[1], e)?;
     let like = args[0].ty.as_array().unwrap_or(ArrayType { dtype, ndim: n as u8, layout: Layout::C, access: Access::Write });
     let ndmin = args[5].int().ok_or_else(|| Diagnostic::new(Code::RequiresConstant, "ndmin must be a constant"))?.clamp(0, 64) as usize;
-    let keeps = args[0].ty.as_array().is_some() && ndmin <= n && is_false(&args[2]) && dtype == like.dtype && ordered(like, &args[3])? == like.layout;
-    if keeps { return Ok(Answer::of(args[0].ty)); }
+    args[2].flag("copy")?;
     let layout = ordered(like, &args[3])?;
     Ok(Answer::of(Type::array(dtype, n.max(ndmin), layout)))
 }
 
-fn is_false(arg: &Arg) -> bool { arg.is_none() || arg.konst.as_ref().is_some_and(|c| !c.truth()) }
+/// Whether an argument `copy` asks for the array itself.
+fn may_share(copy: &Arg) -> bool { copy.is_none() || copy.konst.as_ref().is_some_and(|c| !c.truth()) }
 
 fn emit_array(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
-    if c.ret == c.types[0] && c.consts[2].as_ref().is_some_and(|k| !k.truth()) {
-        cx.retain(&c.args[0], c.ret);
-        return Ok(c.args[0].clone());
-    }
     let t = array_type(c.ret)?;
     let a = from_nested(cx, &c.args[0], c.types[0], t)?;
     Ok(with_leading_ones(cx, &a, t.ndim()).pack())
@@ -379,9 +377,8 @@ fn asarray_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let Some(a) = args[0].ty.as_array() else { return Ok(Answer::of(Type::array(dtype, n, Layout::C))) };
-    let any_order = args[2].is_none() || args[2].text().is_some_and(|o| matches!(o, "K" | "A" | "k" | "a"));
-    let layout = if any_order { a.layout } else { ordered(a, &args[2])? };
-    let copies = args[3].konst.as_ref().is_some_and(|c| c.truth());
+    let layout = if super::array::any_order(&args[2]) { a.layout } else { ordered(a, &args[2])? };
+    let copies = !args[3].is_none() && args[3].flag("copy")?;
     if dtype == a.dtype && layout == a.layout && !copies { return Ok(Answer::of(args[0].ty)); }
     let layout = if layout == Layout::A { Layout::C } else { layout };
     let access = if dtype == a.dtype && !copies { super::array::access_of_version(a, layout) } else { Access::Write };
@@ -404,7 +401,7 @@ fn laid_out_rule(cx: &mut TyCx<'_, '_>, args: &[Arg], order: Layout) -> Result<A
     let (n, e) = nested_in(cx, args[0].ty).ok_or_else(|| not_an_array(args, cx))?;
     let dtype = dtype_or(&args[1], e)?;
     let wanted = array_type(Type::array(dtype, n.max(1), order))?;
-    let access = match args[0].ty.as_array() { Some(a) if a.dtype == dtype && a.ndim > 0 => super::array::access_of_version(a, wanted.layout), _ => Access::Write };
+    let access = match args[0].ty.as_array() { Some(a) if a.dtype == dtype => super::array::access_of_version(a, wanted.layout), _ => Access::Write };
     Ok(Answer::of(ArrayType { access, ..wanted }.ty()))
 }
 
@@ -413,7 +410,7 @@ fn laid_out(cx: &mut LowerCx<'_>, c: &OpCall<'_>, order: Layout) -> Result<Val> 
     let t = array_type(c.ret)?;
     let order = if t.ndim > 1 { order } else { Layout::C };
     let a = match c.types[0].as_array() {
-        Some(a) if a.dtype == t.dtype && a.ndim > 0 => {
+        Some(a) if a.dtype == t.dtype => {
             let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
             contiguous_or_copy(cx, &a, order)?
         }

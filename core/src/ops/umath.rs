@@ -100,7 +100,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["ufunc.at"], "f, a, indices, b=None", Body::Py("ufunc.at")).raises().writes().doc("`np.add.at(a, indices, b)`: in place, once for each time that an element is named."),
     OpDef::new(&["numpy.sinc"], "x", Body::Py("ufunc.sinc")).doc("`sin(πx) / (πx)`."),
     OpDef::new(&["numpy.angle"], "z, deg=False", Body::Py("ufunc.angle")).doc("Angle of a complex number."),
-    OpDef::new(&["numpy.nan_to_num"], "x, copy=True, nan=0.0, posinf=None, neginf=None", Body::Py("ufunc.nan_to_num")).doc("NaN and infinities replaced."),
+    OpDef::new(&["numpy.nan_to_num"], "x, copy=True, nan=0.0, posinf=None, neginf=None", Body::Py("ufunc.nan_to_num")).only_if(|a| a[1].konst.as_ref().is_some_and(|k| k.truth())).raises().doc("NaN and infinities replaced."),
+    OpDef::new(&["numpy.nan_to_num"], "x, copy=True, nan=0.0, posinf=None, neginf=None", Body::Py("ufunc.nan_to_num")).raises().writes().doc("NaN and infinities replaced in the array itself."),
 ];
 
 /// The type of the first operand alone counts.

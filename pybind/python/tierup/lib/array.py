@@ -136,5 +136,25 @@ def of_sequence_6(f, a, b, c, d, e, g):
     return f(np.asarray(a), b, c, d, e, g)
 
 
+def without_copy(a, dtype, copy, order, subok, ndmin):
+    """`np.array` with `copy=None`, which copies where it must, or `copy=False`, which raises there."""
+    if copy is not None:
+        given = asarray_uncopied(a, dtype, order, copy)
+    else:
+        given = np.asarray(a, dtype, order)
+    if given.ndim >= ndmin:
+        return given
+    return given.reshape((1,) * (ndmin - given.ndim) + given.shape)
+
+
+def asarray_uncopied(a, dtype, order, copy):
+    if not isinstance(a, np.ndarray):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    given = np.asarray(a, dtype, order)
+    if given.dtype != a.dtype or (given.size > 0 and not np.may_share_memory(given, a)):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return given
+
+
 def asarray_copied(a, dtype, order, copy):
     return np.array(a, dtype, order=order)

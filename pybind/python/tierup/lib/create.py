@@ -12,6 +12,10 @@ def full_of_sequence(shape, fill_value, dtype, order):
 
 
 def linspace(start, stop, num, endpoint, retstep, dtype, axis):
+    if isinstance(start, np.ndarray) and start.ndim == 0:
+        return linspace(start[()], stop, num, endpoint, retstep, dtype, axis)
+    if isinstance(stop, np.ndarray) and stop.ndim == 0:
+        return linspace(start, stop[()], num, endpoint, retstep, dtype, axis)
     if not np.isscalar(start) or not np.isscalar(stop):
         return _linspace_of_arrays(np.asarray(start), np.asarray(stop), num, endpoint, retstep, dtype, axis)
     if isinstance(num, float):
@@ -93,25 +97,42 @@ def _points_as(out, dtype):
     return out.astype(to)
 
 
-def logspace(start, stop, num, endpoint, base, dtype):
-    powers = np.power(base, linspace(start, stop, num, endpoint, False, None, 0))
+def logspace(start, stop, num, endpoint, base, dtype, axis):
+    if not np.isscalar(base):
+        first, last, bases = np.broadcast_arrays(start, stop, base)
+        points = linspace(first, last, num, endpoint, False, None, axis)
+        powers = np.power(np.expand_dims(bases, axis), points)
+    else:
+        powers = np.power(base, linspace(start, stop, num, endpoint, False, None, axis))
     if dtype is None:
         return powers
     return powers.astype(dtype)
 
 
-def geomspace(start, stop, num, endpoint):
-    if start == 0 or stop == 0:
+def geomspace(start, stop, num, endpoint, dtype, axis):
+    if isinstance(start, (list, tuple)) or isinstance(stop, (list, tuple)):
+        return geomspace(np.asarray(start), np.asarray(stop), num, endpoint, dtype, axis)
+    if np.any(np.equal(start, 0)) or np.any(np.equal(stop, 0)):
         raise ValueError("Geometric sequence cannot include zero")
-    if start * stop < 0:
-        raise ValueError("a geometric sequence of real numbers does not change its sign")
-    sign = -1.0 if start < 0 else 1.0
-    out = sign * np.power(10.0, linspace(math.log10(abs(start)), math.log10(abs(stop)), num, endpoint, False, None, 0))
+    if dtype is None:
+        points = _geometric(start, stop, num, endpoint, np.result_type(start, stop, np.float64))
+    else:
+        points = _geometric(start, stop, num, endpoint, np.result_type(np.result_type(start, stop, 1.0), dtype)).astype(dtype)
+    return points if axis == 0 else np.moveaxis(points, 0, axis)
+
+
+def _geometric(start, stop, num, endpoint, point):
+    """Signs, or directions of complex numbers, are those of the first number: where the last has another, real logarithms do not exist and all between are NaN."""
+    first, last = np.asarray(start).astype(point), np.asarray(stop).astype(point)
+    sign = np.sign(first)
+    first = np.true_divide(first, sign)
+    last = np.true_divide(last, sign)
+    points = np.power(10.0, linspace(np.log10(first), np.log10(last), num, endpoint, False, None, 0)).astype(point)
     if num > 0:
-        out[0] = start
+        points[0] = first
         if num > 1 and endpoint:
-            out[num - 1] = stop
-    return out
+            points[num - 1] = last
+    return np.multiply(points, sign)
 
 
 def eye(N, M, k, dtype, order):
@@ -130,7 +151,8 @@ def identity(n, dtype):
 def tri(N, M, k, dtype):
     if M is None:
         return tri(N, N, k, dtype)
-    out = np.zeros((N, M), dtype)
+    # A count below zero is none, unlike in `eye`.
+    out = np.zeros((max(N, 0), max(M, 0)), dtype)
     for i in range(N):
         for j in range(max(0, min(M, i + k + 1))):
             out[i, j] = 1
@@ -239,8 +261,9 @@ def meshgrid(indexing, sparse, copy, xi):
     if indexing != "xy" and indexing != "ij":
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     if len(xi) == 1:
-        return (np.ravel(np.asarray(xi[0])),)
-    return _grids(xi, (), len(xi), indexing, sparse, _grid_shape(xi, indexing))
+        flat = np.ravel(np.asarray(xi[0]))
+        return (flat.copy() if copy else flat,)
+    return _grids(xi, (), len(xi), indexing, sparse, copy, _grid_shape(xi, indexing))
 
 
 def _grid_shape(xi, indexing):
@@ -256,7 +279,7 @@ def _lengths(xi):
     return (np.asarray(xi[0]).size,) + _lengths(xi[1:])
 
 
-def _grids(xi, done, n, indexing, sparse, shape):
+def _grids(xi, done, n, indexing, sparse, copy, shape):
     if len(xi) == 0:
         return done
     k = len(done)
@@ -266,8 +289,8 @@ def _grids(xi, done, n, indexing, sparse, shape):
         axis = k
     flat = np.ravel(np.asarray(xi[0]))
     lone = flat.reshape((1,) * axis + (-1,) + (1,) * (n - 1 - axis))
-    grid = lone.copy() if sparse else np.broadcast_to(lone, shape).copy()
-    return _grids(xi[1:], done + (grid,), n, indexing, sparse, shape)
+    grid = lone if sparse else np.broadcast_to(lone, shape)
+    return _grids(xi[1:], done + (grid.copy() if copy else grid,), n, indexing, sparse, copy, shape)
 
 
 def indices(dimensions, dtype, sparse):

@@ -23,7 +23,11 @@ def _count(start, stop, step):
         length = (stop - start) / step
         return min(_length(float(length.real)), _length(float(length.imag)))
     if np._is_inexact(start) or np._is_inexact(stop) or np._is_inexact(step):
-        return _length(float((stop - start) / step))
+        quotient = float((stop - start) / step)
+        if quotient == 0 and stop != start:
+            # What is too small for a number, or divided by infinity.
+            return 1 if math.copysign(1.0, quotient) > 0 else 0
+        return _length(quotient)
     if step == 0:
         raise ZeroDivisionError("division by zero")
     return len(range(start, stop, step))

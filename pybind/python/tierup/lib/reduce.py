@@ -330,11 +330,13 @@ def _along_several(f, x, axes, keepdims, dtype, q, method, skip_nan):
     if len(axes) == x.ndim:
         return _along(f, x, None, keepdims, dtype, q, method, skip_nan)
     r = _along(f, _together(x, axes), -1, False, dtype, q, method, skip_nan)
-    return np.expand_dims(r, axes) if keepdims else r
+    return np.expand_dims(r, axes) if keepdims and len(axes) > 0 else r
 
 
 def _together(x, axes):
     """The axes of a tuple as one last axis."""
+    if len(axes) == 0:
+        return np.expand_dims(x, -1)
     if len(axes) == 1:
         return np.moveaxis(x, axes[0], -1)
     if len(axes) == 2:
@@ -353,44 +355,48 @@ def _together(x, axes):
 
 def percentile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if np.isscalar(q):
-        r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
-    else:
-        r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
+    r = _quantile(x, _hundredth(_fraction(q, x)), axis, method, keepdims, False, "Percentiles must be in the range [0, 100]")
     return r if out is None else reduced(out, r, "add")
 
 
 def quantile(a, q, axis, out, overwrite_input, method, keepdims):
+    if method == "linear" and not np._is_inexact(np.asarray(q)):
+        # Integers name elements: there is nothing between them, and nothing becomes a float.
+        return quantile(a, q, axis, out, overwrite_input, "lower", keepdims)
     x = np.asarray(a)
-    if np.isscalar(q):
-        r = _quantile(x, _like_elements(q, x), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
-    else:
-        r = _quantile(x, np.asarray(q), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
+    r = _quantile(x, _fraction(q, x), axis, method, keepdims, False, "Quantiles must be in the range [0, 1]")
     return r if out is None else reduced(out, r, "add")
 
 
 def nanpercentile(a, q, axis, out, overwrite_input, method, keepdims):
     x = np.asarray(a)
-    if np.isscalar(q):
-        r = _quantile(x, np.true_divide(_like_elements(q, x), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
-    else:
-        r = _quantile(x, np.true_divide(np.asarray(q), 100), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
+    r = _quantile(x, _hundredth(_fraction(q, x)), axis, method, keepdims, True, "Percentiles must be in the range [0, 100]")
     return r if out is None else reduced(out, r, "add")
 
 
 def nanquantile(a, q, axis, out, overwrite_input, method, keepdims):
+    if method == "linear" and not np._is_inexact(np.asarray(q)):
+        return nanquantile(a, q, axis, out, overwrite_input, "lower", keepdims)
     x = np.asarray(a)
-    if np.isscalar(q):
-        r = _quantile(x, _like_elements(q, x), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
-    else:
-        r = _quantile(x, np.asarray(q), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
+    r = _quantile(x, _fraction(q, x), axis, method, keepdims, True, "Quantiles must be in the range [0, 1]")
     return r if out is None else reduced(out, r, "add")
 
 
-def _like_elements(q, x):
-    """A Python number as the float type of an array's elements."""
-    dtype = np._float_dtype(x)
-    return dtype(q)
+def _fraction(q, x):
+    """A Python number takes the float type of an array's elements; NumPy's numbers and arrays keep theirs, and an array without dimensions is a number."""
+    if isinstance(q, np.float32):
+        return q
+    if np.isscalar(q):
+        dtype = np._float_dtype(x)
+        return dtype(q)
+    given = np.asarray(q)
+    if given.ndim == 0:
+        return given[()]
+    return given
+
+
+def _hundredth(q):
+    return np.true_divide(q, 100)
 
 
 def _quantile(x, q, axis, method, keepdims, skip_nan, message):
@@ -404,7 +410,7 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
     elif isinstance(q, np.ndarray):
         dtype = np.float64
     else:
-        dtype = np._float_dtype(x)
+        dtype = np.result_type(np._float_dtype(x), q)
     if isinstance(axis, tuple):
         if keepdims:
             raise ValueError("quantiles over several axes are not compiled with keepdims=True")
@@ -413,6 +419,7 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
     if not isinstance(q, np.ndarray):
         return _along(_one_quantile, x, axis, keepdims, dtype, q, method, skip_nan)
     if axis is None and not keepdims:
+        _refuse_nothing(x, skip_nan)
         row = _sorted_row(x.flatten(), skip_nan)
         out = np.empty(q.shape, dtype)
         for i in np.ndindex(out.shape):
@@ -425,7 +432,13 @@ def _quantile(x, q, axis, method, keepdims, skip_nan, message):
     return out
 
 
+def _refuse_nothing(row, skip_nan):
+    if not skip_nan and row.size == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+
+
 def _one_quantile(row, q, method, skip_nan):
+    _refuse_nothing(row, skip_nan)
     return _of_sorted(_sorted_row(row, skip_nan), q, method)
 
 

@@ -36,37 +36,49 @@ def take(a, indices, axis, out, mode):
 
 def take_along_axis(arr, indices, axis):
     if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         return take_along_axis(np.ravel(arr), indices, 0)
-    d, where = _places_along(arr, indices, axis)
+    d, where, step = _places_along(arr, indices, axis)
     out = np.empty(where.shape, arr.dtype)
     for at in np.ndindex(where.shape):
-        out[at] = arr[_with(at, d, where[at])]
+        out[at] = arr[_with(at, step, d, where[at])]
     return out
 
 
 def put_along_axis(arr, indices, values, axis):
     if axis is None:
+        if indices.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
         where = np.ravel(indices)
         given = _apart(np.broadcast_to(values, where.shape))
         _check_range(where, arr.size, 0)
         for k in range(len(where)):
             arr.flat[where[k]] = given[k]
         return
-    d, where = _places_along(arr, indices, axis)
+    d, where, step = _places_along(arr, indices, axis)
     given = _apart(np.broadcast_to(values, where.shape))
     _check_range(where, arr.shape[d], d)
     for at in np.ndindex(where.shape):
-        arr[_with(at, d, where[at])] = given[at]
+        arr[_with(at, step, d, where[at])] = given[at]
 
 
 def _places_along(arr, indices, axis):
-    """The dimension that `axis` means, and indices for all of the array's others: where one stands for several, it is repeated."""
+    """The dimension that `axis` means; indices for all of the array's others, where one stands for several; and 0 for the dimensions in which one element of the array does so."""
     np._reduced_size(arr, axis)
     d = axis % arr.ndim
+    if indices.dtype.kind != "i" and indices.dtype.kind != "u":
+        raise IndexError("`indices` must be an integer array")
     if np.ndim(indices) != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     else:
-        return d, np.broadcast_to(indices, _repeated(indices.shape, arr.shape, d, 0))
+        return d, np.broadcast_to(indices, _repeated(indices.shape, arr.shape, d, 0)), _steps(arr.shape)
+
+
+def _steps(shape):
+    if len(shape) == 0:
+        return ()
+    return (0 if shape[0] == 1 else 1,) + _steps(shape[1:])
 
 
 def _repeated(shape, like, d, k):
@@ -75,11 +87,11 @@ def _repeated(shape, like, d, k):
     return (like[0] if k != d and shape[0] == 1 else shape[0],) + _repeated(shape[1:], like[1:], d, k + 1)
 
 
-def _with(at, d, i):
+def _with(at, step, d, i):
     """An index with `i` in dimension `d`."""
     if len(at) == 0:
         return ()
-    return (i if d == 0 else at[0],) + _with(at[1:], d - 1, i)
+    return (i if d == 0 else at[0] * step[0],) + _with(at[1:], step[1:], d - 1, i)
 
 
 def _apart(values):
@@ -214,10 +226,10 @@ def diff(a, n, axis, prepend, append):
         raise ValueError("diff requires input that is at least one dimensional")
     if isinstance(n, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
-    if n == 0:
-        return x
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
+    if n == 0:
+        return x
     if n == 1:
         return _differences(x, axis)
     return diff(_differences(x, axis), n - 1, axis, None, None)
@@ -542,5 +554,5 @@ def _fill_square(a, val, first):
             a[(i,) * a.ndim] = val
     else:
         values = _apart(np.ravel(np.asarray(val)))
-        for i in range(n):
+        for i in range(n if len(values) > 0 else 0):
             a[(i,) * a.ndim] = values[(first + i) % len(values)]

@@ -3,9 +3,11 @@
 import numpy as np
 
 
-def _variables(m, rowvar):
-    """One variable a row, as floats."""
+def _variables(m, rowvar, second):
+    """One variable a row, as floats; of a second array a row stays one."""
     x = np.asarray(m)
+    if second and x.ndim == 2 and x.shape[0] == 1:
+        return _variables(x, True, False)
     if np.iscomplexobj(x):
         floats = x.astype(np.complex128)
     else:
@@ -14,16 +16,16 @@ def _variables(m, rowvar):
         raise ValueError("m has more than 2 dimensions")
     if x.ndim < 2:
         return floats.reshape(1, -1)
-    if not rowvar and x.shape[0] != 1:
+    if not rowvar:
         return np.ascontiguousarray(floats.T)
     return np.ascontiguousarray(floats)
 
 
 def cov(m, y, rowvar, bias, ddof):
     if y is None:
-        x = _variables(m, rowvar)
+        x = _variables(m, rowvar, False)
     else:
-        x = np.concatenate((_variables(m, rowvar), _variables(y, rowvar)))
+        x = np.concatenate((_variables(m, rowvar, False), _variables(y, rowvar, True)))
     if ddof is None:
         freedom = x.shape[1] - (0 if bias else 1)
     else:

@@ -82,13 +82,21 @@ def angle(z, deg):
 
 
 def nan_to_num(x, copy, nan, posinf, neginf):
-    if isinstance(x, np.ndarray) and x.ndim > 0:
-        return _nan_to_num(x, nan, posinf, neginf)
-    return _nan_to_num(np.asarray(x), nan, posinf, neginf)[()]
+    if copy:
+        return _number_of(_nan_to_num(np.array(x), nan, posinf, neginf))
+    elif isinstance(x, np.ndarray):
+        return _number_of(_nan_to_num(x, nan, posinf, neginf))
+    else:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
 
 
-def _nan_to_num(x, nan, posinf, neginf):
-    out = x.copy()
+def _number_of(x):
+    return x[()] if x.ndim == 0 else x
+
+
+def _nan_to_num(out, nan, posinf, neginf):
+    """In place."""
+    x = out
     if np._is_inexact(x):
         if posinf is None:
             high = np._largest(x)
