@@ -22,6 +22,7 @@ mod tests {
         ("core/src/lir/opt/defer.rs", "conditions are optional: one that is not understood keeps its branch"),
         ("core/src/lir/opt/version.rs", "shapes of indices are optional: one that is not understood keeps its check"),
         ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
+        ("core/src/infer/origin.rs", "where a value comes from is known by pattern: any other origin is open"),
         ("core/src/ssa/opt/parallel/find.rs", "what calls are those of `prange` is asked by pattern: any other is none"),
         ("core/src/ssa/opt/parallel/reduce.rs", "reductions are known by pattern: what is not understood is refused as a race"),
         ("core/src/ssa/opt/parallel/best.rs", "what chooses the best is known by pattern: what is not understood is refused"),

@@ -450,6 +450,11 @@ impl<'s, 'h> Solver<'s, 'h> {
                 other => return other,
             }
         }
+        if let "operator.is_" | "operator.is_not" = path && let Some(known) = self.known_identity(&positional) {
+            self.out.resolved.remove(&i);
+            return known.map(|same| (Type::bool(), Some(Const::Bool(same == (path == "operator.is_"))), false));
+        }
+        if let Some(int) = self.inverted(i, path, &positional) { return int; }
         let mut passes_over = (super::special::Rows::All, None);
         if self.may_be_special(&positional)? {
             let types: Vec<Type> = self.source_args(&positional)?.iter().map(|a| a.ty).collect();

@@ -359,8 +359,8 @@ fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
     }
 }
 
-/// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (A view of a whole array made in compiled
-/// code cannot be told from the array.)
+/// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (Where the code does not
+/// say which of them is a view that it makes, see [`crate::infer::origin`], a view of a whole array cannot be told from the array.)
 fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
     if a.len() != b.len() { return cx.b.bool(false); }
     let owner = cx.b.bin(Op::IcmpEq, a[0], b[0]);

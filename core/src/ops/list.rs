@@ -67,7 +67,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.build"], "*items", Body::Lir(build_rule, emit_build)).raises().reads().doc("`[a, b, c]`."),
     OpDef::new(&["list.append"], "list, x", Body::Lir(append_rule, emit_append)).raises().writes().doc("Adds an element at the end."),
     OpDef::new(&["list.insert"], "list, i, x", Body::Lir(insert_rule, emit_insert)).raises().writes().doc("Inserts an element before position `i`."),
-    OpDef::new(&["list.pop"], "list, i=-1", Body::Lir(|cx, a| list_elem(cx, a, "pop").map(Answer::of), emit_pop)).raises().writes().doc("Removes and returns an element."),
+    OpDef::new(&["list.pop"], "list, i=-1", Body::Lir(|cx, a| { let e = list_elem(cx, a, "pop")?; if a[1].ty.is_index() { Ok(Answer::of(e)) } else { Err(no_match("list.pop()", a)) } }, emit_pop)).raises().writes().doc("Removes and returns an element."),
     OpDef::new(&["list.clear"], "list", Body::Lir(|cx, a| list_elem(cx, a, "clear").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_clear, c))).raises().writes().doc("Removes all elements."),
     OpDef::new(&["list.reverse"], "list", Body::Lir(|cx, a| list_elem(cx, a, "reverse").map(|_| Answer::of(Type::none())), |cx, c| unit(cx, &list_reverse, c))).writes().doc("Reverses in place."),
     OpDef::new(&["list.copy"], "list", Body::Lir(|cx, a| list_elem(cx, a, "copy").map(|_| Answer::of(a[0].ty)), emit_copy)).raises().reads().doc("A shallow copy."),
@@ -80,7 +80,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different types) is compared in Python.
-    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("builtin.list_index")).only_if(is_list).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
+    OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("builtin.list_index")).only_if(|a| is_list(a) && a[2..].iter().all(|a| a.ty.is_index())).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::bool()), |cx, c| {
         let (zero, end) = (cx.b.i64(0), cx.b.i64(i64::MAX));
@@ -88,7 +88,7 @@ pub static OPS: &[OpDef] = &[
         Ok(vec![cx.b.bin_imm(Op::IcmpSge, at, 0)])
     })).reads().doc("`x in list`."),
     OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Lir(sort_rule, emit_sort)).raises().writes().doc("Sorts in place; stable."),
-    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..))).raises().writes().doc("Sorts in place by a key function."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort_key")).only_if(|a| matches!(*a[1].ty, Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..)) && a[2].ty.is_index()).raises().writes().doc("Sorts in place by a key function."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Lir(
         |cx, a| { sortable(cx, &a[1..])?; list_elem(cx, a, "sort").map(|_| Answer::of(Type::none())) },
         |cx, c| {
@@ -101,7 +101,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["list.remove"], "list, x", Body::Py("builtin.list_remove")).only_if(is_list).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Py("builtin.count_of")).only_if(is_list).raises().reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Py("builtin.list_contains")).only_if(is_list).raises().reads().doc("`x in list`."),
-    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none()).raises().writes().doc("Sorts in place; stable."),
+    OpDef::new(&["list.sort"], "list, *, key=None, reverse=False", Body::Py("builtin.list_sort")).only_if(|a| is_list(a) && a[1].is_none() && a[2].ty.is_index()).raises().writes().doc("Sorts in place; stable."),
     OpDef::new(&["list.sort_by_keys"], "list, keys, reverse", Body::Py("builtin.list_sort_by_keys")).only_if(are_lists).raises().writes().doc("Sorts a list by the list of its keys (library use)."),
     OpDef::new(&["operator.getitem"], "list, i", Body::Lir(item_rule, emit_item)).raises().reads().doc("`list[i]`; IndexError."),
     OpDef::new(&["operator.getitem"], "list, s", Body::Lir(slice_rule, |cx, c| sliced(cx, c, |cx, l, s| Ok(vec![cx.helper_value(&list_slice, &[l, s.start, s.step, s.count])])))).raises().reads().doc("`list[a:b:c]`."),
@@ -125,7 +125,7 @@ pub static OPS: &[OpDef] = &[
         let n = cast::to_i64(cx, c.args[0][0], c.types[0]);
         Ok(vec![cx.helper_value(&list_repeat, &[c.args[1][0], n])])
     })).raises().reads().doc("`n * list`."),
-    OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; Ok(Answer::of(a[0].ty)) }, |cx, c| {
+    OpDef::new(&["operator.imul"], "list, n", Body::Lir(|cx, a| { list_elem(cx, a, "*=")?; if a[1].ty.is_index() { Ok(Answer::of(a[0].ty)) } else { Err(no_match("*=", a)) } }, |cx, c| {
         let n = cast::to_i64(cx, c.args[1][0], c.types[1]);
         cx.helper(&list_repeat_in_place, &[c.args[0][0], n]);
         cx.retain(&c.args[0], c.types[0]);
@@ -264,7 +264,7 @@ fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
 
 /// The message of `index` shows the value, which a helper can for integers.
 fn index_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[1].ty.is_index() { return Err(no_match("index", args)); }
+    if !args[1..].iter().all(|a| a.ty.is_index()) { return Err(no_match("list.index()", args)); }
     search(cx, args, Type::int())
 }
 
@@ -276,7 +276,7 @@ fn sortable(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<()> {
 
 fn sort_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     sortable(cx, args)?;
-    if !args[1].is_none() { return Err(no_match("sort", args)); }
+    if !args[1].is_none() || !args[2].ty.is_index() { return Err(no_match("list.sort()", args)); }
     Ok(Answer::of(Type::none()))
 }
 

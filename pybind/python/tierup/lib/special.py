@@ -1,4 +1,4 @@
-"""Special methods of named tuple classes whose answers Python makes something of: a length is not negative, a truth value is a bool."""
+"""Special methods of named tuple classes whose answers Python makes something of: a length is not negative, a truth value is a bool. Python's ``~`` of a bool."""
 
 import numpy as np
 
@@ -94,3 +94,7 @@ def representation(x):
 
 def contains(x, v):
     return bool(x.__contains__(v))
+
+
+def inverted(b):
+    return ~int(b)
