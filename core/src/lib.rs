@@ -10,6 +10,7 @@ pub mod door;
 pub mod draw;
 pub mod bitset;
 pub mod bytecode;
+pub mod declare;
 pub mod diag;
 pub mod elem;
 pub mod interp;

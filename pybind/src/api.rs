@@ -3,6 +3,7 @@
 use tierup_runtime::engine::{perf, trace};
 use tierup_runtime::parallel::settings;
 use tierup_runtime::engine::promote::{self, Osr, Policy};
+use crate::declared;
 use crate::dispatcher::{self, Core};
 use crate::engine::Options;
 use crate::errors::{Failure, to_python};
@@ -11,7 +12,6 @@ use crate::typeof_;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::atomic::Ordering;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic};
 use tierup_core::lower::cx::Options as CodeOptions;
@@ -33,26 +33,53 @@ fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Boun
         boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
-    let options = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")?, inner_loop: flag(options, "inner_loop")? };
-    dispatcher::make(func, fallback, options).map_err(|e| e.into_python(func.py()))
+    let engine = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")?, inner_loop: flag(options, "inner_loop")? };
+    dispatcher::make(func, fallback, engine, declared::locals_of(options.get_item("locals")?)?).map_err(|e| e.into_python(func.py()))
 }
 
 #[pyfunction]
 fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { core_of(d).map(|c| c.function(d.py()).clone().into_any()) }
 
-/// Compiles for declared argument types; arguments of calls are converted to them.
+/// Compiles for argument types: a loop of a ufunc, a callback's function.
 #[pyfunction]
-#[pyo3(signature = (d, args, ret=None))]
-fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>, ret: Option<String>) -> PyResult<()> {
+fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<()> {
     let (py, core) = (d.py(), core_of(d)?);
-    // Plans compare classes with NumPy's, which no array has brought in yet.
-    if args.iter().any(|a| a.contains("array")) { crate::npy::require(py)?; }
-    let args = args.iter().map(|t| parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
-    let ret = ret.map(|t| parse_type(py, &t)).transpose()?;
-    let o = core.compile(py, &args, ret, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
+    let args = types_of(py, &args)?;
+    let o = core.compile(py, &args, true, |_| {}).map_err(|e: Failure| e.into_python(py))?;
     core.insert(py, o)?;
     Ok(())
 }
+
+fn types_of(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Type>> {
+    // Plans compare classes with NumPy's, which no array has brought in yet.
+    if texts.iter().any(|a| a.contains("array")) { crate::npy::require(py)?; }
+    texts.iter().map(|t| parse_type(py, t)).collect()
+}
+
+/// Declares signatures, and compiles for them; arguments of calls are converted to what they say, results too. `open` says whether other argument types are still taken.
+/// Where one cannot be compiled nothing is declared.
+#[pyfunction]
+fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>, open: bool) -> PyResult<()> {
+    let (py, core) = (d.py(), core_of(d)?);
+    let known = signatures.iter().map(|(args, ret)| Ok((types_of(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?))).collect::<PyResult<Vec<_>>>()?;
+    let was = core.decoration();
+    declared::set_open(core, open);
+    let added = declared::add(core, known);
+    for args in added {
+        match core.compile(py, &args, true, |_| {}) {
+            Ok(o) => { core.insert(py, o)?; }
+            Err(e) => {
+                core.decorate(was);
+                return Err(e.into_python(py));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// From now on numbers are converted only to types that hold them.
+#[pyfunction]
+fn set_careful(d: &Bound<'_, PyAny>) -> PyResult<()> { core_of(d).map(declared::set_careful) }
 
 /// `(argument types, result type, reason why it is not compiled or None)` of each overload.
 #[pyfunction]
@@ -268,20 +295,26 @@ fn after_fork() {
     crate::ctx::after_fork()
 }
 
+/// Forgets what is compiled and declared.
 #[pyfunction]
-fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> { core_of(d).map(Core::clear) }
+fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    let core = core_of(d)?;
+    core.clear();
+    declared::forget(core);
+    Ok(())
+}
 
 /// Whether calls may compile new overloads.
 #[pyfunction]
-fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> { core_of(d).map(|c| c.can_compile.store(yes, Ordering::Release)) }
+fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> { core_of(d).map(|c| declared::set_open(c, yes)) }
 #[pyfunction]
-fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.can_compile.load(Ordering::Acquire)) }
+fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.decoration().declared.open) }
 
 /// Every indexing of a parameter in a Python function: the parameter's number, whether it is written to, and the index where it is constant.
 #[pyfunction]
 fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
     let py = func.py();
-    let id = crate::functions::func_id(func.as_any(), func, Parts::NONE).map_err(|e| e.into_python(py))?;
+    let id = crate::functions::func_id_of(func.as_any(), func).map_err(|e| e.into_python(py))?;
     let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }
@@ -305,6 +338,8 @@ pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(has_llvm, m)?)?;
     m.add_function(wrap_pyfunction!(py_func, m)?)?;
     m.add_function(wrap_pyfunction!(compile_for, m)?)?;
+    m.add_function(wrap_pyfunction!(declare, m)?)?;
+    m.add_function(wrap_pyfunction!(set_careful, m)?)?;
     m.add_function(wrap_pyfunction!(overloads, m)?)?;
     m.add_function(wrap_pyfunction!(inspect, m)?)?;
     m.add_function(wrap_pyfunction!(set_trace, m)?)?;

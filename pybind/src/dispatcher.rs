@@ -7,7 +7,7 @@
 use crate::bind::Params;
 use crate::ctx;
 use crate::boxing::{cannot_box, new_ref};
-use crate::convert::{self, Conversion};
+use crate::declared::Decoration;
 use crate::engine::{self, Options};
 use crate::errors::{Failure, attached, guard};
 use crate::frame::Lenience;
@@ -21,9 +21,11 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyTuple};
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use tierup_core::declare::{Choice, Declared};
 use tierup_core::diag::{Code, Diagnostic};
+use tierup_core::ssa::FuncId;
 use tierup_core::types::{Kind, Type};
 
 type Obj = *mut ffi::PyObject;
@@ -48,8 +50,9 @@ pub struct Core {
     /// Call the Python function where compiling fails.
     fallback: bool,
     warned: AtomicBool,
-    /// New overloads may be compiled.
-    pub can_compile: AtomicBool,
+    /// What is declared of the function, and the number of that for those who depend on it.
+    decoration: Mutex<Decoration>,
+    pub decorated: Arc<AtomicU64>,
     /// The overload compiled or found by the slow path last, and those before it: tried in this order without a lock.
     recent: [AtomicPtr<Overload>; RECENT],
     overloads: Mutex<Vec<Arc<Overload>>>,
@@ -89,8 +92,20 @@ impl Core {
         // SAFETY: a core lives in its object, and whoever has it has a reference to that.
         unsafe { Bound::from_borrowed_ptr(py, self.me) }
     }
-    /// The number of the function in the compiler.
-    pub fn func_id(&self, py: Python<'_>) -> Result<tierup_core::ssa::FuncId, Failure> { functions::func_id(&self.object(py), self.function(py), self.options.parallel) }
+    pub fn decoration(&self) -> Decoration { self.decoration.lock().unwrap_or_else(|e| e.into_inner()).clone() }
+    /// Declares something else. What was compiled for the old declarations stays, and is good for calls that are under way.
+    pub fn decorate(&self, decoration: Decoration) {
+        self.decorated.store(decoration.id, Ordering::Relaxed);
+        *self.decoration.lock().unwrap_or_else(|e| e.into_inner()) = decoration;
+        let list = self.lock();
+        self.mark_sole(&list);
+    }
+    /// The function's number in the compiler.
+    pub fn func_id(&self, py: Python<'_>) -> Result<FuncId, Failure> { functions::func_id(&self.object(py), self.function(py), self.options.parallel, &self.decoration()) }
+    fn mark_sole(&self, list: &[Arc<Overload>]) {
+        let d = self.decoration().declared;
+        for o in list { o.sole.store(!d.open && d.signatures.len() == 1 && o.declared, Ordering::Relaxed); }
+    }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Overload>>> { self.overloads.lock().unwrap_or_else(|e| e.into_inner()) }
     /// Every overload, in the order of their making.
@@ -162,14 +177,16 @@ impl Core {
                 args = pointers.as_ptr();
             }
             let n = self.params.names.len();
-            let overloads = self.overloads();
-            let declared = overloads.iter().any(|o| o.declared);
-            for lenience in [Lenience::SameKind, Lenience::Widening, Lenience::Anything].into_iter().take(if declared { 3 } else { 1 }) {
-                for o in overloads.iter().filter(|o| o.arity() == n && !o.parted() && o.holds()) {
-                    let Some(r) = o.call(self, args, lenience) else { continue };
-                    self.remember(o);
-                    return Ok(r);
-                }
+            let decoration = self.decoration();
+            // What Python runs takes whatever it is given.
+            if self.options.force_python && decoration.declares() { return Ok(self.call_python(args, n)); }
+            for o in self.overloads().iter().filter(|o| o.arity() == n && !o.parted() && o.holds()) {
+                let Some(r) = o.call(self, args, Lenience::Exact) else { continue };
+                self.remember(o);
+                return Ok(r);
+            }
+            if decoration.declares() && let Some(o) = self.declared_overload(py, &decoration, args, n)? {
+                if let Some(r) = o.call(self, args, Lenience::Converted) { return Ok(r); }
             }
             let o = match self.make_overload(py, args, n) {
                 Ok(o) => o,
@@ -179,8 +196,56 @@ impl Core {
                 }
                 Err(e) => return Err(e),
             };
-            o.call(self, args, Lenience::SameKind).ok_or_else(|| Diagnostic::internal(format!("an overload for ({}) does not take its own arguments", show(&o.args))).into())
+            o.call(self, args, Lenience::Exact).ok_or_else(|| Diagnostic::internal(format!("an overload for ({}) does not take its own arguments", show(&o.args))).into())
         }
+    }
+
+    /// The type of argument `i` of `n`.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects.
+    unsafe fn argument_type(&self, py: Python<'_>, args: *const Obj, n: usize, i: usize) -> Result<Type, Failure> {
+        // SAFETY: as required of the caller.
+        let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
+        match arg.cast::<PyDict>() {
+            Ok(d) if self.params.varkw && i + 1 == n => type_of_keywords(d),
+            Ok(_) | Err(_) => type_of(&arg),
+        }
+    }
+
+    /// The overload of the signature that these arguments are for, compiled anew where what it assumed no longer holds; none where they have to be compiled for.
+    ///
+    /// # Safety
+    /// `args` points to `n` live objects.
+    unsafe fn declared_overload(&self, py: Python<'_>, decoration: &Decoration, args: *const Obj, n: usize) -> Result<Option<Arc<Overload>>, Failure> {
+        let declared = &decoration.declared;
+        let mut types = vec![];
+        for i in 0..n {
+            // SAFETY: as required of the caller.
+            let (ty, arg) = unsafe { (self.argument_type(py, args, n, i), Bound::from_borrowed_ptr(py, *args.add(i))) };
+            types.push(match ty {
+                Ok(t) => t,
+                // As Numba has it: too large for 64 bits, which shows when it is converted.
+                Err(_) if arg.is_instance_of::<pyo3::types::PyInt>() => Type::new(Kind::Int(tierup_core::types::Int::U64)),
+                Err(e) if declared.open => return Err(self.name_argument(py, e, i)),
+                Err(Failure::Raised(e)) => return Err(e.into()),
+                Err(Failure::Diagnostic(d)) => {
+                    let d = self.name_argument(py, Failure::Diagnostic(d), i).into_python(py);
+                    return Err(PyTypeError::new_err(format!("No matching definition: {}", d.value(py))).into());
+                }
+            });
+        }
+        let several = match declared.choose(&types) {
+            Choice::One(k) => {
+                let args = &declared.signatures[k].args;
+                let known = self.overloads().into_iter().find(|o| o.declared && *o.args == **args && !o.parted() && o.holds());
+                return match known { Some(o) => Ok(Some(o)), None => Ok(Some(self.insert(py, self.compile(py, args, true, |_| {})?)?)) };
+            }
+            Choice::Nothing if declared.open => return Ok(None),
+            Choice::Nothing => vec![],
+            Choice::Several(k) => k,
+        };
+        Err(PyTypeError::new_err(declared.refusal(&self.params.name, &types, &several)).into())
     }
 
     /// Types the arguments and compiles for them.
@@ -188,26 +253,12 @@ impl Core {
     /// # Safety
     /// `args` points to `n` live objects.
     unsafe fn make_overload(&self, py: Python<'_>, args: *const Obj, n: usize) -> Result<Arc<Overload>, Failure> {
-        let mut types = Vec::with_capacity(n);
-        for i in 0..n {
-            // SAFETY: as required of the caller.
-            let arg = unsafe { Bound::from_borrowed_ptr(py, *args.add(i)) };
-            let ty = match arg.cast::<PyDict>() {
-                Ok(d) if self.params.varkw && i + 1 == n => type_of_keywords(d),
-                Ok(_) | Err(_) => type_of(&arg),
-            };
-            types.push(ty.map_err(|e| self.name_argument(py, e, i))?);
-        }
-        if !self.can_compile.load(Ordering::Acquire) {
-            let declared: Vec<String> = self.overloads().iter().filter(|o| o.declared).map(|o| format!("({})", show(&o.args))).collect();
-            let known = if declared.is_empty() { "has no signature".into() } else { format!("declares {}", declared.join(", ")) };
-            let text = format!("No matching definition for argument type(s) {}: {}() {known} and may not compile more", show(&types), self.params.name);
-            return Err(PyTypeError::new_err(text).into());
-        }
-        let o = self.compile(py, &types, None, false, |host| {
+        // SAFETY: as required of the caller.
+        let types = (0..n).map(|i| unsafe { self.argument_type(py, args, n, i) }.map_err(|e| self.name_argument(py, e, i))).collect::<Result<Vec<_>, _>>()?;
+        let o = self.compile(py, &types, false, |host| {
             let mut passed = vec![];
             types.iter().for_each(|t| identity::objects_of(*t, &mut passed));
-            for f in passed.into_iter().filter_map(|n| functions::function_of_object(py, n)) { host.depends_on(f.as_any()); }
+            for f in passed.into_iter().filter_map(|n| identity::object(py, n)) { host.depends_on(&f); }
         })?;
         // SAFETY: as required of the caller.
         unsafe { o.remember_units(args) };
@@ -240,7 +291,7 @@ impl Core {
                 let answer = if (*o).small {
                     (*o).call_small(self, args)
                 } else {
-                    let lenience = if (*o).sole.load(Ordering::Relaxed) { Lenience::Anything } else { Lenience::SameKind };
+                    let lenience = if (*o).sole.load(Ordering::Relaxed) { Lenience::Converted } else { Lenience::Exact };
                     (*o).call(self, args, lenience)
                 };
                 if answer.is_some() { return answer; }
@@ -286,21 +337,21 @@ impl Core {
         }
     }
 
-    /// Compiles for argument types; `ret` is the declared result type.
-    pub fn compile(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
+    /// Compiles for argument types, which may be declared ones.
+    pub fn compile(&self, py: Python<'_>, types: &[Type], declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
         let params = self.params.names.len();
         if types.len() != params {
             let names = self.params.names.iter().map(|n| n.bind(py).to_string()).collect::<Vec<_>>().join(", ");
             let text = format!("the signature gives types of {} argument{}, but {}({names}) takes {params}", types.len(), if types.len() == 1 { "" } else { "s" }, self.params.name);
             return Err(Diagnostic::new(Code::BadSignature, text).at(self.span(py)).help("write one type for each parameter, those with defaults included").into());
         }
-        on_compiler_stack(py, |py| self.compile_here(py, types, ret, declared, note))
+        on_compiler_stack(py, |py| self.compile_here(py, types, declared, note))
     }
 
-    fn compile_here(&self, py: Python<'_>, types: &[Type], ret: Option<Type>, declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
+    fn compile_here(&self, py: Python<'_>, types: &[Type], declared: bool, note: impl FnOnce(&PyHost<'_>)) -> Result<Arc<Overload>, Failure> {
         if self.options.force_python {
             let run = Run::Python("object mode was asked for".into());
-            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared, None)));
+            return Ok(Arc::new(Overload::new(types, Type::none(), run, Guards::default(), self, declared)));
         }
         let func = self.function(py);
         let host = PyHost::new(py);
@@ -313,22 +364,14 @@ impl Core {
                 let kind = if let Kind::Conflict(..) = *code.ret() { Code::CannotUnify } else { Code::UnsupportedSyntax };
                 return Err(Diagnostic::new(kind, why).at(self.span(py)).help("return values of one type that Python knows from every path").into());
             }
-            let Some(conversion) = convert::plan(code.ret(), ret.unwrap_or(code.ret())) else {
-                let text = format!("{}() gives {}, but its signature says {}", self.params.name, code.ret(), ret.unwrap_or(code.ret()));
-                return Err(Diagnostic::new(Code::BadSignature, text).at(self.span(py)).into());
-            };
             ctx::start_ticker();
-            Ok((code, conversion))
+            Ok(code)
         });
         let (guards, raised) = host.finish();
-        let mut conversion = Conversion::None;
         let run = match (compiled, raised) {
             // Ctrl-C, or an import that failed, while globals were read.
             (Err(_), Some(e)) => return Err(e.into()),
-            (Ok((code, c)), _) => {
-                conversion = c;
-                Run::Compiled(Arc::new(code))
-            }
+            (Ok(code), _) => Run::Compiled(Arc::new(code)),
             (Err(Failure::Diagnostic(d)), None) if self.fallback && !declared => {
                 self.warn(py, &d)?;
                 Run::Python(crate::errors::render(py, &d))
@@ -336,8 +379,7 @@ impl Core {
             (Err(e), None) => return Err(e),
         };
         let ret = match &run { Run::Compiled(code) => code.ret(), Run::Python(_) => Type::none() };
-        let convert = match conversion { Conversion::Number(t) => Some(t), Conversion::None => None };
-        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared, convert)))
+        Ok(Arc::new(Overload::new(types, ret, run, guards, self, declared)))
     }
 
     pub fn name(&self) -> &str { &self.params.name }
@@ -449,7 +491,7 @@ impl Core {
                 dropped.push(list.remove(at));
             }
         }
-        for o in list.iter() { o.sole.store(list.len() == 1 && o.declared, Ordering::Relaxed); }
+        self.mark_sole(&list);
         drop(list);
         self.remember(&chosen);
         drop(candidates);
@@ -520,13 +562,14 @@ unsafe fn slow(core: &Core, args: *const Obj, n: usize, keywords: Obj) -> Obj {
 }
 
 /// A dispatcher for a Python function.
-pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options) -> Result<Bound<'py, PyAny>, Failure> {
+pub fn make<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: Options, locals: Arc<[(Arc<str>, Arc<str>)]>) -> Result<Bound<'py, PyAny>, Failure> {
     let py = func.py();
     let Ok(function) = func.cast::<PyFunction>() else { return Err(functions::not_a_function(func).into()) };
     let params = Params::of(func)?;
+    let decoration = Decoration::new(Declared::default(), locals);
     let core = Box::new(Core {
         me: std::ptr::null_mut(), py_func: function.clone().unbind(), simple: params.simple_count(), params, options, fallback, warned: AtomicBool::new(options.force_python),
-        can_compile: AtomicBool::new(true), recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT], overloads: Mutex::default(),
+        decorated: Arc::new(AtomicU64::new(decoration.id)), decoration: Mutex::new(decoration), recent: [const { AtomicPtr::new(std::ptr::null_mut()) }; RECENT], overloads: Mutex::default(),
     });
     // SAFETY: the class was made by `init`; memory comes zeroed, and every field is set before anyone sees the object.
     unsafe {

@@ -37,9 +37,9 @@ pub struct Extra {
     pub owned: Vec<*mut Obj>,
 }
 
-/// How far numbers are converted to a declared type; the best overload is the one that needs the least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Lenience { SameKind, Widening, Anything }
+/// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which was chosen (`core::declare`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lenience { Exact, Converted }
 
 pub struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],
@@ -108,7 +108,7 @@ pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
 
 impl Frame {
     #[inline]
-    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, lenience: Lenience::SameKind, extra: ManuallyDrop::new(None) } }
+    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, lenience: Lenience::Exact, extra: ManuallyDrop::new(None) } }
 
     pub fn extra(&mut self) -> &mut Extra { self.extra.get_or_insert_default() }
 

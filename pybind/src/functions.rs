@@ -2,6 +2,7 @@
 //!
 //! The table keeps no function alive, so a closure made in a loop can die; its entries go with it ([`crate::identity`]). Whoever needs a function alive holds it itself.
 
+use crate::declared::Decoration;
 use crate::errors::Failure;
 use crate::{dispatcher, identity};
 use pyo3::ffi;
@@ -23,12 +24,15 @@ struct Entry {
     code: Py<PyAny>,
     func: Option<FuncId>,
     library: bool,
-    parallel: Parts,
+    made: Made,
 }
+
+/// How a function is made: what of it is parallel, and by the number of its decoration what is declared of it. Made in another way it is another function.
+type Made = (Parts, u64);
 
 #[derive(Default)]
 struct Table {
-    by_object: HashMap<(u64, Parts), u64>,
+    by_object: HashMap<(u64, Made), u64>,
     by_func: HashMap<FuncId, u64>,
     entries: HashMap<u64, Entry>,
     /// The entries that end with an object.
@@ -43,11 +47,17 @@ fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.int
 pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
     if let Ok(f) = obj.cast::<PyFunction>() { return Some(f.clone()); }
     if let Some(f) = dispatcher::py_func(obj) { return f.cast_into::<PyFunction>().ok(); }
+    let target = target(obj)?;
+    dispatcher::py_func(&target).unwrap_or(target).cast_into::<PyFunction>().ok()
+}
+
+/// The function or dispatcher that compiled code calls in the place of an object whose class has one (`_tierup_function_`).
+fn target<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let name = pyo3::intern!(obj.py(), "_tierup_function_");
     // A look at the class, so that nothing of the user's runs for objects of other classes.
     if !obj.get_type().hasattr(name).unwrap_or(false) { return None; }
     match obj.getattr(name) {
-        Ok(f) => f.cast_into::<PyFunction>().ok(),
+        Ok(f) => Some(f),
         Err(e) => {
             // Making it is ours; that it fails is a bug, which must not pass for an object without a function.
             e.write_unraisable(obj.py(), Some(obj));
@@ -72,22 +82,22 @@ pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py,
     Ok(obj.py().import("tierup._foreign")?.getattr("function_for")?.call1((obj,))?.cast_into::<PyFunction>().ok())
 }
 
-/// The handle of a function, by which the compiler asks for its globals. With other parts in parallel it is another function.
-fn handle_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> PyResult<u64> {
+/// The handle of a function, by which the compiler asks for its globals.
+fn handle_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, made: Made) -> PyResult<u64> {
     // SAFETY: `f` is a function object, which has a code object.
     let code = unsafe { Bound::from_borrowed_ptr(f.py(), ffi::PyFunction_GetCode(f.as_ptr())) }.unbind();
     let (object, function) = (identity::number_of(object)?, identity::number_of(f.as_any())?);
     let mut t = table();
-    if let Some(h) = t.by_object.get(&(object, parallel)).copied() && t.entries.get(&h).is_some_and(|e| e.code.is(&code)) {
+    if let Some(h) = t.by_object.get(&(object, made)).copied() && t.entries.get(&h).is_some_and(|e| e.code.is(&code)) {
         drop(t);
         return Ok(h);
     }
     t.last += 1;
     let handle = t.last;
-    t.by_object.insert((object, parallel), handle);
+    t.by_object.insert((object, made), handle);
     t.of.entry(object).or_default().push(handle);
     if function != object { t.of.entry(function).or_default().push(handle); }
-    t.entries.insert(handle, Entry { object, function, code, func: None, library, parallel });
+    t.entries.insert(handle, Entry { object, function, code, func: None, library, made });
     Ok(handle)
 }
 
@@ -98,7 +108,7 @@ pub fn forget(object: u64) {
         let mut t = table();
         for h in t.of.remove(&object).unwrap_or_default() {
             let Some(e) = t.entries.remove(&h) else { continue };
-            if t.by_object.get(&(e.object, e.parallel)) == Some(&h) { t.by_object.remove(&(e.object, e.parallel)); }
+            if t.by_object.get(&(e.object, e.made)) == Some(&h) { t.by_object.remove(&(e.object, e.made)); }
             if let Some(f) = e.func { t.by_func.remove(&f); }
             let other = if e.object == object { e.function } else { e.object };
             if other != object && let Some(of) = t.of.get_mut(&other) {
@@ -111,21 +121,25 @@ pub fn forget(object: u64) {
     for (h, _) in &gone { registry::remove(*h).into_iter().for_each(session::forget); }
 }
 
-/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel. `object` is what stands for it: itself, a dispatcher, a ufunc.
-pub fn func_id(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, parallel: Parts) -> Result<FuncId, Failure> { func_id_as(object, f, false, parallel) }
-/// The number of the function behind a plain function or a dispatcher, made as that says.
-pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id(object, f, dispatcher::core(object).map_or(Parts::NONE, |c| c.options.parallel)) }
+/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
+pub fn func_id(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, parallel: Parts, decoration: &Decoration) -> Result<FuncId, Failure> { func_id_as(object, f, false, parallel, decoration) }
+/// The number of the function behind a plain function, a dispatcher or an object that has one, made as that says.
+pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
+    let target = target(object);
+    match dispatcher::core(target.as_ref().unwrap_or(object)) { Some(c) => func_id(object, f, c.options.parallel, &c.decoration()), None => func_id(object, f, Parts::NONE, &Decoration::default()) }
+}
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f.as_any(), f, true, Parts::NONE) }
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default()) }
 
-fn func_id_as(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts) -> Result<FuncId, Failure> {
-    let handle = handle_of(object, f, library, parallel)?;
+fn func_id_as(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts, decoration: &Decoration) -> Result<FuncId, Failure> {
+    let handle = handle_of(object, f, library, (parallel, decoration.id))?;
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
     let names = PrangeNames { f };
-    let func = build::build_with(&code, handle, parallel, &names)?;
+    let func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
     let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc))).collect();
     let id = registry::add(func);
+    if decoration.declares() { registry::declare(id, decoration.declared.clone()); }
     {
         let mut t = table();
         if let Some(e) = t.entries.get_mut(&handle) {
@@ -176,22 +190,23 @@ pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFu
     identity::object(py, function)?.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
 
+/// The function of a handle, if it is called that and declares its types: what its own name means in it before that is bound.
+pub fn itself(py: Python<'_>, handle: u64, name: &str) -> Option<FuncId> {
+    let (func, decorated) = table().entries.get(&handle).map(|e| (e.func, e.made.1 != 0))?;
+    let (f, _) = function_of(py, handle).filter(|_| decorated)?;
+    (f.getattr("__name__").ok()?.extract::<String>().ok()? == name).then_some(func)?
+}
+
 fn handle_of_id(id: FuncId) -> Option<u64> { table().by_func.get(&id).copied() }
 
 /// The number of the same library function with these parts in parallel.
 pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
     let (f, library) = function_of(py, handle_of_id(id)?)?;
-    func_id_as(f.as_any(), &f, library, parts).ok()
+    func_id_as(f.as_any(), &f, library, parts, &Decoration::default()).ok()
 }
 
 /// The Python function whose code has this number.
 pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> { function_of(py, handle_of_id(id)?).map(|(f, _)| f) }
-
-/// The Python function behind an object that stands for one, by the number of the object.
-pub fn function_of_object(py: Python<'_>, object: u64) -> Option<Bound<'_, PyFunction>> {
-    let handle = { let t = table(); t.of.get(&object).and_then(|h| h.last().copied()) };
-    function_of(py, handle?).map(|(f, _)| f)
-}
 
 /// What Python has in the place of the function of this number ([`crate::identity`]); functions made inside compiled code have none.
 pub fn object_of_id(id: FuncId) -> Option<u64> {

@@ -11,6 +11,7 @@ use crate::npy::{self, PyArrayObject};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::Arc;
 use tierup_core::layout::MemBlock;
 
 type Obj = *mut ffi::PyObject;
@@ -107,6 +108,8 @@ impl Drop for DictGuard {
 
 /// A captured variable, and a function that captured it.
 struct CellGuard { cell: Held, owner: Held, content: Held }
+/// A dispatcher that declared what it then did: the number of its decoration, and what it was.
+struct DecorationGuard { now: Arc<AtomicU64>, id: u64 }
 /// A function whose code and defaults were read.
 struct FunctionGuard { func: Held, code: Held, defaults: Held, kwdefaults: Held }
 /// A global array: compiled code holds its address and shape.
@@ -114,21 +117,21 @@ struct ArrayGuard { array: Held, data: usize, dims: Vec<isize>, flags: i32, bloc
 
 /// Everything one overload assumed. Made and dropped with the GIL held.
 #[derive(Default)]
-pub struct Guards { dicts: Vec<DictGuard>, cells: Vec<CellGuard>, functions: Vec<FunctionGuard>, arrays: Vec<ArrayGuard> }
+pub struct Guards { dicts: Vec<DictGuard>, cells: Vec<CellGuard>, functions: Vec<FunctionGuard>, decorations: Vec<DecorationGuard>, arrays: Vec<ArrayGuard> }
 
 // SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations on live objects).
 unsafe impl Send for Guards {}
 unsafe impl Sync for Guards {}
 
 impl Guards {
-    pub fn is_empty(&self) -> bool { self.functions.is_empty() && self.dicts.is_empty() && self.cells.is_empty() && self.arrays.is_empty() }
+    pub fn is_empty(&self) -> bool { self.functions.is_empty() && self.dicts.is_empty() && self.cells.is_empty() && self.arrays.is_empty() && self.decorations.is_empty() }
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
     pub fn hold(&self) -> bool {
-        self.functions.iter().all(FunctionGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
+        self.functions.iter().all(FunctionGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() && self.decorations.is_empty() || self.rest_holds())
     }
     #[inline(never)]
-    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) }
+    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) && self.decorations.iter().all(DecorationGuard::holds) }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
     pub fn name(&mut self, dict: &Bound<'_, PyAny>, owner: Option<&Bound<'_, PyAny>>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {
@@ -157,6 +160,11 @@ impl Guards {
                 func: Held::new(f.cast()), code: Held::new((*f).func_code), defaults: Held::new((*f).func_defaults), kwdefaults: Held::new((*f).func_kwdefaults),
             });
         }
+    }
+    /// A dispatcher was called in compiled code, or passed to it.
+    pub fn decoration(&mut self, now: &Arc<AtomicU64>) {
+        if self.decorations.iter().any(|d| Arc::ptr_eq(&d.now, now)) { return; }
+        self.decorations.push(DecorationGuard { now: now.clone(), id: now.load(Ordering::Relaxed) });
     }
     /// A global array; the answer is the address of the block that stands for it in compiled code.
     pub fn array(&mut self, array: &Bound<'_, PyAny>) -> usize {
@@ -233,6 +241,11 @@ impl CellGuard {
         // SAFETY: the cell is alive, and only its slot is read.
         unsafe { self.content.admits((*self.cell.get().cast::<ffi::PyCellObject>()).ob_ref) }
     }
+}
+impl DecorationGuard {
+    /// Signatures are declared one after the other (`f.compile(sig)`), and closed (`f.disable_compile()`).
+    #[inline]
+    fn holds(&self) -> bool { self.now.load(Ordering::Relaxed) == self.id }
 }
 impl FunctionGuard {
     #[inline]

@@ -3,7 +3,7 @@
 use crate::errors::Failure;
 use crate::guards::Guards;
 use crate::value::{self, Record};
-use crate::{functions, known};
+use crate::{dispatcher, functions, known};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFunction, PyString, PyTuple, PyType, PyTypeMethods};
@@ -40,13 +40,17 @@ impl<'py> PyHost<'py> {
         }
     }
 
-    /// Guards the code and defaults of a function that is compiled in or passed as an argument.
-    pub fn depends_on(&self, func: &Bound<'py, PyAny>) { self.guards.borrow_mut().function(func); }
+    /// Guards the code and defaults of a function that is compiled in or passed as an argument, and what is declared of it.
+    pub fn depends_on(&self, obj: &Bound<'py, PyAny>) {
+        let Some(f) = functions::python_function(obj) else { return };
+        self.guards.borrow_mut().function(f.as_any());
+        if let Some(core) = dispatcher::core(obj) { self.guards.borrow_mut().decoration(&core.decorated); }
+    }
 
     fn classify(&self, obj: &Bound<'py, PyAny>, guarded: bool) -> Option<GlobalValue> {
         match value::classify(obj, self) {
             Ok(v) => {
-                if guarded && matches!(v, GlobalValue::Function(_)) && let Some(f) = functions::python_function(obj) { self.depends_on(f.as_any()); }
+                if guarded && matches!(v, GlobalValue::Function(_)) && functions::python_function(obj).is_some() { self.depends_on(obj); }
                 // Members of tuples and the like are reached through the tuple, which its own guard keeps alive.
                 Some(v)
             }
@@ -157,7 +161,8 @@ impl Host for PyHost<'_> {
         let (f, library) = functions::function_of(self.py, host)?;
         let found = self.lookup(&f, &PyString::intern(self.py, name), !library);
         match found {
-            Ok(v) => v.and_then(|v| self.classify(&v, !library)),
+            Ok(Some(v)) => self.classify(&v, !library),
+            Ok(None) => functions::itself(self.py, host, name).map(GlobalValue::Function),
             Err(e) => Some(self.unsupported(e.into())),
         }
     }
@@ -171,7 +176,11 @@ impl Host for PyHost<'_> {
         };
         let content = cell.getattr("cell_contents").ok();
         self.guards.borrow_mut().cell(&cell, f.as_any(), content.as_ref());
-        self.classify(&content?, true)
+        let Some(content) = content else {
+            let names: Vec<String> = f.getattr("__code__").ok()?.getattr("co_freevars").ok()?.extract().ok()?;
+            return functions::itself(self.py, host, names.get(index as usize)?).map(GlobalValue::Function);
+        };
+        self.classify(&content, true)
     }
 
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue> {

@@ -10,6 +10,7 @@ use crate::plan::{Plan, Purpose};
 use crate::typeof_::type_of_list;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use tierup_core::declare::conversion;
 use tierup_core::layout::{List, Obj as Native};
 use tierup_core::ops::list::Helpers;
 use tierup_core::types::{Float, Int, Kind, Type};
@@ -23,7 +24,7 @@ pub struct ListPlan {
     /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type. Not for lists of lists, which would be
     /// half converted where one element does not fit.
     exact: Option<Plan>,
-    leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool,
+    leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool, declared: bool,
 }
 
 /// One list argument of a call in progress.
@@ -44,7 +45,7 @@ impl ListPlan {
         let (bytes, refs) = elem.element_layout();
         // Elements are converted: a list of ints and floats is a list of floats.
         let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
-        ListPlan { exact, ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose.is_some() }
+        ListPlan { exact, ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose == Some(Purpose::Element), declared: purpose == Some(Purpose::Declared) }
     }
 
     /// See [`Plan::part`].
@@ -56,11 +57,11 @@ impl ListPlan {
     /// Whether a list has this very type. An empty list has any.
     fn admits(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
         use pyo3::types::PyListMethods;
-        self.lenient || list.is_empty() || self.all_of_one_class(list) || type_of_list(list).is_ok_and(|t| t == self.ty)
+        self.lenient || list.is_empty() || self.all_of_one_class(list) || type_of_list(list).is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
     }
     /// The frequent case without making types: all floats, or all ints.
     fn all_of_one_class(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
-        let class = match *self.elem { Kind::Float(Float::Py) => &raw mut ffi::PyFloat_Type, Kind::Int(Int::Py) => &raw mut ffi::PyLong_Type, _ => return false };
+        let class = match *self.elem { Kind::Float(Float::F64 | Float::Py) if self.declared || self.elem.is_weak() => &raw mut ffi::PyFloat_Type, Kind::Int(Int::I64 | Int::Py) if self.declared || self.elem.is_weak() => &raw mut ffi::PyLong_Type, _ => return false };
         let l = list.as_ptr();
         // SAFETY: the list is live and not changed while its items are looked at.
         unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }

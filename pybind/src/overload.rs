@@ -7,7 +7,7 @@ use crate::engine::{Compiled, Wrapper};
 use tierup_runtime::engine::promote::Unit;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
-use crate::{convert, ctx, exc, lists};
+use crate::{ctx, exc, lists};
 use crate::plan::{Plan, Purpose, small_int};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -38,8 +38,6 @@ pub struct Overload {
     /// They do not fit into the buffers on the stack.
     big: bool,
     quick: Quick,
-    /// The result is converted to this declared type.
-    convert: Option<Type>,
     /// The result is a generator, which outlives the call.
     lasting: bool,
     nogil: bool,
@@ -51,7 +49,7 @@ pub struct Overload {
     plain: Option<Arc<Unit>>,
     /// Takes ints, floats and arrays only: the call path without a frame.
     pub small: bool,
-    /// The only overload, and declared: whatever can be converted is for it.
+    /// The only one that is declared, and none else may be: whatever can be converted is for it.
     pub sole: AtomicBool,
     /// Declared by a signature: arguments are converted.
     pub declared: bool,
@@ -114,14 +112,14 @@ pub unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
 fn leaves(types: &[Type]) -> usize { types.iter().map(|t| t.leaf_count()).sum() }
 
 impl Overload {
-    pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool, convert: Option<Type>) -> Overload {
+    pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool) -> Overload {
         let (a, r) = (leaves(args), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
         let plain = match &run { Run::Compiled(code) if !big && !nogil => code.native().cloned(), Run::Compiled(_) | Run::Python(_) => None };
         let unguarded = guards.is_empty();
         Overload {
             args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
-            slots: (a, r), big, sole: AtomicBool::new(false), quick: if convert.is_some() { Quick::No } else { quick(ret) }, convert, lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
+            slots: (a, r), big, sole: AtomicBool::new(false), quick: quick(ret), lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
             small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded, parted: AtomicBool::new(false),
         }
     }
@@ -308,10 +306,7 @@ impl Overload {
                 Arc::increment_strong_count(self);
                 cx.code = Some((Arc::from_raw(self), core.globals(Python::assume_attached()).as_ptr(), core.name()));
             }
-            let result = match self.convert {
-                Some(to) => convert::boxed(self.ret, to, results),
-                None => boxing::to_python(self.ret, &mut at, &mut cx),
-            };
+            let result = boxing::to_python(self.ret, &mut at, &mut cx);
             match failure {
                 Some(e) => {
                     ffi::Py_XDECREF(result);

@@ -12,6 +12,7 @@ use crate::typeof_::{is_plain_subclass, layout_of, type_of};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use tierup_core::declare::conversion;
 use tierup_core::elem::Elem;
 use tierup_core::layout::MemBlock;
 use tierup_core::types::{Access, ArrayType, Float, Int, Kind, Layout, Type};
@@ -60,8 +61,8 @@ pub enum Plan {
     List(Box<ListPlan>),
     Range(Option<i64>),
     Slice(Box<[Plan; 3]>),
-    /// None or the inner one: a flag, then the leaves.
-    Optional(Box<Plan>, usize),
+    /// None or the inner one: a flag, then the leaves. A declared one, if that is said, is no argument's exact type.
+    Optional(Box<Plan>, usize, bool),
     /// Which of these it is, then room for each, with the number of leaves.
     Variant(Box<[(Plan, usize)]>),
     Unit(UnitPlan),
@@ -98,7 +99,7 @@ impl Plan {
             }
             Plan::Tuple(m) | Plan::Keywords(_, m) => m.iter().for_each(Plan::part),
             Plan::List(l) => l.part(),
-            Plan::Optional(inner, _) => inner.part(),
+            Plan::Optional(inner, ..) => inner.part(),
             Plan::Variant(all) => all.iter().for_each(|(p, _)| p.part()),
             Plan::Slice(_) | Plan::PyInt | Plan::PyFloat | Plan::PyComplex | Plan::Bool(_) | Plan::U64(_) | Plan::Scalar(_) | Plan::Number(..) | Plan::Str | Plan::Random | Plan::None
             | Plan::Array(_) | Plan::Range(_) | Plan::Unit(_) | Plan::Impossible => {}
@@ -127,7 +128,7 @@ impl Plan {
             Kind::List(e) => Plan::List(Box::new(ListPlan::new(*e, t, purpose))),
             Kind::Range(s) => Plan::Range(*s),
             Kind::Slice(p) => Plan::Slice(Box::new(p.map(|t| Plan::new(t, purpose)))),
-            Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count()),
+            Kind::Optional(t) => Plan::Optional(Box::new(Plan::new(*t, purpose)), t.leaf_count(), purpose == Some(Purpose::Declared)),
             Kind::Variant(m) => Plan::Variant(m.iter().map(|t| (Plan::new(*t, None), t.leaf_count())).collect()),
             Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
                 let only = own(t);
@@ -164,7 +165,7 @@ impl Plan {
                     ffi::PyFloat_AS_DOUBLE(obj).to_bits()
                 }
                 Plan::Array(p) => {
-                    if !p.admits(obj, class) { return None; }
+                    if !p.admits(obj, class) && !(p.lenient && frame.lenience == Lenience::Converted && p.admits_converted(obj, class)) { return None; }
                     return Some(p.write(obj, frame.block(obj), out));
                 }
                 Plan::None => return (obj == ffi::Py_None()).then_some(out),
@@ -248,7 +249,8 @@ impl Plan {
                     for (plan, part) in parts.iter().zip([(*s).start, (*s).stop, (*s).step]) { out = plan.unbox(part, out, frame)?; }
                     Some(out)
                 }
-                Plan::Optional(inner, leaves) => {
+                Plan::Optional(inner, leaves, declared) => {
+                    if *declared && frame.lenience == Lenience::Exact { return None; }
                     if obj == ffi::Py_None() {
                         for i in 0..=*leaves { out.add(i).write(0); }
                         return Some(out.add(leaves + 1));
@@ -403,7 +405,7 @@ impl ArrayPlan {
         unsafe {
             if (*a).nd != self.ndim || npy::elem_code((*a).descr) != self.code { return false; }
             let flags = (*a).flags;
-            (layout_of(flags, self.ndim) == self.layout && self.access.join(if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write }) == self.access) || (self.lenient && self.admits_converted(flags))
+            layout_of(flags, self.ndim) == self.layout && self.access.join(if flags & npy::WRITEABLE == 0 { Access::Read } else { Access::Write }) == self.access
         }
     }
     /// Writes the leaves of an admitted array whose owner is `block`.
@@ -433,8 +435,17 @@ impl ArrayPlan {
         }
     }
     /// A lenient plan takes any layout as strided, and a writable array where no writing is promised.
+    ///
+    /// # Safety
+    /// As for [`ArrayPlan::admits`].
     #[cold]
-    fn admits_converted(&self, flags: i32) -> bool { self.admits_layout(flags) && (self.access != Access::Write || flags & npy::WRITEABLE != 0) }
+    unsafe fn admits_converted(&self, obj: Obj, class: Class) -> bool {
+        if class != npy::ARRAY_TYPE.load(Ordering::Relaxed) && !subclass(class) { return false; }
+        let a = obj.cast::<PyArrayObject>();
+        // SAFETY: `obj` is an ndarray.
+        let (ndim, code, flags) = unsafe { ((*a).nd, npy::elem_code((*a).descr), (*a).flags) };
+        ndim == self.ndim && code == self.code && self.admits_layout(flags) && (self.access != Access::Write || flags & npy::WRITEABLE != 0)
+    }
     fn admits_layout(&self, flags: i32) -> bool {
         match self.layout { Layout::A => true, Layout::C => flags & npy::C_CONTIGUOUS != 0, Layout::F => flags & npy::F_CONTIGUOUS != 0 }
     }
@@ -511,20 +522,22 @@ unsafe fn unbox_range(step: Option<i64>, obj: Obj, class: Class, mut out: *mut u
     Some(out)
 }
 
-/// What it takes to give a number of type `from` as one of type `to`; complex numbers do not become real.
-fn needed(from: Type, to: Type) -> Option<Lenience> {
+/// Whether elements of a list, which are of type `from`, are given as ones of type `to`: ints among floats.
+fn widens(from: Type, to: Type) -> bool {
     let rank = |t: Type| match *t { Kind::Bool => Some(0), Kind::Int(_) => Some(1), Kind::Float(_) => Some(2), Kind::Complex(_) => Some(3), _ => None };
-    let (a, b) = (rank(from)?, rank(to)?);
-    match (a.cmp(&b), a) {
-        (std::cmp::Ordering::Equal, _) => Some(Lenience::SameKind),
-        (std::cmp::Ordering::Less, _) => Some(Lenience::Widening),
-        (std::cmp::Ordering::Greater, 3) => None,
-        (std::cmp::Ordering::Greater, _) => Some(Lenience::Anything),
+    rank(from).is_some_and(|a| rank(to).is_some_and(|b| a <= b))
+}
+
+/// The type of a number for a declared signature. Integers beyond 64 bits have one as well: they may become floats.
+fn number_type(any: &Bound<'_, PyAny>) -> Option<Type> {
+    match type_of(any) {
+        Ok(t) => Some(t),
+        Err(_) => any.is_instance_of::<pyo3::types::PyInt>().then(Type::int),
     }
 }
 
-/// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers wrap only where NumPy scalars are concerned, floats
-/// are truncated, complex numbers do not become real.
+/// Converts a Python or NumPy number to `t`, as Numba does for declared signatures: integers must fit into 64 bits, with a sign or without as the type says, of
+/// which narrow ones keep the low; floats are truncated, complex numbers do not become real.
 ///
 /// # Safety
 /// As for [`Plan::unbox`].
@@ -536,9 +549,13 @@ unsafe fn convert_number(t: Type, purpose: Purpose, obj: Obj, out: *mut u64, fra
 /// # Safety
 /// As for [`convert_number`].
 unsafe fn convert_attached(t: Type, purpose: Purpose, any: Bound<'_, PyAny>, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
-    let ty = type_of(&any).ok()?;
-    let allowed = if purpose == Purpose::Element { Lenience::Widening } else { frame.lenience };
-    if needed(ty, t)? > allowed { return None; }
+    let ty = number_type(&any)?;
+    let takes = match (purpose, frame.lenience) {
+        (Purpose::Element, _) => widens(ty, t),
+        (Purpose::Declared, Lenience::Exact) => ty.strong() == t.strong(),
+        (Purpose::Declared, Lenience::Converted) => conversion(ty, t).is_some(),
+    };
+    if !takes { return None; }
     let mut fail = |e: PyErr| -> Option<*mut u64> {
         frame.extra().failure = Some(e.into());
         None
@@ -555,8 +572,8 @@ unsafe fn convert_attached(t: Type, purpose: Purpose, any: Bound<'_, PyAny>, out
             Kind::Int(i) => {
                 let number = if ty.is_float() { any.call_method0("__int__") } else { any.call_method0("__index__").or_else(|_| any.call_method0("__int__")) };
                 let number = match number { Ok(n) => n, Err(e) => return fail(e) };
-                let bits = if i == Int::U64 { number.extract::<u64>().or_else(|_| number.extract::<i64>().map(|x| x as u64)) } else { number.extract::<i64>().map(|x| x as u64) };
-                match bits { Ok(b) => out.write(b), Err(e) => return fail(e) }
+                let bits = if i.signed() { ffi::PyLong_AsLongLong(number.as_ptr()) as u64 } else { ffi::PyLong_AsUnsignedLongLong(number.as_ptr()) };
+                match PyErr::take(any.py()) { None => out.write(bits), Some(e) => return fail(e) }
             }
             Kind::Float(f) => match any.extract::<f64>() { Ok(x) => float(x, f, out), Err(e) => return fail(e) },
             Kind::Complex(f) => {

@@ -81,7 +81,7 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
         if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
         return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
     }
-    if let Some(f) = functions::function_of_c(obj)? { return functions::func_id(obj, &f, tierup_core::ssa::Parts::NONE).map(GlobalValue::Function); }
+    if let Some(f) = functions::function_of_c(obj)? { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
     if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
     if is_decorator(obj)? { return Ok(GlobalValue::Unsupported("a decorator".into())); }
     if let Some(f) = functions::python_function(obj) { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }

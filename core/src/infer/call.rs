@@ -3,6 +3,7 @@
 use super::cx::Arg;
 use super::session::Key;
 use super::solve::{Solver, member_type};
+use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
@@ -423,6 +424,7 @@ impl Solver<'_, '_> {
             return Err(Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
                 .help("append to it first, or make it where it is filled"));
         }
+        self.take_declared(func, &mut types)?;
         let id = self.session.instance(Key { func, args: types.clone(), consts }).map_err(|e| {
             let name = registry::name(func);
             let here = self.func.span(self.func.inst(i).loc);
@@ -442,6 +444,19 @@ impl Solver<'_, '_> {
         let ret = self.session.at(id).ret;
         self.out.resolved.insert(i, Resolved::Instance { id, sources, coerce: types });
         Ok((ret, None, true))
+    }
+
+    /// The argument types of the signature that a call of a declared function is for, in the place of its own.
+    fn take_declared(&self, func: FuncId, types: &mut [Type]) -> Result<()> {
+        let Some(declared) = registry::declared(func) else { return Ok(()) };
+        let several = match declared.choose(types) {
+            Choice::One(k) => { types.copy_from_slice(&declared.signatures[k].args); return Ok(()) }
+            Choice::Nothing if declared.open => return Ok(()),
+            Choice::Nothing => vec![],
+            Choice::Several(k) => k,
+        };
+        let help = if several.is_empty() { "convert the arguments, or declare a signature for them" } else { "convert the arguments to those of one signature, or declare one for these types" };
+        Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several)).help(help))
     }
 
     /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own, and what the body's variables start with. Gives a list of what the pieces give, None where

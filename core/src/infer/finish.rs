@@ -15,6 +15,8 @@ struct Finisher<'a, 'h> {
     old: &'a Func,
     solved: Solved,
     ret: Type,
+    /// What results are converted to where that is declared.
+    declared: Option<Type>,
     new: Func,
     values: HashMap<Value, Value>,
     blocks: HashMap<Block, Block>,
@@ -29,7 +31,7 @@ struct Finisher<'a, 'h> {
     latches: HashMap<Block, Option<Block>>,
 }
 
-pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved) -> Result<Typed> {
+pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved, declared: Option<Type>) -> Result<Typed> {
     for f in &mut solved.facts { f.ty = session.resolve(f.ty); }
     let ret = session.resolve(solved.ret);
     let new = Func {
@@ -37,7 +39,7 @@ pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Sol
         free: old.free.clone(), is_generator: old.is_generator, parallel: old.parallel, inlined: old.inlined.clone(), hash: old.hash, host: old.host, ..Func::default()
     };
     let mut f = Finisher {
-        session, old, solved, ret, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
+        session, old, solved, ret, declared, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
         loc: Loc::default(), unwind: None, position: HashMap::new(), latches: HashMap::new(),
     };
     let order: Vec<Block> = reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
@@ -287,7 +289,8 @@ impl Finisher<'_, '_> {
             }
             Term::Return(v) if *self.ty(*v) != Kind::Never => {
                 let v = self.value(*v)?;
-                Term::Return(self.cast(v, self.ret))
+                let v = self.cast(v, self.ret);
+                Term::Return(self.declared.map_or(v, |to| self.cast(v, to)))
             }
             Term::Raise { exc, unwind } if *self.ty(*exc) != Kind::Never => {
                 let exc = self.value(*exc)?;

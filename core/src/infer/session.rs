@@ -17,6 +17,8 @@ pub struct Instance {
     pub func: Arc<Func>,
     /// What a call gives; of a generator function the generator.
     pub ret: Type,
+    /// What its results are converted to.
+    pub declared: Option<Type>,
     /// What a generator's body yields.
     pub yields: Type,
     state: State,
@@ -102,7 +104,8 @@ impl<'h> Session<'h> {
             if self.instances[next].typed.is_none() && self.instances[next].state == State::Done {
                 let (func, key) = (self.instances[next].func.clone(), self.instances[next].key.clone());
                 let solved = self.instances[next].solved.take().ok_or_else(|| Diagnostic::internal("an instance is done but not solved"))?;
-                self.instances[next].typed = Some(super::finish::finish(self, &func, &key, solved)?);
+                let declared = self.instances[next].declared.map(|_| self.instances[next].ret);
+                self.instances[next].typed = Some(super::finish::finish(self, &func, &key, solved, declared)?);
             }
             next += 1;
         }
@@ -117,10 +120,11 @@ impl<'h> Session<'h> {
             Some(id) => *id,
             None => {
                 let func = registry::get(key.func).ok_or_else(|| Diagnostic::internal(format!("{} is not registered", key.func)))?;
-                let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(&key), Type::never())) } else { Type::never() };
+                let declared = if func.is_generator { None } else { registry::declared(key.func).and_then(|d| d.ret(&key.args)) };
+                let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(&key), Type::never())) } else { declared.unwrap_or_else(Type::never) };
                 let id = InstanceId::new(self.instances.len());
                 self.by_key.insert(key.clone(), id);
-                self.instances.push(Instance { key, func, ret, yields: Type::never(), state: State::New, read_early: false, solved: None, typed: None, failed: None });
+                self.instances.push(Instance { key, func, ret, declared, yields: Type::never(), state: State::New, read_early: false, solved: None, typed: None, failed: None });
                 id
             }
         };
@@ -178,6 +182,8 @@ impl<'h> Session<'h> {
             self.instances[id.index()].read_early = false;
             let solved = super::solve::solve(self, id, func, key)?;
             let (ret, yields) = (self.resolve(solved.ret), self.resolve(solved.yields));
+            let declared = self.instances[id.index()].declared.map(|to| declared_result(func, ret, to)).transpose()?;
+            let ret = declared.unwrap_or(ret);
             let inst = &mut self.instances[id.index()];
             let ret = if func.is_generator { Type::new(Kind::Generator(generator_id(key), yields)) } else { ret };
             let changed = inst.ret != ret;
@@ -348,6 +354,12 @@ impl<'h> Session<'h> {
 
     /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`, `math.prod`).
     pub fn checks_overflow(&self, func: &Func) -> bool { self.overflow_checks && (!self.is_library(func) || func.file.ends_with("builtin.py") || func.file.ends_with("mathlib.py")) }
+}
+
+/// The type of what a function gives that gives `from` and declares `to`.
+fn declared_result(func: &Func, from: Type, to: Type) -> Result<Type> {
+    let here = func.blocks.iter().find(|b| matches!(b.term, ssa::Term::Return(_))).map(|b| b.term_loc).unwrap_or_default();
+    crate::declare::result(from, to).ok_or_else(|| Diagnostic::new(Code::BadSignature, format!("{}() gives {from}, but its signature says {to}", func.name)).at(func.span(here)))
 }
 
 /// Whether an explicit cast from `a` to `b` exists that `unify` would insert.

@@ -228,6 +228,7 @@ families!(
     random,
     parallel,
     foreign,
+    declare,
     ;
     helpers:
     object,

@@ -4,7 +4,7 @@
 //! What is revealed while functions are lowered is kept here until [`take`] is called.
 
 use super::{Body, OpDef};
-use crate::diag::Result;
+use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
@@ -43,7 +43,9 @@ pub static OPS: &[OpDef] = &[
 fn decorator_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     match args[0].ty.kind() {
         Kind::Function(_) => Ok(Answer::of(args[0].ty)),
-        Kind::None | Kind::Str => Ok(Answer::of(Type::new(Kind::Builtin("tierup.njit")))),
+        Kind::Str => Err(Diagnostic::new(Code::UnsupportedSyntax, "a decorator in compiled code declares no types: the function is compiled for the arguments of each call")
+            .help("leave the signature out, or decorate the function outside of compiled code")),
+        Kind::None => Ok(Answer::of(Type::new(Kind::Builtin("tierup.njit")))),
         _ => Err(crate::infer::cx::no_match("njit()", args)),
     }
 }

@@ -4,8 +4,8 @@ import itertools
 from functools import cached_property
 
 from . import _tierup, config, types
-from ._calls import _dtype, _identifier, made
-from ._jit import _OPTIONS, _make, _warn
+from ._calls import _identifier, made
+from ._jit import _OPTIONS, _make, declare
 
 _numbers = itertools.count()
 
@@ -16,29 +16,32 @@ class CFunc:
     # The compiler looks at the class before it asks an object for its function.
     _tierup_function_ = None
 
-    def __init__(self, function, args, ret, options):
+    def __init__(self, function, args, ret, options, locals=None):
         self.py_func = self.__wrapped__ = function
         for name in ("__module__", "__name__", "__qualname__", "__doc__"):
             setattr(self, name, getattr(function, name))
-        self._args, self._ret, self._options = args, ret, options
+        self._args, self._ret, self._options, self._locals = args, ret, options, locals
         self._sig = types.Signature(ret, args)
-        self._tierup_function_ = self._make_entry()
-        self._dispatcher = _make(self._tierup_function_, None, {k: v for k, v in options.items() if k in _OPTIONS}, False)
-        _tierup.compile_for(self._dispatcher, [t._tierup_type_ for t in args], None)
+        self._check()
+        chosen = {k: v for k, v in options.items() if k in _OPTIONS}
+        if ret == types.void:
+            # Whatever it gives is dropped.
+            names = ", ".join(function.__code__.co_varnames[:len(args)])
+            function = made(f"def {_identifier(self.__name__)}({names}):\n    function({names})", _identifier(self.__name__), {"function": _make(function, None, chosen, False, locals)})
+            locals = None
+        self._tierup_function_ = self._dispatcher = _make(function, None, chosen, False, locals)
+        # C converts nothing that would lose a number, and compiled code does not either where it calls what is made for C.
+        _tierup.set_careful(self._dispatcher)
+        declare(self._dispatcher, [([t._tierup_type_ for t in args], ret._tierup_type_)], False)
         self.address = _tierup.callback_address(self._dispatcher)
         self.native_name = f"tierup.cfunc.{self.__qualname__}.{next(_numbers)}"
         self.cache_hits = 0
 
-    def _make_entry(self):
-        """The function with its result as declared."""
+    def _check(self):
+        """The function must take what the signature gives."""
         code = self.py_func.__code__
         if code.co_flags & 0x0C or code.co_kwonlyargcount or code.co_argcount != len(self._args):
             raise TypeError(f"the signature {self._sig} gives {len(self._args)} arguments, and {self.__qualname__}() must take exactly these, by position")
-        names, name = ", ".join(code.co_varnames[:code.co_argcount]), _identifier(self.__name__)
-        space = {"function": self.py_func}
-        if self._ret == types.void:
-            return made(f"def {name}({names}):\n    function({names})", name, space)
-        return made(f"def {name}({names}):\n    return t(function({names}))", name, space | {"t": _dtype(self._ret)})
 
     @cached_property
     def ctypes(self):
@@ -91,8 +94,6 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
     unknown = options.keys() - _OPTIONS
     if unknown:
         raise TypeError(f"cfunc() has no option {sorted(unknown)[0]!r}")
-    if locals:
-        _warn("types given by locals= are not used: variables have the types that their values have")
     known = types.signatures(sig)
     if len(known) != 1:
         raise TypeError("cfunc takes one signature, as in @cfunc('float64(float64)')")
@@ -109,7 +110,7 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
         if config.tier == "off":
             from .errors import UnsupportedError
             raise UnsupportedError("cfunc has no form that runs without compiling")
-        return CFunc(getattr(function, "py_func", function), args, ret, options)
+        return CFunc(getattr(function, "py_func", function), args, ret, options, locals)
     return decorated
 
 

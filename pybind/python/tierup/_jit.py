@@ -18,7 +18,7 @@ def jit(signature_or_function=None, /, locals=None, **options):
 
     Use as `@jit`, `@jit(options)`, `@jit("float64(float64, int64)")` or with a list of signatures, which are compiled at once. Options: `nopython=True` (as
     `njit`), `nogil`, `boundscheck` (default: `config.boundscheck`), `error_model="python"` or `"numpy"`, `overflow="wrap"` or `"raise"`, `fastmath`, `parallel`,
-    `cache`, `forceobj`; Numba's others are accepted.
+    `cache`, `forceobj`; Numba's others are accepted. `locals={"x": types.int32}` gives variables types: whatever is assigned to them is converted.
     """
     return _decorate(signature_or_function, locals, options, fallback=not options.get("nopython", False))
 
@@ -41,17 +41,15 @@ def _decorate(what, locals, options, fallback):
     unknown = options.keys() - _OPTIONS
     if unknown:
         raise TypeError(f"jit() has no option {sorted(unknown)[0]!r}; there are {', '.join(sorted(o for o in _OPTIONS if o[0] != '_'))}")
-    if locals:
-        _warn("types given by locals= are not used: variables have the types that their values have")
     if options.get("nopython") and options.get("forceobj"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     if options.get("parallel") and options.get("forceobj"):
         raise ValueError("parallel=True and forceobj=True exclude each other")
     # The usual case first: a plain @njit.
     if what is not None and not isinstance(what, (str, tuple, list)) and not _is_signature(what):
-        return _make(what, None, options, fallback)
+        return _make(what, None, options, fallback, locals)
     signatures = None if what is None else what
-    return lambda function: _make(function, signatures, options, fallback)
+    return lambda function: _make(function, signatures, options, fallback, locals)
 
 
 def _is_signature(what):
@@ -109,14 +107,35 @@ def _fast_math(value):
 _live = {}
 
 
-def _make(function, signatures, options, fallback):
+def local_types(function, locals):
+    """What `locals=` says, as the engine takes it: the name of each variable with the text of its type. TypeError for what is no type; a warning for names that the function does not have."""
+    from . import types
+    code, found = function.__code__, []
+    for name, t in dict(locals).items():
+        if not isinstance(t, types.Type) or types.holds_function(t) or types.is_foreign(t):
+            raise TypeError(f"locals= gives variables types such as types.int32; {name!r} has {t!r}")
+        if name in code.co_varnames + code.co_cellvars:
+            found.append((name, t._tierup_type_))
+        else:
+            from .errors import warn_doubt
+            warn_doubt(f"{function.__qualname__}() has no variable {name!r}, whose type locals= gives", code.co_filename, code.co_firstlineno)
+    return found
+
+
+def _make(function, signatures, options, fallback, locals=None):
     if isinstance(function, Dispatcher):
         function = function.py_func
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(_make(function.__func__, signatures, options, fallback))
+        return type(function)(_make(function.__func__, signatures, options, fallback, locals))
     if config.tier == "off" and hasattr(function, "__code__"):
         return function
-    d = _tierup.make_dispatcher(function, fallback, _engine_options(options))
+    engine = _engine_options(options)
+    if locals:
+        if engine["force_python"]:
+            _warn("types given by locals= mean nothing to a function that Python runs")
+        else:
+            engine["locals"] = local_types(function, locals)
+    d = _tierup.make_dispatcher(function, fallback, engine)
     attributes = d.__dict__
     for name in ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__"):
         attributes[name] = getattr(function, name)
@@ -124,13 +143,13 @@ def _make(function, signatures, options, fallback):
     attributes["__wrapped__"] = attributes["py_func"] = function
     _live[id(d)] = ref(d, lambda _, key=id(d): _live.pop(key, None))
     attributes["targetoptions"] = {**options, "nopython": not fallback}
+    attributes["locals"] = dict(locals or {})
     if signatures is not None:
         from . import types
         known = types.signatures(signatures)
         # What is to be compiled for a function is known when there is one.
         settled = [(args, ret) for args, ret in known if _is_settled(function, args, ret, options)]
-        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled])
-        _tierup.set_can_compile(d, len(settled) < len(known))
+        declare(d, [([t._tierup_type_ for t in args], ret and ret._tierup_type_) for args, ret in settled], len(settled) < len(known))
     return d
 
 
@@ -144,11 +163,10 @@ def _is_settled(function, args, ret, options):
     return not any(map(types.holds_function, args))
 
 
-def declare(d, signatures):
-    """Compiles for signatures, (texts of argument types, text of the result type or None), and remembers them for copies in other processes."""
-    for args, ret in signatures:
-        _tierup.compile_for(d, args, ret)
-        d.__dict__.setdefault("_declared", []).append((args, ret))
+def declare(d, signatures, open):
+    """Compiles for signatures, (texts of argument types, text of the result type or None), and remembers them for copies in other processes. `open` says whether others may be compiled."""
+    _tierup.declare(d, signatures, open)
+    d.__dict__.setdefault("_declared", []).extend(signatures)
 
 
 def prange(*args):
@@ -180,9 +198,16 @@ _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 
 
 def _signatures(self):
-    """Argument types of every overload, in the order of their making."""
+    """Argument types of every overload, in the order of their making. Those that were compiled again, since a global changed, count once."""
     from . import types
-    return [tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)]
+    return list(dict.fromkeys(tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)))
+
+
+def _nopython_signatures(self):
+    """Signatures of every overload that is compiled, with the types of results."""
+    from . import types
+    found = {tuple(types.from_text(t) for t in args): types.from_text(ret) for args, ret, why in _tierup.overloads(self) if why is None}
+    return [types.Signature(ret, args) for args, ret in found.items()]
 
 
 def _overloads(self):
@@ -283,27 +308,27 @@ def report():
 
 def recompile(self):
     """Forgets all compiled code; the next calls compile again."""
-    known = self.__dict__.pop("_declared", [])
-    if not _tierup.can_compile(self):
+    known, open = self.__dict__.pop("_declared", []), _tierup.can_compile(self)
+    if not open:
         # What `disable_compile` closed over stays callable too.
         types = [args for args, _ in known]
         known += [(args, None) for args, _, _ in _tierup.overloads(self) if args not in types]
     _tierup.clear_overloads(self)
-    declare(self, known)
+    declare(self, known, open)
 
 
 def disable_compile(self, val=True):
-    """From now on only types that are compiled already are taken."""
+    """From now on only types that are compiled already are taken; arguments are converted to these, as to declared ones."""
     _tierup.set_can_compile(self, not val)
 
 
 def compile(self, sig):
-    """Compiles for a signature at once."""
+    """Compiles for a signature at once, and gives what to call for it."""
     from . import types
     args, ret = types.signatures(sig)[0]
-    if any(map(types.holds_function, args)):
-        return
-    declare(self, [([t._tierup_type_ for t in args], ret and ret._tierup_type_)])
+    if not any(map(types.holds_function, args)):
+        declare(self, [([t._tierup_type_ for t in args], ret and ret._tierup_type_)], _tierup.can_compile(self))
+    return self
 
 
 def get_compile_result(self, sig):
@@ -332,7 +357,7 @@ def _signature(self):
 
 
 for _name, _value in {
-    "signatures": property(_signatures), "nopython_signatures": property(_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
+    "signatures": property(_signatures), "nopython_signatures": property(_nopython_signatures), "overloads": property(_overloads), "inspect": inspect, "inspect_llvm": inspect_llvm, "inspect_asm": inspect_asm,
     "inspect_cfg": inspect_cfg, "inspect_types": inspect_types, "explain": explain, "parallel_report": parallel_report, "parallel_diagnostics": parallel_diagnostics, "recompile": recompile,
     "disable_compile": disable_compile, "compile": compile, "stats": property(_stats), "func_code": property(lambda self: self.py_func.__code__), "get_compile_result": get_compile_result, "__reduce__": _reduce, "__copy__": _copied, "__deepcopy__": _copied,
     "__defaults__": property(lambda self: self.py_func.__defaults__), "__kwdefaults__": property(lambda self: self.py_func.__kwdefaults__),

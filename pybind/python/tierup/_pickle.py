@@ -37,7 +37,7 @@ def reduce(d):
     if found is d and function.__module__ != "__main__":
         return _by_name, (function.__module__, function.__qualname__)
     state = _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
-    return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, function.__doc__,
+    return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, d.locals, function.__doc__,
                       d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state))
 
 
@@ -77,12 +77,12 @@ def reduce_stencil(f):
 
 
 def reduce_cfunc(f):
-    return _where(f, f.py_func) or (_cfunc_by_code, (_function_of(f, f.py_func), f._args, f._ret, f._options))
+    return _where(f, f.py_func) or (_cfunc_by_code, (_function_of(f, f.py_func), f._args, f._ret, f._options, f._locals))
 
 
-def _cfunc_by_code(d, args, ret, options):
+def _cfunc_by_code(d, args, ret, options, locals):
     from ._cfunc import CFunc
-    return CFunc(d.py_func, args, ret, options)
+    return CFunc(d.py_func, args, ret, options, locals)
 
 
 def _stencil_by_code(d, mode, options):
@@ -128,7 +128,7 @@ def _by_name(module, qualname):
     return found
 
 
-def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, doc, signatures, can_compile, mark):
+def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, locals, doc, signatures, can_compile, mark):
     known = _marked.get(mark)
     if known is not None:
         return known
@@ -137,12 +137,11 @@ def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure
         space[key] = importlib.import_module(value.name) if isinstance(value, _Module) else value
     function = types.FunctionType(marshal.loads(code), space, name, defaults, tuple(types.CellType(v) for v in closure))
     function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__ = kwdefaults, qualname, module, doc
-    d = jit(**options)(function)
+    d = jit(locals=locals, **options)(function)
     for key, value in values.items():
         if isinstance(value, _Itself):
             space[key] = d
-    declare(d, signatures)
-    _tierup.set_can_compile(d, can_compile)
+    declare(d, signatures, can_compile)
     d.__dict__["_mark"] = mark.split()[0]
     _marked[mark] = d
     return d

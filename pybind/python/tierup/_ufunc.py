@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _tierup, config, types
 from ._calls import compiled_gufunc, compiled_ufunc, library_function
-from ._jit import _OPTIONS, _engine_options, _fast_math, _warn
+from ._jit import _OPTIONS, _engine_options, _fast_math, _warn, local_types
 from .errors import TierupWarning  # noqa: F401
 
 _TARGETS = ("cpu", "parallel", "cuda")
@@ -60,6 +60,7 @@ class Builder:
         self.function, self.options, self.what = function, options, what
         self.target, self.identity, self.engine = target, _identity(identity), _options(options, what)
         self.names = _parameters(function, what)
+        self.locals = local_types(function, options.get("locals") or {})
         # Loops by the types of inputs (texts; Python's own numbers under their weak names) and by type numbers.
         self.loops, self.dynamic, self.can_compile, self.kept = {}, not signatures, True, []
         self.declared, self.dispatcher, self._in_compiled_code = [], None, None
@@ -69,8 +70,13 @@ class Builder:
     def kernel(self):
         """A dispatcher for the function itself."""
         if self.dispatcher is None:
-            self.dispatcher = _tierup.make_dispatcher(self.function, False, self.engine)
+            self.dispatcher = _tierup.make_dispatcher(self.function, False, {**self.engine, "locals": self.locals})
         return self.dispatcher
+
+    @property
+    def called(self):
+        """What loops call: the function, with the types that its variables were given."""
+        return self.kernel() if self.locals else self.function
 
     def in_compiled_code(self):
         """The function that compiled code calls in the ufunc's place."""
@@ -151,8 +157,8 @@ class _Elementwise(Builder):
         made = []
         # Loops of reductions and others that read what they write stay serial under target="parallel" as well.
         for counted in ("range", "prange")[:1 + (self.target == "parallel")]:
-            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange", "inner_loop": counted == "range"})
-            _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs], None)
+            d = library_function(loop_source(weak, len(outs), counted), "loop", {"function": self.called}, {**self.engine, "parallel": counted == "prange", "inner_loop": counted == "range"})
+            _tierup.compile_for(d, [f"array({t}, 1d, A)" for t in strong + outs])
             made.append(d)
         numbers = [_NUMBER[t] for t in strong + outs]
         _tierup.add_loop(ufunc, made[0], numbers, False, *made[1:])
@@ -245,8 +251,8 @@ class _Generalised(Builder):
         # Kernels that change inputs may hand something on from turn to turn.
         made = []
         for counted in ("range", "prange")[:1 + (self.target == "parallel" and not self.writable and self.nout > 0)]:
-            loop = library_function(turns_source(len(core), counted), "loop", {"function": self.function}, {**self.engine, "parallel": counted == "prange"})
-            _tierup.compile_for(loop, [f"array({t}, {1 + len(dims) + box}d, A)" for (t, _), dims, box in zip(operands, core, boxed)], None)
+            loop = library_function(turns_source(len(core), counted), "loop", {"function": self.called}, {**self.engine, "parallel": counted == "prange"})
+            _tierup.compile_for(loop, [f"array({t}, {1 + len(dims) + box}d, A)" for (t, _), dims, box in zip(operands, core, boxed)])
             made.append(loop)
         _tierup.add_loop(ufunc, made[0], [_NUMBER[t] for t, _ in operands], True, *made[1:])
         self.kept += made

@@ -115,7 +115,7 @@ impl Builder<'_> {
             Some((f, k)) => self.family_member(f, k, &defaults, &kwdefaults)?,
             None => {
                 let captures: Vec<Capture> = inner.freevars.iter().map(|name| self.capture(name)).collect();
-                (registry::add(build_nested(&inner, self.func.host, Outside { captures: &captures, id: None, relatives: None })?), closure)
+                (registry::add(build_nested(&inner, self.func.host, Outside { captures: &captures, id: None, relatives: None, locals: self.outside.locals, outermost: false })?), closure)
             }
         };
         self.result(Op::MakeFunction { func, defaults: count, kwdefaults }, defaults.into_iter().chain(captured).collect())
@@ -157,7 +157,7 @@ impl Builder<'_> {
                 relative.or_else(|| Some(modes[names.iter().position(|n| n == name)?]))
             }).collect();
             let captures = captures.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
-            let func = build_nested(inner, self.func.host, Outside { captures: &captures, id: Some(relative.id), relatives: Some(shared.clone()) })?;
+            let func = build_nested(inner, self.func.host, Outside { captures: &captures, id: Some(relative.id), relatives: Some(shared.clone()), locals: self.outside.locals, outermost: false })?;
             registry::set(relative.id, func);
         }
         let id = shared.all[k].id;

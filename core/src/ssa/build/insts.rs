@@ -181,7 +181,7 @@ impl Builder<'_> {
 
     // ---- variables ----
 
-    fn local_name(&self, i: usize) -> Result<Arc<str>> { self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable")) }
+    pub(super) fn local_name(&self, i: usize) -> Result<Arc<str>> { self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable")) }
 
     fn load_local(&mut self, i: usize) -> Result<()> {
         let name = self.local_name(i)?;
@@ -196,7 +196,7 @@ impl Builder<'_> {
     }
 
     fn store_local(&mut self, i: usize, v: Value) -> Result<()> {
-        self.local_name(i)?;
+        let v = self.as_declared(self.local_name(i)?, self.outside.outermost, v)?;
         self.state.locals[i] = Some(v);
         self.bound.insert(i);
         Ok(())
@@ -285,6 +285,8 @@ impl Builder<'_> {
             Variable::Local(i) => self.local(i as usize),
             Variable::Free(i) => self.free_cell(i as usize)?,
         };
+        let (name, own) = match self.variable(arg)? { Variable::Local(i) => (self.local_name(i as usize)?, self.outside.outermost), Variable::Free(i) => (self.code.freevars[i as usize].clone(), true) };
+        let v = self.as_declared(name, own, v)?;
         self.table("cell.set", vec![cell, v]).map(drop)
     }
 

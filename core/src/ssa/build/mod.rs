@@ -39,17 +39,28 @@ pub enum Capture {
 }
 
 /// What the function around an inner one decided about it: how each captured variable reaches it, the number that it will have if others name it, its family.
-struct Outside<'a> { captures: &'a [Capture], id: Option<FuncId>, relatives: Option<Arc<Relatives>> }
+struct Outside<'a> {
+    captures: &'a [Capture], id: Option<FuncId>, relatives: Option<Arc<Relatives>>,
+    /// Variables of the outermost function whose types are given.
+    locals: &'a Locals, outermost: bool,
+}
+
+/// Variables whose types `locals=` gives, with the texts of these types.
+pub type Locals = [(Arc<str>, Arc<str>)];
 
 /// A family of inner functions: what they share, and the free values that they take, once the first of them is made.
 struct Made { family: Family, shared: Option<(Arc<Relatives>, Vec<Value>)> }
 
 /// The SSA of a Python function, closures inlined. `host` is what the host calls the function ([`Func::host`]).
-pub fn build(code: &Code, host: u64) -> Result<Func> { build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None }) }
+pub fn build(code: &Code, host: u64) -> Result<Func> { build_declared(code, host, &[]) }
 
-/// The same for a function some `parts` of which run in parallel: the first of them are loops over `prange`.
-pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names) -> Result<Func> {
-    let mut func = build(code, host)?;
+fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
+    build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None, locals, outermost: true })
+}
+
+/// The same for a function some `parts` of which run in parallel (the first of them are loops over `prange`), and whose variables `locals` have the types that are given.
+pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names, locals: &Locals) -> Result<Func> {
+    let mut func = build_declared(code, host, locals)?;
     func.parallel = parts;
     if parts.any() { super::opt::parallel::run(&mut func, names)?; }
     Ok(func)
@@ -162,6 +173,14 @@ impl<'a> Builder<'a> {
     }
 
     fn run(&mut self) -> Result<()> {
+        if self.outside.outermost && !self.outside.locals.is_empty() {
+            self.loc.line = self.code.first_line;
+            for i in 0..self.code.param_count() {
+                let v = self.local(i);
+                let v = self.as_declared(self.local_name(i)?, true, v)?;
+                self.state.locals[i] = Some(v);
+            }
+        }
         match self.flow.blocks.first() {
             None => return Err(self.malformed("no instructions")),
             // The function starts with a loop: the entry takes the parameters and jumps there.
@@ -227,6 +246,13 @@ impl<'a> Builder<'a> {
     fn malformed(&self, what: &str) -> Diagnostic { Diagnostic::new(DiagCode::UnsupportedBytecode, format!("malformed bytecode: {what}")).at(self.span()) }
     fn unsupported(&self, what: &str, help: &str) -> Diagnostic {
         Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} not compiled")).at(self.span()).help(help)
+    }
+
+    /// What variable `name` holds when it is given the value `v`; `own` says whether it is one of the outermost function's.
+    fn as_declared(&mut self, name: Arc<str>, own: bool, v: Value) -> Result<Value> {
+        let Some((_, ty)) = self.outside.locals.iter().find(|(n, _)| own && *n == name) else { return Ok(v) };
+        let (ty, name) = (self.constant(Const::Str(ty.clone()))?, self.constant(Const::Str(name))?);
+        self.table(crate::ops::declare::LOCAL, vec![v, ty, name])
     }
 
     // ---- the operand stack ----
