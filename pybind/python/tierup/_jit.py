@@ -197,17 +197,25 @@ _LEVELS = ("bytecode", "cfg", "ssa", "typed", "lir", "clif", "asm", "llvm", "asm
 _CAPABILITIES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 120, 121)
 
 
+def _known(self):
+    """Argument types, result type and reason why it is not compiled, of every overload. Declared ones that were compiled again, since a global changed, count once."""
+    declared, found = [args for args, _ in self.__dict__.get("_declared", [])], []
+    for args, ret, why in _tierup.overloads(self):
+        if args not in declared or all(args != other for other, _, _ in found):
+            found.append((args, ret, why))
+    return found
+
+
 def _signatures(self):
-    """Argument types of every overload, in the order of their making. Those that were compiled again, since a global changed, count once."""
+    """Argument types of every overload, in the order of their making."""
     from . import types
-    return list(dict.fromkeys(tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)))
+    return [tuple(types.from_text(t) for t in args) for args, _, _ in _known(self)]
 
 
 def _nopython_signatures(self):
     """Signatures of every overload that is compiled, with the types of results."""
     from . import types
-    found = {tuple(types.from_text(t) for t in args): types.from_text(ret) for args, ret, why in _tierup.overloads(self) if why is None}
-    return [types.Signature(ret, args) for args, ret in found.items()]
+    return [types.Signature(types.from_text(ret), [types.from_text(t) for t in args]) for args, ret, why in _known(self) if why is None]
 
 
 def _overloads(self):
@@ -338,8 +346,9 @@ def get_compile_result(self, sig):
 
 def _stats(self):
     """Where the code cache is, and for which signatures code came out of it or had to be made."""
+    from . import types
     from ._cache import stats
-    return stats(self, _signatures(self))
+    return stats(self, [tuple(types.from_text(t) for t in args) for args, _, _ in _tierup.overloads(self)])
 
 
 def _reduce(self):
