@@ -35,14 +35,26 @@ impl Solver<'_, '_> {
         if types.iter().any(|t| matches!(t.kind(), Kind::None | Kind::Never | Kind::Undef | Kind::MaybeUndef(_))) { return None; }
         if x == y { return Some(Ok(true)); }
         if types.iter().all(|t| t.as_array().is_some()) {
-            let apart = |made: Origin, other: Origin| matches!(made, Origin::Made(_)) && matches!(other, Origin::Made(_) | Origin::Given(_));
+            let apart = |made: Origin, other: Origin| match (made, other) {
+                (Origin::Made(_), Origin::Made(_) | Origin::Given(_)) => true,
+                // What a view is made of was there before it.
+                (Origin::Made(i), Origin::Open(v)) => self.is_made_of(&defs, i, v, 0),
+                _ => false,
+            };
             return (apart(x, y) || apart(y, x)).then_some(Ok(false));
         }
+        let empty = |t: Type| matches!(t.kind(), Kind::Tuple(m) if m.is_empty());
+        if types.iter().all(|t| empty(*t)) { return Some(Ok(true)); }
         let same = |t: Type| matches!(t.kind(), Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty()) || matches!(t.kind(), Kind::Range(_) | Kind::Slice(_));
         (same(types[0]) && types[0] == types[1]).then(|| {
             Err(Diagnostic::new(Code::NoMatchingOperation, format!("whether two values of type {} are one object is not known in compiled code, which holds their parts", types[0]))
                 .help("compare them with =="))
         })
+    }
+
+    /// Whether an instruction takes a value, or what was made of it.
+    fn is_made_of(&self, defs: &Definitions, i: Inst, v: Value, depth: u32) -> bool {
+        depth < 8 && self.func.inst(i).args.iter().any(|a| *a == v || defs.inst(*a).is_some_and(|of| self.is_made_of(defs, of, v, depth + 1)))
     }
 
     fn origin(&self, defs: &Definitions, v: Value, depth: u32) -> Origin {
@@ -53,6 +65,9 @@ impl Solver<'_, '_> {
         match &node.op {
             Op::Narrow(_) | Op::CheckBound { .. } => self.origin(defs, node.args[0], depth + 1),
             Op::Global(_) => Origin::Given(v),
+            // In place: the array itself.
+            Op::Table("operator.iadd" | "operator.isub" | "operator.imul" | "operator.itruediv" | "operator.ifloordiv" | "operator.imod" | "operator.ipow" | "operator.iand" | "operator.ior" | "operator.ixor")
+                if array && self.ty(node.args[0]).as_array().is_some() => self.origin(defs, node.args[0], depth + 1),
             Op::Table("operator.getitem") if array && self.ty(node.args[0]).as_array().is_some() => Origin::Made(i),
             Op::Attr(name) if array && &**name == "T" => Origin::Made(i),
             Op::Call { .. } if array && defs.inst(node.args[0]).is_some_and(|c| matches!(&self.func.inst(c).op, Op::Attr(name) if MAKERS.contains(&&**name))) => Origin::Made(i),
