@@ -166,7 +166,7 @@ impl<'a> LowerCx<'a> {
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
         if let Some((a, b)) = self.locked { self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]); }
-        self.add_site(exc);
+        self.add_sites(exc, usize::MAX);
         for o in self.cleanup.clone() { self.b.helper(&object::obj_release, &[o]); }
         match self.on_error.handler.clone() {
             Some((handler, args)) => {
@@ -183,11 +183,12 @@ impl<'a> LowerCx<'a> {
     /// Whether the current instruction has raised something so far.
     pub fn landing_made(&self) -> bool { self.landing.is_some() }
 
-    /// Adds the current line to the exception's trail, and those of the calls that were inlined.
-    pub fn site(&mut self, exc: Value) { self.add_site(exc); }
+    /// Adds the current line to the exception's trail. Where it leaves a function that was inlined is said there, if it does (`exc.leave`).
+    pub fn site(&mut self, exc: Value) { self.add_sites(exc, 1); }
 
-    fn add_site(&mut self, exc: Value) {
-        for frame in self.on_error.frames.clone() {
+    /// Adds the current line and those of the calls that were inlined, as far as the exception goes: this many at most.
+    fn add_sites(&mut self, exc: Value, most: usize) {
+        for frame in self.on_error.frames.iter().take(most).cloned().collect::<Vec<_>>() {
             let file = super::constants::text_pair(&mut self.b, &frame.file);
             let func = super::constants::text_pair(&mut self.b, &frame.func);
             let line = self.b.i64(frame.line as i64);

@@ -214,6 +214,8 @@ impl<'a, 'h> FuncLower<'a, 'h> {
             let block = self.func.block(at);
             let of_user = block.insts.iter().map(|i| self.func.inst(*i)).find(|n| !matches!(n.op, Op::Release | Op::Retain));
             match (of_user, &block.term) {
+                // It stands for the call that was inlined, at the end of what was inlined.
+                (Some(n), _) if matches!(n.op, Op::Apply(op) if op.name() == "exc.leave") => return block.term_loc.inlined,
                 (Some(n), _) => return n.loc.inlined,
                 (None, Term::Raise { .. }) => return 0,
                 (None, Term::Jump(to)) => at = to.block,

@@ -72,6 +72,10 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.eq"], "args, other", Body::Py("builtin.same_args")).only_if(is_args).raises().doc("Whether an exception has these arguments."),
     OpDef::new(&["operator.ne"], "args, other", Body::Py("builtin.other_args")).only_if(is_args).raises().doc("Whether an exception has other arguments."),
     OpDef::new(&["unpack.sequence"], "args, count", Body::Py("builtin.unpack_args")).only_if(is_args).raises().doc("`a, b = e.args`."),
+    OpDef::new(&["exc.leave"], "exc", Body::Lir(|_, _| Ok(Answer::of(Type::none())), |cx, c| {
+        cx.site(c.args[0][0]);
+        Ok(vec![])
+    })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
     OpDef::new(&["exc.matches", "builtins.isinstance"], "exc, classes", Body::Lir(matches_rule, emit_matches)).reads().doc("Whether `except classes` catches the exception."),
     OpDef::new(&["exc.assertion"], "", Body::Lir(
         |_, _| Ok(Answer::of(Type::new(Kind::ExcClass(builtin_class(Class::AssertionError))))), |_, _| Ok(vec![]),

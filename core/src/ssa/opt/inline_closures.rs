@@ -120,7 +120,7 @@ impl Inliner<'_> {
             if let (Op::MakeFunction { .. }, Some(r)) = (&new.op, new.result) { self.made.insert(r, inst); }
             if let Op::Call { .. } = new.op { *self.calls.entry(new.args[0]).or_default() += 1; }
         }
-        if let Term::Raise { exc, unwind: None } = &source.term { self.leave(callee, source, *exc, target, copy); }
+        if let Term::Raise { exc, unwind: None } = &source.term { self.leave(*exc, target, copy); }
         let term = match &source.term {
             Term::Return(v) => Term::Jump(BlockCall { block: copy.rest, args: if copy.call.result.is_some() { vec![copy.value(*v)] } else { vec![] } }),
             Term::Raise { exc, unwind } => {
@@ -136,11 +136,8 @@ impl Inliner<'_> {
         (block.term, block.term_loc) = (term, copy.loc(source.term_loc));
     }
 
-    /// An exception that is raised again leaves the inlined function without a trace of the call, unless this is said. `raise value`
-    /// says it where it makes the exception.
-    fn leave(&mut self, callee: &Func, source: &BlockData, exc: Value, target: Block, copy: &Copy<'_>) {
-        let made = |n: &InstNode| n.result == Some(exc) && (n.op == Op::Table("exc.make") || n.op == Op::Table("exc.with_cause"));
-        if source.insts.iter().any(|i| made(callee.inst(*i))) { return; }
+    /// An exception leaves the inlined function: the call is one line of its traceback.
+    fn leave(&mut self, exc: Value, target: Block, copy: &Copy<'_>) {
         self.func.push(target, Op::Table("exc.leave"), vec![copy.value(exc)], copy.call.loc, copy.call.unwind.clone());
     }
 
