@@ -285,6 +285,26 @@ def test_recompile_and_copies():
         del g
 
 
+def test_a_pickle_is_what_was_pickled():
+    def make(k):
+        @njit
+        def g(x):
+            return x + k
+
+        def change(v):
+            nonlocal k
+            k = v
+        return g, change
+    g, change = make(5)
+    five = pickle.dumps(g)
+    assert pickle.loads(five) is g
+    change(7)
+    seven = pickle.dumps(g)
+    assert pickle.loads(seven) is g and pickle.loads(five)(1) == 6 and pickle.loads(five) is pickle.loads(five)
+    change(5)
+    assert pickle.loads(seven)(1) == 8 and pickle.loads(five)(1) == g(1) == 6
+
+
 def test_threads_that_make_and_drop():
     call, wrong = njit(lambda f, x: f(x)), []
     of_class = njit(lambda p: p.x)

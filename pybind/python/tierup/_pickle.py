@@ -25,7 +25,20 @@ _marked = weakref.WeakValueDictionary()
 def _mark(d, state):
     mark = f"{d.__dict__.setdefault('_mark', uuid.uuid4().hex)} {hashlib.sha256(pickle.dumps(state)).hexdigest()}"
     _marked[mark] = d
+    d.__dict__.setdefault("_marks", set()).add(mark)
     return mark
+
+
+def _state(function):
+    return _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
+
+
+def _of_mark(mark):
+    """The dispatcher that has this mark. The one that was pickled may have captured other values since, or see others; one that came out of a pickle has them to itself."""
+    d = _marked.get(mark)
+    if d is None or mark not in d.__dict__.get("_marks", ()):
+        return d
+    return d if mark.endswith(hashlib.sha256(pickle.dumps(_state(d.py_func))).hexdigest()) else None
 
 
 def reduce(d):
@@ -36,7 +49,7 @@ def reduce(d):
         found = getattr(found, part, None)
     if found is d and function.__module__ != "__main__":
         return _by_name, (function.__module__, function.__qualname__)
-    state = _globals(function), function.__defaults__, function.__kwdefaults__, tuple(c.cell_contents for c in function.__closure__ or ())
+    state = _state(function)
     return _by_code, (marshal.dumps(function.__code__), state[0], function.__name__, function.__qualname__, function.__module__, *state[1:], options, d.locals, function.__doc__,
                       d.__dict__.get("_declared", []), _tierup.can_compile(d), _mark(d, state))
 
@@ -129,7 +142,7 @@ def _by_name(module, qualname):
 
 
 def _by_code(code, values, name, qualname, module, defaults, kwdefaults, closure, options, locals, doc, signatures, can_compile, mark):
-    known = _marked.get(mark)
+    known = _of_mark(mark)
     if known is not None:
         return known
     space = {"__builtins__": builtins, "__name__": module}
