@@ -115,11 +115,12 @@ test-python: without-llvm $(VENV)/.stamp-ext $(TIER1_WANTED) $(if $(TIER1_WANTED
 	$(SAY) 'Python tests'
 	@$(PY) -m pytest -n $(JOBS) --dist worksteal
 
-# A long differential run, by hand: make fuzz FOR=3600 SEED=1
+# A long differential run, by hand: make fuzz FOR=3600 SEED=1; of another kind: KIND=identity, prange, ssa or stencil
 FOR ?= 60
 SEED ?= 0
+KIND ?= python
 fuzz: $(VENV)/.stamp-ext $(TIER1_WANTED)
-	@$(PY) tests/fuzz/python_fuzz.py --seconds $(FOR) --seed $(SEED)
+	@$(PY) tests/fuzz/$(KIND)_fuzz.py --seconds $(FOR) --seed $(SEED)
 
 bench-quick: $(VENV)/.stamp-ext $(TIER1_WANTED) $(VENV)/.stamp-demo $(BENCH_VENV)/.stamp-packages
 	$(SAY) 'quick benchmarks, both sides in turn'
