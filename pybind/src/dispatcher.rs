@@ -501,9 +501,8 @@ impl Core {
 
     /// An overload for certain objects, a function that was passed for one, ends with them, and keeps none of them alive.
     fn end_with_objects(&self, py: Python<'_>, o: &Arc<Overload>) -> PyResult<()> {
-        let mut objects = vec![];
-        o.args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
-        if objects.is_empty() { return Ok(()); }
+        if o.objects.is_empty() { return Ok(()); }
+        let mut objects = o.objects.to_vec();
         objects.extend(o.guards.mortals(py)?);
         // SAFETY: a live object; the answer is a new reference, or null with an exception.
         let me = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyWeakref_NewRef(self.me, std::ptr::null_mut()))? };

@@ -3,7 +3,7 @@
 use crate::boxing::{self, BoxCx};
 use crate::frame::Frame;
 use crate::overload::Overload;
-use crate::{ctx, exc};
+use crate::{ctx, exc, identity};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub struct Generator {
     frame: AtomicPtr<Obj>,
     /// What its code has assumed lives as long as the generator: arrays that it was compiled with lie at fixed addresses.
     overload: Arc<Overload>,
+    #[allow(dead_code, reason = "keeps the functions and classes alive that were passed, for which a frame has no room")]
+    passed: Vec<Py<PyAny>>,
     running: AtomicBool,
     globals: Py<PyAny>,
     name: String,
@@ -26,7 +28,8 @@ pub struct Generator {
 impl Generator {
     /// Takes over a reference to the frame.
     pub fn object(py: Python<'_>, frame: *mut Obj, overload: Arc<Overload>, globals: Bound<'_, PyAny>, name: String) -> PyResult<Py<PyAny>> {
-        let g = Generator { frame: AtomicPtr::new(frame), overload, running: AtomicBool::new(false), globals: globals.unbind(), name };
+        let passed = overload.objects.iter().filter_map(|n| identity::object(py, *n).map(Bound::unbind)).collect();
+        let g = Generator { frame: AtomicPtr::new(frame), overload, passed, running: AtomicBool::new(false), globals: globals.unbind(), name };
         Ok(Py::new(py, g)?.into_any())
     }
 

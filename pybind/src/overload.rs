@@ -7,7 +7,7 @@ use crate::engine::{Compiled, Wrapper};
 use tierup_runtime::engine::promote::Unit;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
-use crate::{ctx, exc, lists};
+use crate::{ctx, exc, identity, lists};
 use crate::plan::{Plan, Purpose, small_int};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -53,7 +53,9 @@ pub struct Overload {
     pub sole: AtomicBool,
     /// Declared by a signature: arguments are converted.
     pub declared: bool,
-    /// An object that it was compiled for is gone, and what the guards compare with perhaps as well: it must not be asked any more.
+    /// The objects that it was compiled for, by their numbers ([`crate::identity`]).
+    pub objects: Box<[u64]>,
+    /// One of them is gone, and what the guards compare with perhaps as well: it must not be asked any more.
     parted: AtomicBool,
 }
 
@@ -117,10 +119,12 @@ impl Overload {
         let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
         let plain = match &run { Run::Compiled(code) if !big && !nogil => code.native().cloned(), Run::Compiled(_) | Run::Python(_) => None };
         let unguarded = guards.is_empty();
+        let mut objects = vec![];
+        args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
         Overload {
             args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
             slots: (a, r), big, sole: AtomicBool::new(false), quick: quick(ret), lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
-            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded, parted: AtomicBool::new(false),
+            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded, objects: objects.into(), parted: AtomicBool::new(false),
         }
     }
 

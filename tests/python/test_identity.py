@@ -251,22 +251,34 @@ def test_a_generator_outlives_the_function_that_it_was_made_with():
     assert [list(g) for _, g in made] == [[k] * 20 for k, _ in made] and len(others) == 50
 
 
-def test_a_function_that_ends_while_it_is_asked_for():
-    """The arguments of a call run code of the user's that drops what another overload was compiled for."""
-    call = njit(lambda x, f: f(int(x)))
-    held = [adder(k) for k in range(5)]
-    for f in held:
-        assert call(1.0, f) == held.index(f) + 1
+def test_a_generator_keeps_what_it_was_passed():
+    def itself(f):
+        yield f
+        yield f
 
-    class Number(float):
-        def __float__(self):
-            held.clear()
-            return 1.0
-    f = adder(7)
-    assert call(Number(1.0), f) == 8
-    held.clear()
+    def points(c, f):
+        for i in range(2):
+            yield c(i, f(i))
+
+    def caught(e, n):
+        try:
+            raise e("text")
+        except e:
+            yield n
+            yield n + 1
+    itself, points, caught, made = njit(itself), njit(points), njit(caught), []
+    for k in range(5):
+        f, c, e = adder(k), namedtuple("P", "x y"), type("E", (ValueError,), {})
+        made.append((k, weakref.ref(f), weakref.ref(c), weakref.ref(e), itself(f), points(c, f), caught(e, k)))
+        assert next(made[-1][6]) == k
+    del f, c, e
     gc.collect()
-    assert call(1.0, f) == 8
+    for k, f, c, e, functions, tuples, numbers in made:
+        assert [g is f() for g in functions] == [True, True] and [(type(p) is c(), p) for p in tuples] == [(True, (0, k)), (True, (1, k + 1))] and list(numbers) == [k + 1]
+    gone = [r for _, f, c, e, *_ in made for r in (f, c, e)]
+    del made, f, c, e, functions, tuples, numbers
+    gc.collect()
+    assert all(r() is None for r in gone)
 
 
 def test_recompile_and_copies():
