@@ -291,7 +291,7 @@ impl Core {
                 let answer = if (*o).small {
                     (*o).call_small(self, args)
                 } else {
-                    let lenience = if (*o).sole.load(Ordering::Relaxed) { Lenience::Converted } else { Lenience::Exact };
+                    let lenience = if (*o).sole.load(Ordering::Relaxed) { Lenience::Tried } else { Lenience::Exact };
                     (*o).call(self, args, lenience)
                 };
                 if answer.is_some() { return answer; }

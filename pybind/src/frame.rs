@@ -37,9 +37,10 @@ pub struct Extra {
     pub owned: Vec<*mut Obj>,
 }
 
-/// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which was chosen (`core::declare`).
+/// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which was chosen (`core::declare`). One that is only tried, since it is the sole one,
+/// raises nothing: whether it is for all the arguments is asked before what one of them raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lenience { Exact, Converted }
+pub enum Lenience { Exact, Tried, Converted }
 
 pub struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],

@@ -128,10 +128,10 @@ impl Guards {
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
     pub fn hold(&self) -> bool {
-        self.functions.iter().all(FunctionGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() && self.decorations.is_empty() || self.rest_holds())
+        self.functions.iter().all(FunctionGuard::holds) && self.decorations.iter().all(DecorationGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
     }
     #[inline(never)]
-    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) && self.decorations.iter().all(DecorationGuard::holds) }
+    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
     pub fn name(&mut self, dict: &Bound<'_, PyAny>, owner: Option<&Bound<'_, PyAny>>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {

@@ -260,7 +260,7 @@ impl Overload {
 
     #[cold]
     fn misfit(&self, frame: &mut Frame) -> Option<Obj> {
-        let failure = frame.extra.as_mut().and_then(|e| e.failure.take())?;
+        let failure = frame.extra.as_mut().and_then(|e| e.failure.take()).filter(|_| frame.lenience != Lenience::Tried)?;
         attached(|py| failure.into_python(py).restore(py));
         Some(std::ptr::null_mut())
     }

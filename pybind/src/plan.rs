@@ -165,7 +165,7 @@ impl Plan {
                     ffi::PyFloat_AS_DOUBLE(obj).to_bits()
                 }
                 Plan::Array(p) => {
-                    if !p.admits(obj, class) && !(p.lenient && frame.lenience == Lenience::Converted && p.admits_converted(obj, class)) { return None; }
+                    if !p.admits(obj, class) && !(p.lenient && frame.lenience != Lenience::Exact && p.admits_converted(obj, class)) { return None; }
                     return Some(p.write(obj, frame.block(obj), out));
                 }
                 Plan::None => return (obj == ffi::Py_None()).then_some(out),
@@ -553,7 +553,7 @@ unsafe fn convert_attached(t: Type, purpose: Purpose, any: Bound<'_, PyAny>, out
     let takes = match (purpose, frame.lenience) {
         (Purpose::Element, _) => widens(ty, t),
         (Purpose::Declared, Lenience::Exact) => ty.strong() == t.strong(),
-        (Purpose::Declared, Lenience::Converted) => conversion(ty, t).is_some(),
+        (Purpose::Declared, Lenience::Tried | Lenience::Converted) => conversion(ty, t).is_some(),
     };
     if !takes { return None; }
     let mut fail = |e: PyErr| -> Option<*mut u64> {

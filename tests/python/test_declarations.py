@@ -71,6 +71,9 @@ def test_python_refuses_numbers_that_do_not_fit():
     with pytest.raises(ValueError, match="NaN"):
         njit("int64(int64)")(lambda x: x)(float("nan"))
     assert njit("complex128(complex128)")(lambda x: x)(10**36) == 1e36
+    # Whether the signature is for all the arguments comes first.
+    with pytest.raises(TypeError, match="No matching definition"):
+        njit("int64(int64, float64)")(lambda x, y: x)(float("inf"), "text")
 
 
 def test_the_best_signature_is_chosen_and_ties_are_errors():
