@@ -295,3 +295,34 @@ def test_modes_exclude_each_other():
         tierup.jit(nopython=True, forceobj=True)
     with pytest.warns(errors.NumbaWarning, match="forceobj is set for njit and is ignored"):
         njit(forceobj=True)
+
+
+def test_a_module_decorates_its_functions(tmp_path, monkeypatch):
+    (tmp_path / "whole_module.py").write_text("""
+from math import sin
+import tierup
+from tierup import jit_module
+def inc(x): return x + 1
+@tierup.jit(nogil=True)
+def own(x): return x
+class Thing: pass
+mean = sum
+jit_module(nopython=True, error_model="numpy")
+def later(x): return x
+""")
+    monkeypatch.syspath_prepend(tmp_path)
+    import whole_module as m
+    assert isinstance(m.inc, tierup.Dispatcher) and m.inc.targetoptions == {"nopython": True, "error_model": "numpy"} and m.inc(1) == 2
+    assert m.own.targetoptions["nogil"] and not m.own.targetoptions["nopython"]
+    assert isinstance(m.Thing, type) and m.mean is sum and not isinstance(m.later, tierup.Dispatcher)
+
+
+def test_which_argument_is_no_array_or_no_constant():
+    for f, argument, words in ((lambda x: np.round(x), "a", 'The argument "a" must be array-like, not str'), (lambda x: np.diag(x), None, 'The argument "v" must be array-like'),
+                               (lambda x: np.ones(3, x), "f8", "If np.ones dtype is a string it must be a string constant."),
+                               (lambda x: np.full_like(np.ones(2), 1, dtype=x), "f8", "If np.full_like dtype is a string")):
+        with pytest.raises(errors.TypingError, match=words):
+            njit(f)(argument)
+    with pytest.raises(errors.TypingError) as caught:
+        njit(lambda x: np.einsum("i,i", np.ones(2), x))("a")
+    assert "subscripts" not in str(caught.value)

@@ -519,8 +519,22 @@ impl<'s, 'h> Solver<'s, 'h> {
             let d = Diagnostic::new(Code::UnsupportedSyntax, what);
             match super::hints::instead_of(path) { Some(h) => d.help(h), None => d }
         });
-        if own_reason || !e.message.contains("does not take") { return Err(e); }
-        Err(self.does_not_take(path, &positional, &named).unwrap_or(e))
+        let which = if e.code == Code::NoMatchingOperation && library && !self.session.is_library(self.func) { self.which_argument(path, &positional, &named) } else { None };
+        let e = if own_reason || !e.message.contains("does not take") { e } else { self.does_not_take(path, &positional, &named).unwrap_or(e) };
+        Err(match which { Some(text) => e.note(text), None => e })
+    }
+
+    /// Which argument of a function of NumPy is text or None where only something that becomes an array can stand, or a dtype that is not known yet.
+    fn which_argument(&mut self, path: &str, positional: &[call::Source], named: &[(Arc<str>, call::Source)]) -> Option<String> {
+        let op = ops::lookup(path).iter().find(|_| path.starts_with("numpy."))?;
+        let args = self.source_args(positional).ok()?;
+        let by_name = named.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, s)| self.source_arg(s).ok());
+        let dtype = by_name.or_else(|| args.get(op.spec().params.iter().position(|p| p.name == "dtype")?).cloned());
+        if dtype.is_some_and(|a| *a.ty == Kind::Str && a.text().is_none()) {
+            return Some(format!("If {} dtype is a string it must be a string constant.", path.replace("numpy.", "np.")));
+        }
+        let (p, a) = op.spec().params.iter().zip(&args).find(|(p, a)| p.default.is_none() && matches!(a.ty.kind(), Kind::Str | Kind::None) && !matches!(p.name, "shape" | "subscripts" | "dtype"))?;
+        Some(format!("The argument \"{}\" must be array-like, not {}", p.name, a.ty))
     }
 
     /// The error for arguments that no row takes, as they were written.

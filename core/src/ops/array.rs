@@ -86,6 +86,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.copy"], "a, order='K'", Body::Lir(|_, a| copy_rule(a, &a[1]), emit_copy)).raises().reads().doc("A copy."),
     OpDef::new(&["array.astype"], "a, dtype, order='K', casting='unsafe', subok=True, copy=True", Body::Lir(astype_rule, emit_astype)).raises().reads().converts().lazy(0, emit_astype_lazy).doc("A copy with elements converted to another type."),
     OpDef::new(&["array.view"], "a, dtype=None", Body::Lir(view_rule, emit_view)).raises().aliases().doc("The same memory under another dtype."),
+    OpDef::new(&["number.view"], "x, dtype=None", Body::Py("array.number_view")).only_if(|a| !a[0].ty.is_weak()).raises().doc("The bytes of a NumPy number as a number of another type."),
+    OpDef::new(&["number.view"], "x, dtype=None", Body::Lir(no_view, nothing)).only_if(|a| a[0].ty.is_weak()).doc("Python's own numbers have no bytes to look at."),
     OpDef::new(&["array.fill"], "a, value", Body::Lir(fill_rule, |cx, c| {
         if refuse_readonly(cx, c) { return Ok(vec![]); }
         let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
@@ -456,6 +458,10 @@ fn emit_astype_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements) -> Resul
         Ok(())
     }))?;
     Ok(out.pack())
+}
+
+fn no_view(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
+    Err(Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute 'view'", args[0].ty)).help("np.int64(x), np.float64(x) and the like have one"))
 }
 
 fn view_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {

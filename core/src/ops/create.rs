@@ -98,7 +98,7 @@ pub fn dtype_or(arg: &Arg, default: Type) -> Result<Type> {
     if arg.is_none() { return Ok(default.strong()); }
     let d = |what: String, help: &str| Diagnostic::new(Code::NoMatchingOperation, what).help(help);
     dtype_arg(arg).ok_or_else(|| match (arg.ty.kind(), arg.text()) {
-        (Kind::Str, Some(name)) => d(format!("'{name}' is no dtype that arrays of compiled code can have"), "bool, integers, float32, float64, complex64 and complex128 are there"),
+        (Kind::Str, Some(name)) => d(format!("Invalid NumPy dtype specified: '{name}'"), "bool, integers, float32, float64, complex64 and complex128 are there"),
         (Kind::Str, None) => d("a dtype must be known when the function is compiled, and this string is not".into(), "pass np.float64, np.int32, ... or a constant string"),
         (Kind::Variant(_), _) => d("the dtype depends on what happens when the function runs".into(), "make one array in each branch, or a function for each dtype"),
         _ => d(format!("{} is not a dtype that arrays can have", arg.ty), "pass np.float64, np.int32, ... or a constant string"),

@@ -321,7 +321,7 @@ fn of_dims_rule(args: &[Arg], draw: Draw) -> Result<Answer> {
 
 /// Which precision a dtype asks for.
 fn precision(dtype: &Arg, double: Draw, single: Draw) -> Result<Draw> {
-    let t = dtype_or(dtype, Type::f64())?;
+    let t = dtype_or(dtype, Type::f64()).map_err(|e| e.note(unexpected("dtype") + ": a data-type or None"))?;
     match *t {
         Kind::Float(Float::F32) => Ok(single),
         Kind::Float(_) => Ok(double),

@@ -24,18 +24,18 @@ from ._tierup import get_num_threads, get_parallel_chunksize, get_thread_id, set
 __version__ = "0.1.0"
 
 _MODULES = {"types", "errors", "extending", "testing", "compat"}
-_EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll"}
+_EXTENDING = {"parallel_chunksize", "threading_layer", "literal_unroll", "jit_module"}
 _ERRORS = {"TierupError", "TypingError", "UnsupportedError", "CompilerError", "TierupWarning"}
 # Numba exports its scalar types at top level; these come from `tierup.types` when they are first asked for.
 _UFUNCS = {"vectorize", "guvectorize"}
 _CALLBACKS = {"cfunc", "carray", "farray"}
 _NOT_YET = {
-    "typed", "objmode", "literally", "jitclass", "experimental", "cuda", "gdb", "jit_module",
+    "typed", "objmode", "literally", "jitclass", "experimental", "cuda", "gdb",
     "generated_jit", "overload", "parfors", "np",
 }
 
 __all__ = ["jit", "njit", "vectorize", "guvectorize", "stencil", "cfunc", "carray", "farray", "pndindex", "prange", "reveal_type", "report", "typeof", "types", "errors", "config", "Dispatcher", "get_num_threads", "set_num_threads", "get_thread_id", "threading_layer",
-           "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", "literal_unroll", *sorted(_ERRORS)]
+           "get_parallel_chunksize", "set_parallel_chunksize", "parallel_chunksize", "literal_unroll", "jit_module", *sorted(_ERRORS)]
 
 
 def typeof(obj):

@@ -18,6 +18,21 @@ def is_jitted(function):
     return isinstance(function, Dispatcher)
 
 
+def jit_module(**options):
+    """At the end of a module: `jit(**options)` for all functions that are written in it and are not decorated."""
+    import logging
+    import sys
+    from types import FunctionType
+
+    from ._jit import jit
+    module = sys._getframe(1).f_globals
+    log = logging.getLogger("numba.core.decorators" if "numba" in sys.modules else "tierup")
+    for name, value in list(module.items()):
+        if isinstance(value, FunctionType) and value.__module__ == module["__name__"]:
+            log.debug("Auto decorating function %s from module %s with jit and options: %s", value, module["__name__"], options)
+            module[name] = jit(value, **options)
+
+
 def literal_unroll(container):
     """Gives a tuple as it is: in compiled code every loop over a tuple whose members have several types is unrolled, each turn has the type of its member."""
     return container

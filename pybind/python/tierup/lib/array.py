@@ -158,3 +158,11 @@ def asarray_uncopied(a, dtype, order, copy):
 
 def asarray_copied(a, dtype, order, copy):
     return np.array(a, dtype, order=order)
+
+
+def number_view(x, dtype):
+    """The bytes of a NumPy number as a number of another type."""
+    if dtype is None:
+        return x
+    else:
+        return np.asarray(x).view(dtype)[()]
