@@ -76,6 +76,8 @@ def test_types_of_values_equal_those_that_signatures_name():
     assert types.BaseTuple.from_types([types.int8, types.int8]) == types.UniTuple(types.int8, 2)
     assert types.List(types.int64)[0] is types.int64
     assert isinstance(typeof(None), types.NoneType)
+    assert typeof(np.dtype("int64")) == types.DType(types.int64) == types.NumberClass(np.int64) == typeof(np.int64) != typeof(np.float64)
+    assert types.DType(types.int32)[:, ::1] is types.int32[:, ::1]
     with pytest.raises(errors.TypingError, match="not iterable"):
         types.Tuple(types.int32)
 
@@ -326,3 +328,18 @@ def test_which_argument_is_no_array_or_no_constant():
     with pytest.raises(errors.TypingError) as caught:
         njit(lambda x: np.einsum("i,i", np.ones(2), x))("a")
     assert "subscripts" not in str(caught.value)
+
+
+def test_options_and_flags_that_do_not_exist():
+    for make in (lambda: njit(nonsense=1), lambda: tierup.vectorize(nonsense=1)(abs_of), lambda: tierup.guvectorize("(n)->(n)", nonsense=1)(abs_of), lambda: tierup.cfunc("int64(int64)", nonsense=1)):
+        for kind in (TypeError, KeyError):
+            with pytest.raises(kind, match="Unrecognized options: 'nonsense'") as caught:
+                make()
+        assert "fastmath" in str(caught.value)
+    for flags in ({"spqr"}, {"spqr": False, "nnan": True}):
+        with pytest.raises(ValueError, match="Unrecognized fastmath flags: 'spqr'"):
+            njit(fastmath=flags)(abs_of)
+
+
+def abs_of(x):
+    return abs(x)

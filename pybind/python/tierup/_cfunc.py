@@ -5,7 +5,7 @@ from functools import cached_property
 
 from . import _tierup, config, types
 from ._calls import _identifier, made
-from ._jit import _OPTIONS, _make, declare
+from ._jit import _OPTIONS, _check_options, _make, declare
 
 _numbers = itertools.count()
 
@@ -91,9 +91,7 @@ def cfunc(sig, locals=None, cache=False, pipeline_class=None, **options):
     Arguments are numbers and pointers (`types.CPointer(types.float64)`, `types.voidptr`; see `carray`), the result is a number or nothing. An exception has nobody to go to: it is
     shown on standard error, and C gets 0. Raises TypeError for other signatures.
     """
-    unknown = options.keys() - _OPTIONS
-    if unknown:
-        raise TypeError(f"cfunc() has no option {sorted(unknown)[0]!r}")
+    _check_options("cfunc", options)
     known = types.signatures(sig)
     if len(known) != 1:
         raise TypeError("cfunc takes one signature, as in @cfunc('float64(float64)')")

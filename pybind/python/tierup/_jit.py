@@ -37,10 +37,15 @@ def _warn(text):
     warnings.warn(text, TierupWarning, stacklevel=4)
 
 
-def _decorate(what, locals, options, fallback):
+def _check_options(decorator, options):
     unknown = options.keys() - _OPTIONS
     if unknown:
-        raise TypeError(f"jit() has no option {sorted(unknown)[0]!r}; there are {', '.join(sorted(o for o in _OPTIONS if o[0] != '_'))}")
+        from .errors import OptionError
+        raise OptionError(decorator, unknown, _OPTIONS)
+
+
+def _decorate(what, locals, options, fallback):
+    _check_options("jit", options)
     if options.get("nopython") and options.get("forceobj"):
         raise ValueError("Only one of 'nopython' or 'forceobj' can be True.")
     if options.get("parallel") and options.get("forceobj"):
@@ -93,13 +98,13 @@ def _fast_math(value):
     """Numba's `fastmath` as bits: a bool, a set of flags, or a dict that says of flags whether they are on."""
     if value is None or isinstance(value, bool):
         return 127 if value else 0
-    if isinstance(value, dict):
-        value = {flag for flag, on in value.items() if on}
-    if not isinstance(value, (set, frozenset, list, tuple)):
+    if not isinstance(value, (set, frozenset, list, tuple, dict)):
         raise ValueError(f"fastmath must be a bool, a set of flags or a dict, not {value!r}")
     unknown = set(value) - {*_FAST_MATH, "fast"}
     if unknown:
-        raise ValueError(f"fastmath has no flag {sorted(map(str, unknown))[0]!r}; there are fast, {', '.join(_FAST_MATH)}")
+        raise ValueError(f"Unrecognized fastmath flags: {', '.join(sorted(map(repr, unknown)))}; there are fast, {', '.join(_FAST_MATH)}")
+    if isinstance(value, dict):
+        value = {flag for flag, on in value.items() if on}
     return 127 if "fast" in value else sum(1 << _FAST_MATH.index(flag) for flag in set(value))
 
 

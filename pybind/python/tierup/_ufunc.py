@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _tierup, config, types
 from ._calls import compiled_gufunc, compiled_ufunc, library_function
-from ._jit import _OPTIONS, _engine_options, _fast_math, _warn, local_types
+from ._jit import _check_options, _engine_options, _fast_math, _warn, local_types
 from .errors import TierupWarning  # noqa: F401
 
 _TARGETS = ("cpu", "parallel", "cuda")
@@ -30,9 +30,7 @@ def _parameters(function, what):
 
 
 def _options(options, what):
-    unknown = options.keys() - _OPTIONS
-    if unknown:
-        raise TypeError(f"{what}() has no option {sorted(unknown)[0]!r}")
+    _check_options(what, options)
     if options.get("nopython") is False or options.get("forceobj"):
         _warn(f"{what} always compiles: there is no object mode for loops of ufuncs")
     # As in Numba, and as NumPy's own ufuncs do: division by zero gives inf or nan.

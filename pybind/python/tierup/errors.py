@@ -26,6 +26,15 @@ class CompilerError(TierupError, RuntimeError):
     """A bug in Tierup."""
 
 
+class OptionError(TypeError, KeyError):
+    """An option of a decorator that does not exist. Python's own functions raise TypeError, Numba's decorators KeyError."""
+
+    __str__ = Exception.__str__
+
+    def __init__(self, what, unknown, known):
+        super().__init__(f"Unrecognized options: {', '.join(map(repr, sorted(unknown)))}. {what}() takes {', '.join(sorted(o for o in known if o[0] != '_'))}")
+
+
 class TierupWarning(UserWarning):
     """Something works, but not as fast as was asked for, or may not be meant."""
 

@@ -262,6 +262,17 @@ class Optional(Type):
         return f"optional({_text(self.type, strong=True)})"
 
 
+class DType(Type):
+    """The type of `np.dtype("float64")`, and of the class `np.float64`: compiled code tells them not apart. In brackets it is what its numbers are there, an array type."""
+
+    def __init__(self, dtype):
+        self.dtype = as_type(dtype)
+        super().__init__(f"dtype({_text(self.dtype, strong=True)})")
+
+    def __getitem__(self, index):
+        return self.dtype[index]
+
+
 class FunctionType(Type):
     """A function as an argument, by its signature: `FunctionType(float64(float64))`, or the signature itself where an argument's type is wanted.
 
@@ -403,6 +414,7 @@ optional = Optional
 ListType = List
 # Numba's class of types without values in compiled code.
 Dummy = Opaque
+NumberClass = DType
 
 _SCALARS = {t._tierup_type_: t for t in (none, boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128,
                                          unicode_type, ellipsis, pyobject, py_int, py_float, py_complex)}
@@ -464,6 +476,8 @@ def from_text(text):
             return List(from_text(parts[0]))
         if head == "optional":
             return Optional(from_text(parts[0]))
+        if head == "dtype":
+            return DType(from_text(parts[0]))
     return Opaque(text)
 
 
