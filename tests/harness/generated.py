@@ -87,4 +87,6 @@ def run(case, decorate, tier):
             failures.append(f"{case.source.strip()}\n  with {shown}\n  {problem}")
             if len(failures) >= 3:
                 break
-    return failures or ([] if answers or case.raises else [f"{case.source.strip()}\n  raises in NumPy for every input: the last said {want_text}"])
+    # Of a few inputs all may raise; the fixed sample is large enough to tell.
+    raises_always = not answers and not case.raises and tier == "tier0"
+    return failures or ([f"{case.source.strip()}\n  raises in NumPy for every input: the last said {want_text}"] if raises_always else [])

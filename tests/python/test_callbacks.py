@@ -155,7 +155,7 @@ def test_what_is_no_callback_is_refused():
     refused("one signature", ["float64(float64)", "int64(int64)"])
     with pytest.raises(tierup.TypingError):
         cfunc("float64(float64)")(lambda x: "text" + x)
-    with pytest.raises(TypeError, match="no option"):
+    with pytest.raises(TypeError, match="Unrecognized options"):
         cfunc("float64(float64)", speed=1)
     with pytest.raises(TypeError, match="pointers to numbers"):
         types.CPointer(types.float64[:])

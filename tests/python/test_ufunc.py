@@ -249,7 +249,7 @@ def test_what_cannot_be_compiled_says_so(tier):
         vectorize(["f8(f8, f8)"])(lambda x: x)
     with pytest.raises(ValueError, match="identity"):
         vectorize(["f8(f8, f8)"], identity="zero")(lambda x, y: x)
-    with pytest.raises(TypeError, match="no option"):
+    with pytest.raises(TypeError, match="Unrecognized options"):
         vectorize(["f8(f8)"], speed=1)(lambda x: x)
 
 
