@@ -31,7 +31,7 @@ struct Paths {
 static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
 /// Modules that NumPy loads when somebody asks for them. Nobody must ask in order to find out what an object is.
-const LOADED_LATER: [&str; 2] = ["numpy.random", "numpy.linalg"];
+const LOADED_LATER: [&str; 3] = ["numpy.random", "numpy.linalg", "numpy.polynomial"];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
 fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {

@@ -402,6 +402,13 @@ def test_import_loads_little_and_compiles_nothing():
     assert {m.split(".")[0] for m in modules.split()} == {"tierup"} and len(modules.split()) < 12 and compiled == "[] 0", done.stdout + done.stderr
 
 
+def test_a_first_call_loads_nothing_of_others():
+    # NumPy loads some of its modules when somebody asks for them, which takes as long as several compilations.
+    done = python("import sys, numpy as np\nfrom tierup import njit\n@njit\ndef dot(a, b):\n    s = 0.0\n    for i in range(len(a)):\n        s += a[i] * b[i]\n    return s\n"
+                  "before = set(sys.modules)\nprint(dot(np.ones(3), np.ones(3)), *{m.split('.')[0] for m in set(sys.modules) - before})")
+    assert done.stdout == "3.0 tierup\n", done.stdout + done.stderr
+
+
 def test_as_numba_alias(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import numba\nfrom numba import njit, jit, types, prange\nimport numpy as np\n@njit('f8(f8[:])')\ndef f(a):\n    return a.sum()\n@jit(nopython=True)\ndef g(x):\n    return x * 2\n"
