@@ -121,6 +121,7 @@ def test_elements_that_do_not_lie_side_by_side_are_gathered_where_more_is_comput
 
 
 @needs_llvm
+@needs_cpu("x86-64-v4")
 def test_what_is_left_of_a_vectorised_loop_is_not_unrolled():
     @tierup.njit
     def sweep(a, b):
