@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from harness.build import LLVM, needs_llvm
+from harness.build import LLVM, needs_cpu, needs_llvm
 
 tierup = pytest.importorskip("tierup")
 
@@ -101,6 +101,7 @@ def test_arrays_are_numpys(text, dtype):
 
 
 @needs_llvm
+@needs_cpu("x86-64-v3")
 @pytest.mark.parametrize("text", ["x % y", "x // y", "math.fmod(x, y)", "round(x, 2)", "math.ldexp(x, 3)", "math.frexp(x)[0]", "math.log2(x)", "math.log(x, y)", "x ** 3", "x ** y", "math.pow(x, y)", "math.hypot(x, y)"])
 def test_loops_become_vectors(text):
     f = tierup.njit("void(float64[::1], float64[::1], float64[::1])")(compiled(text)[1])
