@@ -10,20 +10,33 @@ pub trait Code: Send + Sync {
     /// Entry address of the function of that name.
     fn entry(&self, name: &str) -> Option<*const u8>;
     /// Name, address and bytes of every function, for profilers; none where code is interpreted.
-    fn functions(&self) -> Vec<(String, usize, usize)> { vec![] }
+    fn functions(&self) -> Vec<(String, usize, usize)> {
+        vec![]
+    }
     /// Bytes of machine code.
     fn size(&self) -> usize;
     /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).
     fn text(&self, what: &str) -> Option<String>;
-    /// The interpreter that holds the functions, where they are interpreted; their entries are then names of functions, not to be jumped to.
-    fn interpreter(&self) -> Option<&crate::interp::Interp<'static>> { None }
+    /// The interpreter that holds the functions, where they are interpreted; their entries are then names of
+    /// functions, not to be jumped to.
+    fn interpreter(&self) -> Option<&crate::interp::Interp<'static>> {
+        None
+    }
 }
 
 /// Turns modules into code. Thread-safe; takes no global lock.
 pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
-    /// The same back end for another thread, which may outlive this one's interest in it; none where compiling takes no time.
-    fn detached(&self) -> Option<Box<dyn Backend>> { None }
+    /// The same back end for another thread, which may outlive this one's interest in it; none where
+    /// compiling takes no time.
+    fn detached(&self) -> Option<Box<dyn Backend>> {
+        None
+    }
     /// Compiles legalised, verified LIR. `keep_text` asks for what [`Code::text`] prints.
-    fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>, crate::diag::Diagnostic>;
+    fn compile(
+        &self,
+        module: &Module,
+        helpers: HelperAddress<'_>,
+        keep_text: bool,
+    ) -> Result<Box<dyn Code>, crate::diag::Diagnostic>;
 }

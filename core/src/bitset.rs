@@ -5,26 +5,44 @@ pub struct BitSet(Vec<u64>);
 
 impl BitSet {
     /// An empty set of numbers below `n`.
-    pub fn new(n: usize) -> BitSet { BitSet(vec![0; n.div_ceil(64)]) }
+    pub fn new(n: usize) -> BitSet {
+        BitSet(vec![0; n.div_ceil(64)])
+    }
     /// All numbers below `n`.
     pub fn full(n: usize) -> BitSet {
         let mut s = BitSet(vec![!0; n.div_ceil(64)]);
-        if n % 64 != 0 && let Some(last) = s.0.last_mut() { *last = (1 << (n % 64)) - 1; }
+        if n % 64 != 0
+            && let Some(last) = s.0.last_mut()
+        {
+            *last = (1 << (n % 64)) - 1;
+        }
         s
     }
-    pub fn contains(&self, i: usize) -> bool { self.0.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0) }
+    pub fn contains(&self, i: usize) -> bool {
+        self.0.get(i / 64).is_some_and(|w| w >> (i % 64) & 1 != 0)
+    }
     /// Whether `i` is new.
     pub fn insert(&mut self, i: usize) -> bool {
         let new = !self.contains(i);
         self.0[i / 64] |= 1 << (i % 64);
         new
     }
-    pub fn remove(&mut self, i: usize) { if let Some(w) = self.0.get_mut(i / 64) { *w &= !(1 << (i % 64)); } }
+    pub fn remove(&mut self, i: usize) {
+        if let Some(w) = self.0.get_mut(i / 64) {
+            *w &= !(1 << (i % 64));
+        }
+    }
     /// Whether anything was added.
-    pub fn union(&mut self, other: &BitSet) -> bool { self.merge(other, |a, b| a | b) }
+    pub fn union(&mut self, other: &BitSet) -> bool {
+        self.merge(other, |a, b| a | b)
+    }
     /// Whether anything was removed.
-    pub fn intersect(&mut self, other: &BitSet) -> bool { self.merge(other, |a, b| a & b) }
-    pub fn subtract(&mut self, other: &BitSet) -> bool { self.merge(other, |a, b| a & !b) }
+    pub fn intersect(&mut self, other: &BitSet) -> bool {
+        self.merge(other, |a, b| a & b)
+    }
+    pub fn subtract(&mut self, other: &BitSet) -> bool {
+        self.merge(other, |a, b| a & !b)
+    }
     fn merge(&mut self, other: &BitSet, op: impl Fn(u64, u64) -> u64) -> bool {
         let mut changed = false;
         for (a, b) in self.0.iter_mut().zip(&other.0) {
@@ -34,14 +52,20 @@ impl BitSet {
         }
         changed
     }
-    pub fn is_empty(&self) -> bool { self.0.iter().all(|w| *w == 0) }
-    pub fn len(&self) -> usize { self.0.iter().map(|w| w.count_ones() as usize).sum() }
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|w| *w == 0)
+    }
+    pub fn len(&self) -> usize {
+        self.0.iter().map(|w| w.count_ones() as usize).sum()
+    }
     /// In ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.0.iter().enumerate().flat_map(|(i, w)| {
             let mut rest = *w;
             std::iter::from_fn(move || {
-                if rest == 0 { return None; }
+                if rest == 0 {
+                    return None;
+                }
                 let bit = rest.trailing_zeros() as usize;
                 rest &= rest - 1;
                 Some(i * 64 + bit)
@@ -57,7 +81,9 @@ mod tests {
     #[test]
     fn behaves_like_a_set() {
         let mut a = BitSet::new(130);
-        for i in [0, 63, 64, 129] { assert!(a.insert(i)); }
+        for i in [0, 63, 64, 129] {
+            assert!(a.insert(i));
+        }
         assert!(!a.insert(64));
         a.remove(63);
         assert_eq!(a.iter().collect::<Vec<_>>(), [0, 64, 129]);

@@ -1,6 +1,7 @@
 //! Diagnostics: a compile error is a value with a declared code, a place and a way out.
 //!
-//! [`for_each_code`] is the only list of codes; errors, documentation pages and test assertions expand from it.
+//! [`for_each_code`] is the only list of codes; errors, documentation pages and test assertions expand from
+//! it.
 
 use std::sync::Arc;
 
@@ -69,15 +70,24 @@ codes! {
 fn without_variables(mut message: String) -> String {
     while let Some(at) = message.find("(?") {
         let end = message[at + 2..].find(|c: char| !c.is_ascii_digit()).map_or(message.len(), |n| at + 2 + n);
-        if !message[end..].starts_with(')') { break; }
+        if !message[end..].starts_with(')') {
+            break;
+        }
         message.replace_range(at..=end, "");
     }
     message
 }
 
-/// A place in the user's source. Columns count from 0, in bytes of UTF-8 as Python's do; `end_col` 0 means unknown.
+/// A place in the user's source. Columns count from 0, in bytes of UTF-8 as Python's do; `end_col` 0 means
+/// unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Span { pub file: Arc<str>, pub func: Arc<str>, pub line: u32, pub col: u32, pub end_col: u32 }
+pub struct Span {
+    pub file: Arc<str>,
+    pub func: Arc<str>,
+    pub line: u32,
+    pub col: u32,
+    pub end_col: u32,
+}
 
 /// One compile error.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,28 +108,46 @@ impl Diagnostic {
         Diagnostic { code, message: without_variables(message.into()), span: None, notes: vec![], help: None }
     }
     /// The user stopped the compilation; whoever started it knows, and says so in the user's terms.
-    pub fn stopped() -> Diagnostic { Diagnostic::internal("the compilation was stopped") }
-    pub fn internal(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::InternalError, message) }
+    pub fn stopped() -> Diagnostic {
+        Diagnostic::internal("the compilation was stopped")
+    }
+    pub fn internal(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Code::InternalError, message)
+    }
     /// Sets the place unless a more precise one is known already.
     pub fn at(mut self, span: Span) -> Diagnostic {
-        if self.span.is_none() { self.span = Some(span); }
+        if self.span.is_none() {
+            self.span = Some(span);
+        }
         self
     }
     pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
-        if self.help.is_none() { self.help = Some(text.into()); }
+        if self.help.is_none() {
+            self.help = Some(text.into());
+        }
         self
     }
-    pub fn note(mut self, text: impl Into<String>) -> Diagnostic { self.notes.push((text.into(), None)); self }
+    pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
+        self.notes.push((text.into(), None));
+        self
+    }
 
-    /// About ten lines: message, the user's line with a caret, notes, help. `source` gives a line of a file, if it can be had.
+    /// About ten lines: message, the user's line with a caret, notes, help. `source` gives a line of a file,
+    /// if it can be had.
     pub fn render(&self, source: &dyn Fn(&str, u32) -> Option<String>) -> String {
         let mut out = format!("{} [{}]", self.message, self.code.name());
-        if let Some(s) = &self.span { render_span(&mut out, s, source); }
+        if let Some(s) = &self.span {
+            render_span(&mut out, s, source);
+        }
         for (text, span) in self.notes.iter().take(4) {
             out.push_str(&format!("\n  note: {text}"));
-            if let Some(s) = span { render_span(&mut out, s, source); }
+            if let Some(s) = span {
+                render_span(&mut out, s, source);
+            }
         }
-        if let Some(h) = &self.help { out.push_str(&format!("\n  help: {h}")); }
+        if let Some(h) = &self.help {
+            out.push_str(&format!("\n  help: {h}"));
+        }
         out
     }
 }
@@ -132,11 +160,19 @@ fn render_span(out: &mut String, s: &Span, source: &dyn Fn(&str, u32) -> Option<
     let col = (s.col as usize).clamp(indent, text.len().max(indent));
     let end = (s.end_col as usize).clamp(col, text.len());
     // Characters of several bytes take one place on the screen.
-    let characters = |from: usize, to: usize| String::from_utf8_lossy(&text.as_bytes()[from..to]).chars().count();
-    out.push_str(&format!("\n    {}\n    {}{}", text.trim_start(), " ".repeat(characters(indent, col)), "^".repeat(characters(col, end).max(1))));
+    let characters =
+        |from: usize, to: usize| String::from_utf8_lossy(&text.as_bytes()[from..to]).chars().count();
+    out.push_str(&format!(
+        "\n    {}\n    {}{}",
+        text.trim_start(),
+        " ".repeat(characters(indent, col)),
+        "^".repeat(characters(col, end).max(1))
+    ));
 }
 
 impl std::fmt::Display for Diagnostic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(&self.render(&|_, _| None)) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render(&|_, _| None))
+    }
 }
 impl std::error::Error for Diagnostic {}

@@ -1,6 +1,8 @@
-//! What the engine and the shared library with LLVM agree on: the names in objects, and the C call between them.
+//! What the engine and the shared library with LLVM agree on: the names in objects, and the C call between
+//! them.
 //!
-//! The two are built apart, so nothing but bytes crosses. Both sides take these declarations from here; [`ABI`] changes when their meaning does.
+//! The two are built apart, so nothing but bytes crosses. Both sides take these declarations from here;
+//! [`ABI`] changes when their meaning does.
 
 /// What stands before the name of a helper in an object, so that no name means anything to LLVM.
 pub const HELPER_PREFIX: &str = "rt.";

@@ -1,16 +1,34 @@
-//! The distributions that random numbers are drawn from: one row for each, read by the operation table (parameters, result) and the run-time (what is drawn, what is refused).
+//! The distributions that random numbers are drawn from: one row for each, read by the operation table
+//! (parameters, result) and the run-time (what is drawn, what is refused).
 
 /// What a parameter must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Must { Any, NonNegative, Positive, Fraction, FractionNotZero, FractionNotOne, AboveOne, Poisson }
+pub enum Must {
+    Any,
+    NonNegative,
+    Positive,
+    Fraction,
+    FractionNotZero,
+    FractionNotOne,
+    AboveOne,
+    Poisson,
+}
 
 /// A parameter: its name in messages, whether it is an integer, what it must be.
 #[derive(Clone, Copy, Debug)]
-pub struct Param { pub name: &'static str, pub int: bool, pub must: Must }
+pub struct Param {
+    pub name: &'static str,
+    pub int: bool,
+    pub must: Must,
+}
 
 /// What is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gives { Float, Float32, Int }
+pub enum Gives {
+    Float,
+    Float32,
+    Int,
+}
 
 macro_rules! draws {
     (@int f) => { false };
@@ -89,9 +107,13 @@ draws! {
 }
 
 impl Draw {
-    pub fn from_number(n: i64) -> Option<Draw> { usize::try_from(n).ok().and_then(|i| Draw::ALL.get(i).copied()) }
+    pub fn from_number(n: i64) -> Option<Draw> {
+        usize::try_from(n).ok().and_then(|i| Draw::ALL.get(i).copied())
+    }
     /// One of the module `random`.
-    pub fn is_pythons(self) -> bool { self as i64 >= Draw::PyUniform as i64 }
+    pub fn is_pythons(self) -> bool {
+        self as i64 >= Draw::PyUniform as i64
+    }
 }
 
 #[cfg(test)]
@@ -100,7 +122,9 @@ mod tests {
 
     #[test]
     fn numbers_are_positions() {
-        for (i, d) in Draw::ALL.iter().enumerate() { assert_eq!(*d as usize, i); }
+        for (i, d) in Draw::ALL.iter().enumerate() {
+            assert_eq!(*d as usize, i);
+        }
         assert_eq!(Draw::from_number(-1), None);
         assert_eq!(Draw::from_number(Draw::ALL.len() as i64), None);
     }

@@ -36,17 +36,34 @@ elems! {
 }
 
 impl Elem {
-    pub fn from_number(n: i64) -> Option<Elem> { usize::try_from(n).ok().and_then(|i| Elem::ALL.get(i).copied()) }
+    pub fn from_number(n: i64) -> Option<Elem> {
+        usize::try_from(n).ok().and_then(|i| Elem::ALL.get(i).copied())
+    }
     /// The code of a scalar type.
     pub fn of(ty: Type) -> Option<Elem> {
         Some(match ty.kind() {
             Kind::Bool => Elem::Bool,
             Kind::Int(i) => match i {
-                Int::I8 => Elem::I8, Int::I16 => Elem::I16, Int::I32 => Elem::I32, Int::I64 | Int::Py => Elem::I64,
-                Int::U8 => Elem::U8, Int::U16 => Elem::U16, Int::U32 => Elem::U32, Int::U64 => Elem::U64,
+                Int::I8 => Elem::I8,
+                Int::I16 => Elem::I16,
+                Int::I32 => Elem::I32,
+                Int::I64 | Int::Py => Elem::I64,
+                Int::U8 => Elem::U8,
+                Int::U16 => Elem::U16,
+                Int::U32 => Elem::U32,
+                Int::U64 => Elem::U64,
             },
-            Kind::Float(f) => if f.bits() == 32 { Elem::F32 } else { Elem::F64 },
-            Kind::Complex(f) => match f { Float::F32 => Elem::C64, Float::F64 | Float::Py => Elem::C128 },
+            Kind::Float(f) => {
+                if f.bits() == 32 {
+                    Elem::F32
+                } else {
+                    Elem::F64
+                }
+            }
+            Kind::Complex(f) => match f {
+                Float::F32 => Elem::C64,
+                Float::F64 | Float::Py => Elem::C128,
+            },
             Kind::Str => Elem::Str,
             _ => return None,
         })

@@ -60,28 +60,45 @@ classes! {
 }
 
 impl Class {
-    pub fn from_number(n: i64) -> Option<Class> { Class::ALL.iter().copied().find(|c| *c as i64 == n) }
-    pub fn from_name(name: &str) -> Option<Class> { Class::ALL.iter().copied().find(|c| c.name() == name) }
+    pub fn from_number(n: i64) -> Option<Class> {
+        Class::ALL.iter().copied().find(|c| *c as i64 == n)
+    }
+    pub fn from_name(name: &str) -> Option<Class> {
+        Class::ALL.iter().copied().find(|c| c.name() == name)
+    }
     /// `self` is `other` or derives from it.
     pub fn is_a(self, other: Class) -> bool {
-        self == other || self.base() != self && self.base().is_a(other) || self.second_base().is_some_and(|b| b.is_a(other))
+        self == other
+            || self.base() != self && self.base().is_a(other)
+            || self.second_base().is_some_and(|b| b.is_a(other))
     }
 }
 
-/// Handles of exception classes ([`crate::types::ClassInfo::handle`]) below this are numbers of built-in classes; from here on the host gives them.
+/// Handles of exception classes ([`crate::types::ClassInfo::handle`]) below this are numbers of built-in
+/// classes; from here on the host gives them.
 pub const FIRST_HOST_CLASS: u64 = 1 << 16;
 
 impl Class {
     /// The class as a type names it.
     pub fn info(self) -> &'static crate::types::ClassInfo {
         static INFOS: std::sync::LazyLock<Vec<crate::types::ClassInfo>> = std::sync::LazyLock::new(|| {
-            Class::ALL.iter().map(|c| crate::types::ClassInfo { handle: *c as u64, name: c.name().into(), fields: vec![], shadowed: vec![] }).collect()
+            Class::ALL
+                .iter()
+                .map(|c| crate::types::ClassInfo {
+                    handle: *c as u64,
+                    name: c.name().into(),
+                    fields: vec![],
+                    shadowed: vec![],
+                })
+                .collect()
         });
         // Numbers are dense and in the order of `ALL`; the test below holds them to it.
         &INFOS[self as i64 as usize]
     }
     /// The built-in class with that handle; none when the host gave it.
-    pub fn from_handle(handle: u64) -> Option<Class> { if handle < FIRST_HOST_CLASS { Class::from_number(handle as i64) } else { None } }
+    pub fn from_handle(handle: u64) -> Option<Class> {
+        if handle < FIRST_HOST_CLASS { Class::from_number(handle as i64) } else { None }
+    }
 }
 
 #[cfg(test)]

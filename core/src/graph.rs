@@ -1,8 +1,8 @@
 //! Control flow of a function in any IR: predecessors, reverse post-order, dominators, natural loops.
 //!
-//! An IR implements [`FlowGraph`] and names the instances it needs (`lir::cfg`, `ssa::analysis`). All are snapshots: a pass that
-//! changes control flow computes them again. Everything is linear in the size of the function, except dominators, which iterate (once
-//! in practice, for reducible control flow).
+//! An IR implements [`FlowGraph`] and names the instances it needs (`lir::cfg`, `ssa::analysis`). All are
+//! snapshots: a pass that changes control flow computes them again. Everything is linear in the size of the
+//! function, except dominators, which iterate (once in practice, for reducible control flow).
 
 use crate::entity::Entity;
 
@@ -30,7 +30,12 @@ pub struct Cfg<B> {
 impl<B: Entity> Cfg<B> {
     pub fn new<G: FlowGraph<Block = B>>(func: &G) -> Cfg<B> {
         let n = func.block_count();
-        let mut cfg = Cfg { rpo: Vec::with_capacity(n), position: vec![NONE; n], pred_start: vec![0; n + 1], preds: vec![] };
+        let mut cfg = Cfg {
+            rpo: Vec::with_capacity(n),
+            position: vec![NONE; n],
+            pred_start: vec![0; n + 1],
+            preds: vec![],
+        };
         let Some(entry) = func.entry_block() else { return cfg };
         cfg.number(func, entry);
         cfg.link(func);
@@ -48,7 +53,8 @@ impl<B: Entity> Cfg<B> {
         seen[entry.to_index()] = true;
         let mut stack = vec![(entry, successors(entry))];
         while let Some((block, rest)) = stack.last_mut() {
-            // Popping takes the last successor first, so that the first one comes first in reverse post-order.
+            // Popping takes the last successor first, so that the first one comes first in reverse
+            // post-order.
             if let Some(next) = rest.pop() {
                 if !seen[next.to_index()] {
                     seen[next.to_index()] = true;
@@ -60,13 +66,22 @@ impl<B: Entity> Cfg<B> {
             }
         }
         self.rpo.reverse();
-        for (i, b) in self.rpo.iter().enumerate() { self.position[b.to_index()] = i as u32; }
+        for (i, b) in self.rpo.iter().enumerate() {
+            self.position[b.to_index()] = i as u32;
+        }
     }
 
     fn link<G: FlowGraph<Block = B>>(&mut self, func: &G) {
         let mut edges = vec![];
-        for &b in &self.rpo { func.each_successor(b, &mut |s| { self.pred_start[s.to_index() + 1] += 1; edges.push((b, s)); }); }
-        for i in 1..self.pred_start.len() { self.pred_start[i] += self.pred_start[i - 1]; }
+        for &b in &self.rpo {
+            func.each_successor(b, &mut |s| {
+                self.pred_start[s.to_index() + 1] += 1;
+                edges.push((b, s));
+            });
+        }
+        for i in 1..self.pred_start.len() {
+            self.pred_start[i] += self.pred_start[i - 1];
+        }
         let mut next = self.pred_start.clone();
         let Some(&first) = self.rpo.first() else { return };
         self.preds = vec![first; edges.len()];
@@ -77,12 +92,20 @@ impl<B: Entity> Cfg<B> {
     }
 
     /// Reachable blocks; every block comes after its dominators.
-    pub fn rpo(&self) -> &[B] { &self.rpo }
+    pub fn rpo(&self) -> &[B] {
+        &self.rpo
+    }
     /// Index in [`Cfg::rpo`].
-    pub fn position(&self, b: B) -> Option<usize> { Some(self.position[b.to_index()]).filter(|p| *p != NONE).map(|p| p as usize) }
-    pub fn is_reachable(&self, b: B) -> bool { self.position[b.to_index()] != NONE }
+    pub fn position(&self, b: B) -> Option<usize> {
+        Some(self.position[b.to_index()]).filter(|p| *p != NONE).map(|p| p as usize)
+    }
+    pub fn is_reachable(&self, b: B) -> bool {
+        self.position[b.to_index()] != NONE
+    }
     /// Reachable predecessors, one for each edge: a block that branches here twice is listed twice.
-    pub fn preds(&self, b: B) -> &[B] { &self.preds[self.pred_start[b.to_index()] as usize..self.pred_start[b.to_index() + 1] as usize] }
+    pub fn preds(&self, b: B) -> &[B] {
+        &self.preds[self.pred_start[b.to_index()] as usize..self.pred_start[b.to_index() + 1] as usize]
+    }
 }
 
 /// The dominator tree of the reachable blocks.
@@ -95,13 +118,16 @@ pub struct Dominators<B> {
 }
 
 impl<B: Entity> Dominators<B> {
-    /// Cooper, Harvey and Kennedy's algorithm: intersect the dominators of all predecessors until nothing changes.
+    /// Cooper, Harvey and Kennedy's algorithm: intersect the dominators of all predecessors until nothing
+    /// changes.
     pub fn new<G: FlowGraph<Block = B>>(func: &G, cfg: &Cfg<B>) -> Dominators<B> {
         let n = func.block_count();
         let order = cfg.rpo();
         // By position in reverse post-order; a dominator has a smaller position than what it dominates.
         let mut idom = vec![NONE; order.len()];
-        if !order.is_empty() { idom[0] = 0; }
+        if !order.is_empty() {
+            idom[0] = 0;
+        }
         let mut changed = true;
         while changed {
             changed = false;
@@ -109,13 +135,23 @@ impl<B: Entity> Dominators<B> {
                 let mut new = NONE;
                 for p in cfg.preds(order[i]) {
                     let p = cfg.position[p.to_index()];
-                    if idom[p as usize] == NONE { continue; }
+                    if idom[p as usize] == NONE {
+                        continue;
+                    }
                     new = if new == NONE { p } else { intersect(&idom, new, p) };
                 }
-                if idom[i] != new { idom[i] = new; changed = true; }
+                if idom[i] != new {
+                    idom[i] = new;
+                    changed = true;
+                }
             }
         }
-        let mut tree = Dominators { idom: vec![NONE; n], enter: vec![NONE; n], leave: vec![0; n], preorder: Vec::with_capacity(order.len()) };
+        let mut tree = Dominators {
+            idom: vec![NONE; n],
+            enter: vec![NONE; n],
+            leave: vec![0; n],
+            preorder: Vec::with_capacity(order.len()),
+        };
         let mut children = vec![vec![]; order.len()];
         for i in 1..order.len() {
             tree.idom[order[i].to_index()] = order[idom[i] as usize].to_index() as u32;
@@ -147,25 +183,38 @@ impl<B: Entity> Dominators<B> {
     }
 
     /// Immediate dominator; none for the entry and for unreachable blocks.
-    pub fn idom(&self, b: B) -> Option<B> { Some(self.idom[b.to_index()]).filter(|d| *d != NONE).map(|d| B::from_index(d as usize)) }
-    /// Whether every path to `b` goes through `a`. A block dominates itself; unreachable blocks dominate nothing.
+    pub fn idom(&self, b: B) -> Option<B> {
+        Some(self.idom[b.to_index()]).filter(|d| *d != NONE).map(|d| B::from_index(d as usize))
+    }
+    /// Whether every path to `b` goes through `a`. A block dominates itself; unreachable blocks dominate
+    /// nothing.
     pub fn dominates(&self, a: B, b: B) -> bool {
         let (a, b) = (a.to_index(), b.to_index());
-        self.enter[a] != NONE && self.enter[b] != NONE && self.enter[a] <= self.enter[b] && self.enter[b] < self.leave[a]
+        self.enter[a] != NONE
+            && self.enter[b] != NONE
+            && self.enter[a] <= self.enter[b]
+            && self.enter[b] < self.leave[a]
     }
     /// Reachable blocks, every block after its dominators and directly before what it alone dominates.
-    pub fn preorder(&self) -> &[B] { &self.preorder }
+    pub fn preorder(&self) -> &[B] {
+        &self.preorder
+    }
 }
 
 fn intersect(idom: &[u32], mut a: u32, mut b: u32) -> u32 {
     while a != b {
-        while a > b { a = idom[a as usize]; }
-        while b > a { b = idom[b as usize]; }
+        while a > b {
+            a = idom[a as usize];
+        }
+        while b > a {
+            b = idom[b as usize];
+        }
     }
     a
 }
 
-/// One natural loop: all blocks from which a back edge to `header` is reached without leaving the header's dominance.
+/// One natural loop: all blocks from which a back edge to `header` is reached without leaving the header's
+/// dominance.
 #[derive(Debug)]
 pub struct Loop<B> {
     pub header: B,
@@ -193,21 +242,30 @@ impl<B: Entity> Loops<B> {
         let mut mark = vec![NONE; func.block_count()];
         // An outer header comes before inner ones in reverse post-order.
         for &header in cfg.rpo() {
-            let latches: Vec<B> = cfg.preds(header).iter().copied().filter(|p| doms.dominates(header, *p)).collect();
-            if latches.is_empty() { continue; }
+            let latches: Vec<B> =
+                cfg.preds(header).iter().copied().filter(|p| doms.dominates(header, *p)).collect();
+            if latches.is_empty() {
+                continue;
+            }
             let index = loops.all.len() as u32;
             let parent = Some(loops.innermost[header.to_index()]).filter(|p| *p != NONE).map(|p| p as usize);
             let mut blocks = vec![header];
             mark[header.to_index()] = index;
             let mut work = latches.clone();
             while let Some(b) = work.pop() {
-                if mark[b.to_index()] == index { continue; }
+                if mark[b.to_index()] == index {
+                    continue;
+                }
                 mark[b.to_index()] = index;
                 blocks.push(b);
                 work.extend(cfg.preds(b));
             }
-            for b in &blocks { loops.innermost[b.to_index()] = index; }
-            if let Some(p) = parent { loops.all[p].innermost = false; }
+            for b in &blocks {
+                loops.innermost[b.to_index()] = index;
+            }
+            if let Some(p) = parent {
+                loops.all[p].innermost = false;
+            }
             let depth = parent.map_or(1, |p| loops.all[p].depth + 1);
             loops.all.push(Loop { header, latches, blocks, parent, depth, innermost: true });
         }
@@ -215,14 +273,22 @@ impl<B: Entity> Loops<B> {
     }
 
     /// The innermost loop that contains `b`.
-    pub fn of(&self, b: B) -> Option<usize> { Some(self.innermost[b.to_index()]).filter(|l| *l != NONE).map(|l| l as usize) }
-    pub fn depth(&self, b: B) -> u32 { self.of(b).map_or(0, |l| self.all[l].depth) }
+    pub fn of(&self, b: B) -> Option<usize> {
+        Some(self.innermost[b.to_index()]).filter(|l| *l != NONE).map(|l| l as usize)
+    }
+    pub fn depth(&self, b: B) -> u32 {
+        self.of(b).map_or(0, |l| self.all[l].depth)
+    }
     /// Whether loop `l` contains `b`.
     pub fn contains(&self, l: usize, b: B) -> bool {
         let mut at = self.of(b);
         while let Some(i) = at {
-            if i == l { return true; }
-            if i < l { return false; }
+            if i == l {
+                return true;
+            }
+            if i < l {
+                return false;
+            }
             at = self.all[i].parent;
         }
         false

@@ -1,6 +1,8 @@
-//! What the compiler asks of its host (the Python side, or a test): values of globals, captured variables and defaults.
+//! What the compiler asks of its host (the Python side, or a test): values of globals, captured variables and
+//! defaults.
 //!
-//! Answers are recorded by the host as assumptions of what is being compiled, so that a changed global gives a new overload.
+//! Answers are recorded by the host as assumptions of what is being compiled, so that a changed global gives
+//! a new overload.
 
 use crate::diag::Result;
 use crate::ssa::{FuncId, Parts};
@@ -10,7 +12,8 @@ use crate::types::{ClassInfo, Const, Type};
 #[derive(Clone, Debug)]
 pub enum GlobalValue {
     Const(Const),
-    /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`, `math.sin`.
+    /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`,
+    /// `math.sin`.
     Builtin(&'static str),
     Module(&'static str),
     /// A Python function (jitted or plain); compiled where it is called.
@@ -24,7 +27,13 @@ pub enum GlobalValue {
     /// An instance of a named tuple or a tuple with members that are no constants.
     Tuple(Type, Vec<GlobalValue>),
     /// An array that outlives the code. `owner` is the address of a `MemBlock` that keeps it alive.
-    Array { ty: Type, owner: usize, data: usize, shape: Vec<i64>, strides: Vec<i64> },
+    Array {
+        ty: Type,
+        owner: usize,
+        data: usize,
+        shape: Vec<i64>,
+        strides: Vec<i64>,
+    },
     /// A function of a library, by its full name, that the operation table does not have.
     Foreign(String),
     /// Something compiled code cannot hold; the text says what, for the error.
@@ -53,7 +62,8 @@ pub struct StencilKernel {
     /// Its parameters, and whether that is all it takes.
     pub names: Vec<String>,
     pub plain: bool,
-    /// Every indexing of a parameter: its number, whether it is written to, and the index where it is constant.
+    /// Every indexing of a parameter: its number, whether it is written to, and the index where it is
+    /// constant.
     pub found: Vec<(usize, bool, Option<Vec<i64>>)>,
     /// Parameters that are indexed as usual.
     pub standard: Vec<String>,
@@ -66,9 +76,11 @@ pub struct StencilKernel {
 /// A function that compiled code calls where it makes a stencil.
 #[derive(Clone, Debug)]
 pub enum Stencil {
-    /// Takes a kernel, a neighborhood or None, and the number for elements near the border or None; gives the stencil.
+    /// Takes a kernel, a neighborhood or None, and the number for elements near the border or None; gives the
+    /// stencil.
     Loops(StencilKernel),
-    /// Takes a neighborhood and that number; gives the decorator for kernels whose parameters of these names are indexed as usual.
+    /// Takes a neighborhood and that number; gives the decorator for kernels whose parameters of these names
+    /// are indexed as usual.
     Decorator(Vec<String>),
 }
 
@@ -80,27 +92,48 @@ pub trait Host {
     /// The default of a parameter of that function.
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue>;
     /// The default of a field of a named tuple class.
-    fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> { None }
+    fn field_default(&self, _class: &ClassInfo, _field: &str) -> Option<GlobalValue> {
+        None
+    }
     /// What a class of the host has under that name, its bases included.
-    fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> { None }
+    fn class_attr(&self, _class: &ClassInfo, _name: &str) -> Option<ClassAttr> {
+        None
+    }
     /// Whether a class is derived from another one, or is it.
-    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool { class.handle == base.handle }
-    /// Whether values of a type are instances of a class that the types themselves say nothing about; none where that cannot be told.
-    fn is_instance(&self, _value: Type, _class: Type) -> Option<bool> { None }
+    fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool {
+        class.handle == base.handle
+    }
+    /// Whether values of a type are instances of a class that the types themselves say nothing about; none
+    /// where that cannot be told.
+    fn is_instance(&self, _value: Type, _class: Type) -> Option<bool> {
+        None
+    }
     /// Whether one class is a subclass of another; none for what is no class.
-    fn is_subclass(&self, _class: Type, _of: Type) -> Option<bool> { None }
+    fn is_subclass(&self, _class: Type, _of: Type) -> Option<bool> {
+        None
+    }
     /// What a Python function has under a name.
-    fn attribute_of_function(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> { None }
+    fn attribute_of_function(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> {
+        None
+    }
     /// What a function that stands for an object of the host's (a ufunc) has under that name.
-    fn function_attr(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> { None }
+    fn function_attr(&self, _func: FuncId, _name: &str) -> Option<GlobalValue> {
+        None
+    }
     /// An attribute of a module that is not in the operation table.
     fn module_attr(&self, module: &str, name: &str) -> Option<GlobalValue>;
     /// Whether the user wants the compilation to stop (Ctrl-C); asked now and then.
-    fn interrupted(&self) -> bool { false }
+    fn interrupted(&self) -> bool {
+        false
+    }
     /// The same library function with these parts in parallel; itself where the host knows no other.
-    fn in_parallel(&self, func: FuncId, _parts: Parts) -> FuncId { func }
+    fn in_parallel(&self, func: FuncId, _parts: Parts) -> FuncId {
+        func
+    }
     /// A function that makes stencils.
-    fn stencil(&self, _: &Stencil) -> Result<FuncId> { Err(crate::diag::Diagnostic::internal("a host that knows no stencils")) }
+    fn stencil(&self, _: &Stencil) -> Result<FuncId> {
+        Err(crate::diag::Diagnostic::internal("a host that knows no stencils"))
+    }
     /// A library function written in Python, by `module.name` below `tierup.lib`.
     fn library(&self, path: &str) -> Result<FuncId>;
 }

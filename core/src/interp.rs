@@ -1,9 +1,10 @@
 //! The LIR interpreter: what LIR means. A back end that disagrees is wrong.
 //!
-//! Values are `u64` in the canonical form of their type ([`Ty::canonical`]); pointers are real addresses, so interpreted code,
-//! helpers and compiled code share memory. Takes verified LIR, legalised or not. Dangers: a wrong address in the LIR is a wrong
-//! access here too; frames live on the heap, so code that compares the address of a slot with `ThreadCtx::stack_limit` needs a limit of 0;
-//! a helper that calls back through a function pointer cannot call an interpreted function.
+//! Values are `u64` in the canonical form of their type ([`Ty::canonical`]); pointers are real addresses, so
+//! interpreted code, helpers and compiled code share memory. Takes verified LIR, legalised or not. Dangers: a
+//! wrong address in the LIR is a wrong access here too; frames live on the heap, so code that compares the
+//! address of a slot with `ThreadCtx::stack_limit` needs a limit of 0; a helper that calls back through a
+//! function pointer cannot call an interpreted function.
 
 use std::collections::HashMap;
 
@@ -44,7 +45,9 @@ impl std::fmt::Display for Stop {
     }
 }
 impl From<Stop> for Diagnostic {
-    fn from(s: Stop) -> Diagnostic { Diagnostic::new(Code::InternalError, format!("interpreter: {s}")) }
+    fn from(s: Stop) -> Diagnostic {
+        Diagnostic::new(Code::InternalError, format!("interpreter: {s}"))
+    }
 }
 
 /// A function with what would otherwise be looked up at every call.
@@ -81,14 +84,27 @@ struct Frame {
 }
 
 /// What one instruction does to the control flow.
-enum Step { Next, Goto(Block, Vec<u64>), Call(usize, Vec<u64>), Return(Vec<u64>) }
+enum Step {
+    Next,
+    Goto(Block, Vec<u64>),
+    Call(usize, Vec<u64>),
+    Return(Vec<u64>),
+}
 
 impl<'a> Interp<'a> {
     pub fn new(helpers: HelperAddress<'a>) -> Interp<'a> {
-        Interp { helpers, funcs: vec![], by_name: HashMap::new(), by_address: HashMap::new(), fuel: u64::MAX, max_depth: 10_000 }
+        Interp {
+            helpers,
+            funcs: vec![],
+            by_name: HashMap::new(),
+            by_address: HashMap::new(),
+            fuel: u64::MAX,
+            max_depth: 10_000,
+        }
     }
 
-    /// Adds the functions of a verified module. A later function of the same name replaces an earlier one for callers by name.
+    /// Adds the functions of a verified module. A later function of the same name replaces an earlier one for
+    /// callers by name.
     pub fn add(&mut self, module: &Module) {
         for func in &module.funcs {
             let mut slot_units = 0;
@@ -102,16 +118,24 @@ impl<'a> Interp<'a> {
             self.by_name.insert(func.name.clone(), self.funcs.len());
             self.funcs.push(Prepared { func: func.clone(), callees: vec![], slots, slot_units, address });
         }
-        for p in &mut self.funcs { p.callees = p.func.funcs.iter().map(|f| self.by_name.get(&f.name).copied()).collect(); }
+        for p in &mut self.funcs {
+            p.callees = p.func.funcs.iter().map(|f| self.by_name.get(&f.name).copied()).collect();
+        }
     }
 
     /// The address that an indirect call of the function takes.
-    pub fn address(&self, name: &str) -> Option<u64> { self.by_name.get(name).map(|i| &raw const *self.funcs[*i].address as u64) }
+    pub fn address(&self, name: &str) -> Option<u64> {
+        self.by_name.get(name).map(|i| &raw const *self.funcs[*i].address as u64)
+    }
 
     /// Whether that is the address of one of its functions.
-    pub fn has_address(&self, address: u64) -> bool { self.by_address.contains_key(&address) }
+    pub fn has_address(&self, address: u64) -> bool {
+        self.by_address.contains_key(&address)
+    }
 
-    pub fn signature(&self, name: &str) -> Option<&Signature> { self.by_name.get(name).map(|i| &self.funcs[*i].func.sig) }
+    pub fn signature(&self, name: &str) -> Option<&Signature> {
+        self.by_name.get(name).map(|i| &self.funcs[*i].func.sig)
+    }
 
     /// Calls a function by name; gives all its results.
     pub fn call(&self, name: &str, args: &[u64]) -> Result<Vec<u64>, Stop> {
@@ -129,18 +153,26 @@ impl<'a> Interp<'a> {
             let depth = stack.len();
             let Some(frame) = stack.last_mut() else { return Err(Stop::BadArguments("no frame".into())) };
             let p = &self.funcs[frame.func];
-            let Some(&inst) = p.func.blocks[frame.block.index()].insts.get(frame.at) else { return Err(Stop::Unreachable(p.func.name.clone())) };
-            if fuel == 0 { return Err(Stop::OutOfFuel); }
+            let Some(&inst) = p.func.blocks[frame.block.index()].insts.get(frame.at) else {
+                return Err(Stop::Unreachable(p.func.name.clone()));
+            };
+            if fuel == 0 {
+                return Err(Stop::OutOfFuel);
+            }
             fuel -= 1;
             match self.step(p, frame, &p.func.insts[inst.index()])? {
                 Step::Next => frame.at += 1,
                 Step::Goto(block, args) => {
                     frame.block = block;
                     frame.at = 0;
-                    for (v, x) in p.func.blocks[block.index()].params.iter().zip(args) { frame.values[v.index()] = x; }
+                    for (v, x) in p.func.blocks[block.index()].params.iter().zip(args) {
+                        frame.values[v.index()] = x;
+                    }
                 }
                 Step::Call(callee, args) => {
-                    if depth >= self.max_depth { return Err(Stop::TooDeep); }
+                    if depth >= self.max_depth {
+                        return Err(Stop::TooDeep);
+                    }
                     let callee = self.enter(callee, &args)?;
                     stack.push(callee);
                 }
@@ -149,7 +181,9 @@ impl<'a> Interp<'a> {
                     let Some(caller) = stack.last_mut() else { return Ok(results) };
                     let p = &self.funcs[caller.func];
                     let call = &p.func.insts[p.func.blocks[caller.block.index()].insts[caller.at].index()];
-                    for (v, x) in call.results.iter().zip(results) { caller.values[v.index()] = x; }
+                    for (v, x) in call.results.iter().zip(results) {
+                        caller.values[v.index()] = x;
+                    }
                     caller.at += 1;
                 }
             }
@@ -159,10 +193,19 @@ impl<'a> Interp<'a> {
     fn enter(&self, func: usize, args: &[u64]) -> Result<Frame, Stop> {
         let p = &self.funcs[func];
         let params = &p.func.sig.params;
-        if args.len() != params.len() { return Err(Stop::BadArguments(format!("{} takes {} arguments, got {}", p.func.name, params.len(), args.len()))); }
+        if args.len() != params.len() {
+            return Err(Stop::BadArguments(format!(
+                "{} takes {} arguments, got {}",
+                p.func.name,
+                params.len(),
+                args.len()
+            )));
+        }
         let entry = p.func.entry();
         let mut values = vec![0; p.func.value_types.len()];
-        for ((v, t), x) in p.func.blocks[entry.index()].params.iter().zip(params).zip(args) { values[v.index()] = t.canonical(*x); }
+        for ((v, t), x) in p.func.blocks[entry.index()].params.iter().zip(params).zip(args) {
+            values[v.index()] = t.canonical(*x);
+        }
         Ok(Frame { func, block: entry, at: 0, values, slots: vec![0; p.slot_units] })
     }
 
@@ -174,34 +217,52 @@ impl<'a> Interp<'a> {
             InstData::Op { op, ty, args } => {
                 let from = if op.shape().suffix_is_result() { p.func.value_type(args[0]) } else { *ty };
                 let mut operands = [0; 3];
-                for (x, v) in operands.iter_mut().zip(args) { *x = value(v); }
+                for (x, v) in operands.iter_mut().zip(args) {
+                    *x = value(v);
+                }
                 eval(*op, from, *ty, &operands[..args.len()])
             }
-            // SAFETY: LIR computes only addresses of memory that it may access; this is the contract of whoever makes LIR.
-            InstData::Load { ty, addr, offset, .. } => unsafe { load(*ty, value(addr).wrapping_add_signed(*offset as i64)) },
+            // SAFETY: LIR computes only addresses of memory that it may access; this is the contract of
+            // whoever makes LIR.
+            InstData::Load { ty, addr, offset, .. } => unsafe {
+                load(*ty, value(addr).wrapping_add_signed(*offset as i64))
+            },
             InstData::Store { value: v, addr, offset, .. } => {
                 // SAFETY: as for loads.
-                unsafe { store(p.func.value_type(*v), value(addr).wrapping_add_signed(*offset as i64), value(v)) };
+                unsafe {
+                    store(p.func.value_type(*v), value(addr).wrapping_add_signed(*offset as i64), value(v))
+                };
                 return Ok(Step::Next);
             }
             InstData::StackAddr { slot } => frame.slots.as_ptr() as u64 + 16 * p.slots[slot.index()] as u64,
             InstData::SymbolAddr { symbol } => p.func.symbols[symbol.index()].addr as u64,
             InstData::Call { func, args } => {
-                let callee = p.callees[func.index()].ok_or_else(|| Stop::UnknownFunction(p.func.funcs[func.index()].name.clone()))?;
+                let callee = p.callees[func.index()]
+                    .ok_or_else(|| Stop::UnknownFunction(p.func.funcs[func.index()].name.clone()))?;
                 return Ok(Step::Call(callee, values(args)));
             }
             InstData::CallIndirect { sig, addr, args } => {
                 let callee = *self.by_address.get(&value(addr)).ok_or(Stop::ForeignAddress(value(addr)))?;
                 let real = &self.funcs[callee].func;
-                if real.sig != *sig { return Err(Stop::BadArguments(format!("indirect call of {}{} as {sig}", real.name, real.sig))); }
+                if real.sig != *sig {
+                    return Err(Stop::BadArguments(format!(
+                        "indirect call of {}{} as {sig}",
+                        real.name, real.sig
+                    )));
+                }
                 return Ok(Step::Call(callee, values(args)));
             }
             InstData::CallHelper { helper, args } => {
                 let addr = (self.helpers)(helper);
-                if addr.is_null() { return Err(Stop::UnknownHelper(helper.name)); }
-                // SAFETY: the lookup gives the address bound to this declaration; the verifier checked the arguments.
+                if addr.is_null() {
+                    return Err(Stop::UnknownHelper(helper.name));
+                }
+                // SAFETY: the lookup gives the address bound to this declaration; the verifier checked the
+                // arguments.
                 let x = unsafe { (helper.call)(addr, &values(args)) };
-                if node.results.is_empty() { return Ok(Step::Next); }
+                if node.results.is_empty() {
+                    return Ok(Step::Next);
+                }
                 x
             }
             InstData::Jump(to) => return Ok(Step::Goto(to.block, values(&to.args))),

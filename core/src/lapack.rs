@@ -2,7 +2,8 @@
 
 macro_rules! routines {
     ($($(#[doc = $doc:expr])+ $Name:ident, $real:literal, $complex:literal;)*) => {
-        /// A routine; its documentation lists the operands as `linalg_lapack` takes them: addresses, integers, and bits of floats.
+        /// A routine; its documentation lists the operands as `linalg_lapack` takes them: addresses,
+        /// integers, and bits of floats.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(i64)]
         pub enum Routine { $($(#[doc = $doc])+ $Name),* }

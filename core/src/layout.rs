@@ -1,7 +1,9 @@
-//! Heap layouts that compiled code, the run-time and the Python boundary share: the only place where an offset is decided.
+//! Heap layouts that compiled code, the run-time and the Python boundary share: the only place where an
+//! offset is decided.
 //!
-//! Every heap object starts with an [`Obj`] header. Reference counts are changed through helpers only. Structs are `repr(C)`;
-//! compiled code takes offsets with `std::mem::offset_of!` through the constants generated here.
+//! Every heap object starts with an [`Obj`] header. Reference counts are changed through helpers only.
+//! Structs are `repr(C)`; compiled code takes offsets with `std::mem::offset_of!` through the constants
+//! generated here.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 
@@ -10,12 +12,14 @@ use std::sync::atomic::{AtomicI64, AtomicU32, AtomicUsize, Ordering};
 pub struct ThreadCtx {
     /// Exception left by a helper: an owned `*mut Exc`, or null.
     pub pending: *mut Obj,
-    /// Frames of recursive functions below this address call `stack_check`: `stack_floor`, or the highest address when somebody wants a poll.
+    /// Frames of recursive functions below this address call `stack_check`: `stack_floor`, or the highest
+    /// address when somebody wants a poll.
     pub stack_limit: AtomicUsize,
     /// Frames below this address raise RecursionError. Written by its own thread alone.
     pub stack_floor: usize,
-    /// Non-zero when somebody wants a poll: [`POLL_SIGNALS`], [`POLL_SAMPLE`]. A word for each level of a loop nest, outermost first; deeper loops read the last.
-    /// Written by other threads, so compiled code reads it as `Alias::Volatile`.
+    /// Non-zero when somebody wants a poll: [`POLL_SIGNALS`], [`POLL_SAMPLE`]. A word for each level of a
+    /// loop nest, outermost first; deeper loops read the last. Written by other threads, so compiled code
+    /// reads it as `Alias::Volatile`.
     pub interrupt: [AtomicU32; LEVELS],
     /// What `except` handlers are handling, innermost last: an owned `*mut Exc`, or null (for bare `raise`).
     pub handled: *mut Obj,
@@ -24,27 +28,51 @@ pub struct ThreadCtx {
 impl ThreadCtx {
     /// The context of a thread whose stack has no limit.
     pub const fn new() -> ThreadCtx {
-        ThreadCtx { pending: std::ptr::null_mut(), stack_limit: AtomicUsize::new(0), stack_floor: 0, interrupt: [const { AtomicU32::new(0) }; LEVELS], handled: std::ptr::null_mut() }
+        ThreadCtx {
+            pending: std::ptr::null_mut(),
+            stack_limit: AtomicUsize::new(0),
+            stack_floor: 0,
+            interrupt: [const { AtomicU32::new(0) }; LEVELS],
+            handled: std::ptr::null_mut(),
+        }
     }
     /// Asks the thread to call `poll_interrupt` soon, for the given reasons; from any thread.
     pub fn ask_for_poll(&self, reasons: u32) {
-        for word in &self.interrupt { word.fetch_or(reasons, Ordering::Relaxed); }
+        for word in &self.interrupt {
+            word.fetch_or(reasons, Ordering::Relaxed);
+        }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
-    /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best places to go over to other code. Who has not answered
-    /// until the next call, although it `has_run`, is in an inner loop that lasts, which is asked then.
+    /// Asks the thread where it is; from any thread. Outer loops are asked first, since they are the best
+    /// places to go over to other code. Who has not answered until the next call, although it `has_run`, is
+    /// in an inner loop that lasts, which is asked then.
     pub fn ask_for_sample(&self, has_run: bool) {
         let next = self.interrupt.iter().position(|w| w.load(Ordering::Relaxed) & POLL_SAMPLE == 0);
-        if let Some(level) = next.filter(|level| *level == 0 || has_run) { self.interrupt[level].fetch_or(POLL_SAMPLE, Ordering::Relaxed); }
+        if let Some(level) = next.filter(|level| *level == 0 || has_run) {
+            self.interrupt[level].fetch_or(POLL_SAMPLE, Ordering::Relaxed);
+        }
         self.stack_limit.store(usize::MAX, Ordering::Relaxed);
     }
     /// Takes back everything but `kept`; what was asked for, at any level.
     pub fn answer_poll(&self, kept: u32) -> u32 {
-        self.interrupt.iter().map(|w| if w.load(Ordering::Relaxed) & !kept == 0 { 0 } else { w.fetch_and(kept, Ordering::AcqRel) }).fold(0, |a, b| a | b)
+        self.interrupt
+            .iter()
+            .map(
+                |w| {
+                    if w.load(Ordering::Relaxed) & !kept == 0 {
+                        0
+                    } else {
+                        w.fetch_and(kept, Ordering::AcqRel)
+                    }
+                },
+            )
+            .fold(0, |a, b| a | b)
     }
 }
 impl Default for ThreadCtx {
-    fn default() -> ThreadCtx { ThreadCtx::new() }
+    fn default() -> ThreadCtx {
+        ThreadCtx::new()
+    }
 }
 
 /// Levels of loop nests that are asked one after the other.
@@ -70,7 +98,10 @@ pub const IMMORTAL: i64 = 1 << 62;
 
 /// A constant UTF-8 text that lives for ever; see [`crate::intern::text`].
 #[repr(C)]
-pub struct Text { pub ptr: *const u8, pub len: usize }
+pub struct Text {
+    pub ptr: *const u8,
+    pub len: usize,
+}
 
 /// Owner of array memory: a block of the run-time's own, or a Python object that is kept alive.
 /// The memory of an owned block follows the header, aligned to 64 bytes.
@@ -94,8 +125,9 @@ pub struct Str {
     pub data: *mut u8,
 }
 
-/// A list. Element `i` is `elem_bytes` bytes at `data + i * elem_bytes`: one scalar of its own width, or several leaves in
-/// slots of 8 bytes. Bit `k` of `ref_mask` says that word `k` of an element is an owned `*mut Obj` (or null).
+/// A list. Element `i` is `elem_bytes` bytes at `data + i * elem_bytes`: one scalar of its own width, or
+/// several leaves in slots of 8 bytes. Bit `k` of `ref_mask` says that word `k` of an element is an owned
+/// `*mut Obj` (or null).
 #[repr(C)]
 pub struct List {
     pub obj: Obj,
@@ -106,22 +138,26 @@ pub struct List {
     pub ref_mask: i64,
     /// Borrow word: non-zero while somebody iterates in a way that a resize would break.
     pub borrow: i64,
-    /// The Python list that this one was made from (argument; changes are written back), a reference of its own, or null.
+    /// The Python list that this one was made from (argument; changes are written back), a reference of its
+    /// own, or null.
     pub py: *mut u8,
 }
 
-/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in [`List`].
-/// References lie in front, so that the mask reaches them all.
+/// A generator's or closure's frame: `bytes` bytes of leaves follow the header; bit `k` of `ref_mask` as in
+/// [`List`]. References lie in front, so that the mask reaches them all.
 #[repr(C)]
 pub struct Frame {
     pub obj: Obj,
-    /// -1 before the first resumption is never used: 0 is the start, then the number of the `yield`; -1 means finished.
+    /// -1 before the first resumption is never used: 0 is the start, then the number of the `yield`; -1 means
+    /// finished.
     pub resume: i64,
     pub bytes: i64,
     pub ref_mask: i64,
-    /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it is dropped. 2: it is being closed.
+    /// 0: dropping the frame is all there is to its end. 1: it has `finally` blocks, and is closed before it
+    /// is dropped. 2: it is being closed.
     pub closing: i64,
-    /// Non-zero while it is resumed by a thread that others may disturb: generators that iterations of a parallel loop share.
+    /// Non-zero while it is resumed by a thread that others may disturb: generators that iterations of a
+    /// parallel loop share.
     pub busy: AtomicI64,
 }
 
@@ -135,16 +171,21 @@ pub struct BitSource {
     pub py: *mut u8,
 }
 
-/// A layer of a ziggurat: 64 bits that stand for a number below `below` are accepted at once, as that many `width`s.
+/// A layer of a ziggurat: 64 bits that stand for a number below `below` are accepted at once, as that many
+/// `width`s.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Layer { pub below: u64, pub width: f64 }
+pub struct Layer {
+    pub below: u64,
+    pub width: f64,
+}
 
 /// Words of a [`WordStream`] that are made at a time.
 pub const STREAM_WORDS: i64 = 624;
 
-/// A thread's stream of random numbers as compiled code reads it: words of bits that are ready, from `at` on. The run-time makes more of them when they are used up,
-/// and also where the stream has not begun: none are ready then.
+/// A thread's stream of random numbers as compiled code reads it: words of bits that are ready, from `at` on.
+/// The run-time makes more of them when they are used up, and also where the stream has not begun: none are
+/// ready then.
 #[repr(C)]
 pub struct WordStream {
     pub at: i64,

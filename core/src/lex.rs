@@ -1,14 +1,20 @@
-//! A cursor over the text of bytecode and SSA: words, numbers, quoted strings, constants. Spaces and `;` comments are skipped.
+//! A cursor over the text of bytecode and SSA: words, numbers, quoted strings, constants. Spaces and `;`
+//! comments are skipped.
 
 use crate::diag::{Code, Diagnostic, Result};
 use crate::types::Const;
 use std::sync::Arc;
 
 #[derive(Clone)]
-pub struct Cursor<'a> { text: &'a str, at: usize }
+pub struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
 
 impl<'a> Cursor<'a> {
-    pub fn new(text: &'a str) -> Cursor<'a> { Cursor { text, at: 0 } }
+    pub fn new(text: &'a str) -> Cursor<'a> {
+        Cursor { text, at: 0 }
+    }
 
     /// "expected …" with the line and what stands there.
     pub fn error(&self, wanted: &str) -> Diagnostic {
@@ -16,25 +22,39 @@ impl<'a> Cursor<'a> {
         let here: String = self.text[self.at..].chars().take_while(|c| *c != '\n').take(40).collect();
         Diagnostic::new(Code::ParseError, format!("line {line}: expected {wanted} at {here:?}"))
     }
-    fn rest(&self) -> &'a str { &self.text[self.at..] }
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
 
     /// Skips spaces, line ends and comments.
     pub fn space(&mut self) {
         loop {
             self.at = self.text.len() - self.rest().trim_start().len();
-            if !self.rest().starts_with(';') { return; }
+            if !self.rest().starts_with(';') {
+                return;
+            }
             self.at += self.rest().find('\n').unwrap_or(self.rest().len());
         }
     }
-    pub fn at_end(&mut self) -> bool { self.space(); self.rest().is_empty() }
-    pub fn peek(&mut self, s: &str) -> bool { self.space(); self.rest().starts_with(s) }
+    pub fn at_end(&mut self) -> bool {
+        self.space();
+        self.rest().is_empty()
+    }
+    pub fn peek(&mut self, s: &str) -> bool {
+        self.space();
+        self.rest().starts_with(s)
+    }
     /// Takes `s` if it comes next.
     pub fn eat(&mut self, s: &str) -> bool {
         let hit = self.peek(s);
-        if hit { self.at += s.len(); }
+        if hit {
+            self.at += s.len();
+        }
         hit
     }
-    pub fn expect(&mut self, s: &str) -> Result<()> { if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) } }
+    pub fn expect(&mut self, s: &str) -> Result<()> {
+        if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) }
+    }
 
     /// Letters, digits, `_`, `.`; empty if something else comes next.
     pub fn word(&mut self) -> &'a str {
@@ -44,11 +64,15 @@ impl<'a> Cursor<'a> {
         self.at += end;
         &rest[..end]
     }
-    pub fn peek_word(&mut self) -> &'a str { self.clone().word() }
+    pub fn peek_word(&mut self) -> &'a str {
+        self.clone().word()
+    }
     /// Takes the whole word `w`.
     pub fn eat_word(&mut self, w: &str) -> bool {
         let hit = self.peek_word() == w;
-        if hit { self.word(); }
+        if hit {
+            self.word();
+        }
         hit
     }
     pub fn number<T: std::str::FromStr>(&mut self) -> Result<T> {
@@ -74,7 +98,12 @@ impl<'a> Cursor<'a> {
                 self.at += i;
                 return Ok(&rest[..i]);
             }
-            match c { '(' | '[' => depth += 1, ')' | ']' => depth -= 1, '\n' => break, _ => {} }
+            match c {
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth -= 1,
+                '\n' => break,
+                _ => {}
+            }
         }
         Err(self.error(&format!("one of {stops:?}")))
     }
@@ -91,7 +120,9 @@ impl<'a> Cursor<'a> {
                 'r' => '\r',
                 '0' => '\0',
                 'u' => {
-                    if chars.next()?.1 != '{' { return None; }
+                    if chars.next()?.1 != '{' {
+                        return None;
+                    }
                     let hex: String = chars.map(|(_, c)| c).take_while(|c| *c != '}').collect();
                     char::from_u32(u32::from_str_radix(&hex, 16).ok()?)?
                 }
@@ -114,7 +145,10 @@ impl<'a> Cursor<'a> {
 
     fn float(&mut self) -> Result<f64> {
         self.space();
-        let end = self.rest().find(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '+')).unwrap_or(self.rest().len());
+        let end = self
+            .rest()
+            .find(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | '-' | '+'))
+            .unwrap_or(self.rest().len());
         let x = self.rest()[..end].parse().map_err(|_| self.error("a number"))?;
         self.at += end;
         Ok(x)
@@ -122,12 +156,17 @@ impl<'a> Cursor<'a> {
 
     /// A constant as it prints.
     pub fn constant(&mut self) -> Result<Const> {
-        if self.peek("\"") { return self.string().map(Const::Str); }
+        if self.peek("\"") {
+            return self.string().map(Const::Str);
+        }
         if self.eat("(") {
             let mut members = vec![];
             while !self.eat(")") {
                 members.push(self.constant()?);
-                if !self.eat(",") { self.expect(")")?; break; }
+                if !self.eat(",") {
+                    self.expect(")")?;
+                    break;
+                }
             }
             return Ok(Const::Tuple(members));
         }
@@ -138,14 +177,27 @@ impl<'a> Cursor<'a> {
             self.expect(")")?;
             return Ok(Const::Complex(re, im));
         }
-        if self.eat("...") { return Ok(Const::Ellipsis); }
+        if self.eat("...") {
+            return Ok(Const::Ellipsis);
+        }
         match self.peek_word() {
-            "None" => { self.word(); Ok(Const::None) }
-            "True" => { self.word(); Ok(Const::Bool(true)) }
-            "False" => { self.word(); Ok(Const::Bool(false)) }
+            "None" => {
+                self.word();
+                Ok(Const::None)
+            }
+            "True" => {
+                self.word();
+                Ok(Const::Bool(true))
+            }
+            "False" => {
+                self.word();
+                Ok(Const::Bool(false))
+            }
             _ => {
                 let mut ahead = self.clone();
-                if let Ok(i) = ahead.number::<i128>() && !ahead.rest().starts_with(|c: char| c == '.' || c.is_alphanumeric()) {
+                if let Ok(i) = ahead.number::<i128>()
+                    && !ahead.rest().starts_with(|c: char| c == '.' || c.is_alphanumeric())
+                {
                     *self = ahead;
                     return match (i64::try_from(i), u64::try_from(i)) {
                         (Ok(i), _) => Ok(Const::Int(i)),
@@ -166,9 +218,24 @@ mod tests {
     #[test]
     fn constants_are_read_as_they_print() {
         let all = [
-            Const::None, Const::Ellipsis, Const::Bool(true), Const::Int(-5), Const::Int(i64::MIN), Const::UInt(u64::MAX), Const::Float(1.0), Const::Float(-0.0),
-            Const::Float(1e300), Const::Float(5e-324), Const::Float(f64::INFINITY), Const::Float(f64::NEG_INFINITY), Const::Float(f64::NAN), Const::Complex(0.5, -2.0),
-            Const::Str("a\"b\n\u{7f}é😀\\'".into()), Const::Str("".into()), Const::Tuple(vec![]), Const::Tuple(vec![Const::Int(1), Const::Tuple(vec![Const::None])]),
+            Const::None,
+            Const::Ellipsis,
+            Const::Bool(true),
+            Const::Int(-5),
+            Const::Int(i64::MIN),
+            Const::UInt(u64::MAX),
+            Const::Float(1.0),
+            Const::Float(-0.0),
+            Const::Float(1e300),
+            Const::Float(5e-324),
+            Const::Float(f64::INFINITY),
+            Const::Float(f64::NEG_INFINITY),
+            Const::Float(f64::NAN),
+            Const::Complex(0.5, -2.0),
+            Const::Str("a\"b\n\u{7f}é😀\\'".into()),
+            Const::Str("".into()),
+            Const::Tuple(vec![]),
+            Const::Tuple(vec![Const::Int(1), Const::Tuple(vec![Const::None])]),
         ];
         for c in all {
             let text = c.to_string();

@@ -3,26 +3,26 @@
 //! Start reading in the order of the pipeline: [`bytecode`], [`ssa`], [`infer`], [`lower`], [`lir`].
 //! Operations live in [`ops`], what a helper may look like in [`rt`], heap layouts in [`layout`].
 
-pub mod entity;
 pub mod backend;
-pub mod cpu;
-pub mod door;
-pub mod draw;
 pub mod bitset;
 pub mod bytecode;
+pub mod cpu;
 pub mod declare;
 pub mod diag;
+pub mod door;
+pub mod draw;
 pub mod elem;
-pub mod interp;
-pub mod lapack;
-pub mod layout;
-pub mod lex;
-pub mod lir;
+pub mod entity;
 pub mod exc;
 pub mod graph;
 pub mod host;
 pub mod infer;
 pub mod intern;
+pub mod interp;
+pub mod lapack;
+pub mod layout;
+pub mod lex;
+pub mod lir;
 pub mod lower;
 pub mod math;
 pub mod ops;

@@ -1,8 +1,9 @@
 //! Running a pass: a timer, a dump of what it changed, and fuel.
 //!
-//! The passes themselves are rows of two tables: [`crate::ssa::opt::PASSES`], which every function needs, and [`crate::lir::opt::PASSES`], which only make code
-//! faster. Each of the latter that is run on one function (or module) takes one unit of fuel. Where there is no more, it is left out, so a wrong result that
-//! comes and goes with the fuel is the fault of the pass that took the last unit.
+//! The passes themselves are rows of two tables: [`crate::ssa::opt::PASSES`], which every function needs, and
+//! [`crate::lir::opt::PASSES`], which only make code faster. Each of the latter that is run on one function
+//! (or module) takes one unit of fuel. Where there is no more, it is left out, so a wrong result that comes
+//! and goes with the fuel is the fault of the pass that took the last unit.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;
@@ -23,22 +24,36 @@ thread_local! {
 pub type Times = Vec<(&'static str, Duration)>;
 
 /// Fuel for all that is compiled from now on; none for as much as is wanted.
-pub fn set_fuel(units: Option<u64>) { FUEL.store(units.map_or(i64::MAX, |n| i64::try_from(n).unwrap_or(i64::MAX)), Ordering::Relaxed); }
+pub fn set_fuel(units: Option<u64>) {
+    FUEL.store(units.map_or(i64::MAX, |n| i64::try_from(n).unwrap_or(i64::MAX)), Ordering::Relaxed);
+}
 /// Fuel of this thread alone; none for the process's.
-pub fn set_own_fuel(units: Option<u64>) { OWN_FUEL.set(units.map(|n| i64::try_from(n).unwrap_or(i64::MAX))); }
+pub fn set_own_fuel(units: Option<u64>) {
+    OWN_FUEL.set(units.map(|n| i64::try_from(n).unwrap_or(i64::MAX)));
+}
 /// Whether every pass prints what it changed, on standard error.
-pub fn set_dump(on: bool) { DUMP.store(on, Ordering::Relaxed); }
+pub fn set_dump(on: bool) {
+    DUMP.store(on, Ordering::Relaxed);
+}
 
 /// Time that passes took on this thread since the last call.
-pub fn take_times() -> Times { TIMES.take() }
+pub fn take_times() -> Times {
+    TIMES.take()
+}
 
 /// A pass as it is run.
 #[derive(Clone, Copy)]
-pub struct Step<'a> { pub pass: &'static str, /* what it runs on */ pub on: &'a str, /* it may be left out */ pub optional: bool }
+pub struct Step<'a> {
+    pub pass: &'static str,
+    /* what it runs on */ pub on: &'a str,
+    /* it may be left out */ pub optional: bool,
+}
 
 /// Runs a pass, if there is fuel for it; its answer, if it ran.
 pub fn run<T: Display, R>(step: Step<'_>, ir: &mut T, pass: impl FnOnce(&mut T) -> R) -> Option<R> {
-    if step.optional && !burn(step) { return None; }
+    if step.optional && !burn(step) {
+        return None;
+    }
     let before = DUMP.load(Ordering::Relaxed).then(|| ir.to_string());
     let start = Instant::now();
     let answer = pass(ir);
@@ -49,7 +64,11 @@ pub fn run<T: Display, R>(step: Step<'_>, ir: &mut T, pass: impl FnOnce(&mut T) 
     });
     if let Some(before) = before {
         let after = ir.to_string();
-        if after == before { eprintln!("tierup: {} changed nothing in {}", step.pass, step.on) } else { eprintln!("tierup: {} after {}\n{after}", step.on, step.pass) }
+        if after == before {
+            eprintln!("tierup: {} changed nothing in {}", step.pass, step.on)
+        } else {
+            eprintln!("tierup: {} after {}\n{after}", step.on, step.pass)
+        }
     }
     Some(answer)
 }
@@ -76,7 +95,8 @@ fn burn(step: Step<'_>) -> bool {
 /// `fold 1.20 ms, licm 0.31`: the passes that took longest first.
 pub fn show(mut times: Times) -> String {
     times.sort_by_key(|(_, t)| std::cmp::Reverse(*t));
-    let each: Vec<String> = times.iter().map(|(name, t)| format!("{name} {:.2}", t.as_secs_f64() * 1e3)).collect();
+    let each: Vec<String> =
+        times.iter().map(|(name, t)| format!("{name} {:.2}", t.as_secs_f64() * 1e3)).collect();
     each.join(", ")
 }
 
@@ -90,7 +110,9 @@ mod tests {
         let mut n = 0;
         take_times();
         set_own_fuel(Some(2));
-        for _ in 0..5 { run(step("test-a", true), &mut n, |n| *n += 1); }
+        for _ in 0..5 {
+            run(step("test-a", true), &mut n, |n| *n += 1);
+        }
         run(step("test-b", false), &mut n, |n| *n += 10);
         set_own_fuel(None);
         assert_eq!(n, 12);

@@ -1,30 +1,57 @@
-//! Bytecode of the fixtures in `tests/bytecode` (made by `tests/tools/dump_bytecode.py`): it decodes, prints, parses, and becomes SSA
-//! that verifies, prints and parses.
+//! Bytecode of the fixtures in `tests/bytecode` (made by `tests/tools/dump_bytecode.py`): it decodes, prints,
+//! parses, and becomes SSA that verifies, prints and parses.
 
 use tierup_core::bytecode::{self, Code, Constant, decode};
 use tierup_core::ssa::{self, Func, Op, Term, build, registry, text, verify};
 
 const FIXTURES: [(&str, &str, &str); 3] = [
-    ("statements", include_str!("../../tests/bytecode/statements.bc"), include_str!("../../tests/bytecode/statements.raw")),
-    ("exceptions", include_str!("../../tests/bytecode/exceptions.bc"), include_str!("../../tests/bytecode/exceptions.raw")),
-    ("closures", include_str!("../../tests/bytecode/closures.bc"), include_str!("../../tests/bytecode/closures.raw")),
+    (
+        "statements",
+        include_str!("../../tests/bytecode/statements.bc"),
+        include_str!("../../tests/bytecode/statements.raw"),
+    ),
+    (
+        "exceptions",
+        include_str!("../../tests/bytecode/exceptions.bc"),
+        include_str!("../../tests/bytecode/exceptions.raw"),
+    ),
+    (
+        "closures",
+        include_str!("../../tests/bytecode/closures.bc"),
+        include_str!("../../tests/bytecode/closures.raw"),
+    ),
 ];
 
-fn codes(bc: &str) -> Vec<Code> { bytecode::text::parse(bc).expect("fixture parses") }
-
-fn code(name: &str) -> Code {
-    FIXTURES.iter().flat_map(|(_, bc, _)| codes(bc)).find(|c| &*c.name == name).unwrap_or_else(|| panic!("no fixture {name}"))
+fn codes(bc: &str) -> Vec<Code> {
+    bytecode::text::parse(bc).expect("fixture parses")
 }
 
-fn ssa(name: &str) -> Func { build::build(&code(name), 0).unwrap_or_else(|e| panic!("{name}: {e}")) }
+fn code(name: &str) -> Code {
+    FIXTURES
+        .iter()
+        .flat_map(|(_, bc, _)| codes(bc))
+        .find(|c| &*c.name == name)
+        .unwrap_or_else(|| panic!("no fixture {name}"))
+}
+
+fn ssa(name: &str) -> Func {
+    build::build(&code(name), 0).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
 
 /// A function and every function made inside it.
 fn with_inner(func: &Func, f: &mut dyn FnMut(&Func)) {
     f(func);
-    let inner = |func: &Func| func.insts.iter().filter_map(|n| if let Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }).collect::<Vec<_>>();
+    let inner = |func: &Func| {
+        func.insts
+            .iter()
+            .filter_map(|n| if let Op::MakeFunction { func, .. } = n.op { Some(func) } else { None })
+            .collect::<Vec<_>>()
+    };
     let (mut work, mut seen) = (inner(func), vec![]);
     while let Some(id) = work.pop() {
-        if seen.contains(&id) { continue; }
+        if seen.contains(&id) {
+            continue;
+        }
         seen.push(id);
         let func = registry::get(id).expect("registered");
         f(&func);
@@ -32,8 +59,12 @@ fn with_inner(func: &Func, f: &mut dyn FnMut(&Func)) {
     }
 }
 
-fn count(f: &Func, what: impl Fn(&Op) -> bool) -> usize { f.blocks.iter().flat_map(|b| &b.insts).filter(|i| what(&f.inst(**i).op)).count() }
-fn calls(f: &Func, path: &str) -> usize { count(f, |op| matches!(op, Op::Table(p) if *p == path)) }
+fn count(f: &Func, what: impl Fn(&Op) -> bool) -> usize {
+    f.blocks.iter().flat_map(|b| &b.insts).filter(|i| what(&f.inst(**i).op)).count()
+}
+fn calls(f: &Func, path: &str) -> usize {
+    count(f, |op| matches!(op, Op::Table(p) if *p == path))
+}
 
 #[test]
 fn bytecode_prints_and_parses() {
@@ -49,24 +80,44 @@ fn bytecode_prints_and_parses() {
 fn raw_tables_decode_to_what_dis_says() {
     fn collect(c: &Code, out: &mut Vec<Code>) {
         out.push(c.clone());
-        for k in &c.consts { if let Constant::Code(inner) = k { collect(inner, out); } }
+        for k in &c.consts {
+            if let Constant::Code(inner) = k {
+                collect(inner, out);
+            }
+        }
     }
-    let hex = |s: &str| -> Vec<u8> { s.as_bytes().chunks(2).filter(|c| c[0] != b'-').map(|c| u8::from_str_radix(std::str::from_utf8(c).unwrap(), 16).unwrap()).collect() };
+    let hex = |s: &str| -> Vec<u8> {
+        s.as_bytes()
+            .chunks(2)
+            .filter(|c| c[0] != b'-')
+            .map(|c| u8::from_str_radix(std::str::from_utf8(c).unwrap(), 16).unwrap())
+            .collect()
+    };
     let mut checked = 0;
     for (file, bc, raw) in FIXTURES {
         let mut known = vec![];
-        for c in codes(bc) { collect(&c, &mut known); }
+        for c in codes(bc) {
+            collect(&c, &mut known);
+        }
         assert_eq!(known.len(), raw.lines().count(), "{file}");
         for (line, expected) in raw.lines().zip(&known) {
             let parts: Vec<&str> = line.split(' ').collect();
             let [name, first, code, locations, exceptions] = parts[..] else { panic!("{file}: {line}") };
             let first_line = first.parse().unwrap();
             let (code, locations, exceptions) = (hex(code), hex(locations), hex(exceptions));
-            let raw = decode::Raw { version: (3, 11), code: &code, locations: &locations, exceptions: &exceptions, first_line };
+            let raw = decode::Raw {
+                version: (3, 11),
+                code: &code,
+                locations: &locations,
+                exceptions: &exceptions,
+                first_line,
+            };
             let (insts, handlers) = decode::decode(&raw).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!((name, first_line), (&*expected.qualname, expected.first_line), "{file}");
             assert_eq!(insts.len(), expected.insts.len(), "{name}");
-            for (i, (a, b)) in insts.iter().zip(&expected.insts).enumerate() { assert_eq!(a, b, "{name}, instruction {i}"); }
+            for (i, (a, b)) in insts.iter().zip(&expected.insts).enumerate() {
+                assert_eq!(a, b, "{name}, instruction {i}");
+            }
             assert_eq!(handlers, expected.handlers, "{name}");
             checked += 1;
         }
@@ -81,8 +132,14 @@ fn damaged_tables_are_diagnostics() {
     assert!(decode::decode(&raw((3, 11), &ok)).is_ok());
     assert_eq!(decode::decode(&raw((3, 10), &ok)).unwrap_err().code.name(), "unsupported-bytecode");
     assert_eq!(decode::decode(&raw((3, 11), &[255, 0])).unwrap_err().code.name(), "unsupported-bytecode");
-    assert_eq!(decode::decode(&raw((3, 11), &[110, 200, 83, 0])).unwrap_err().code.name(), "unsupported-bytecode");
-    assert_eq!(decode::decode(&raw((3, 11), &[140, 200, 83, 0])).unwrap_err().code.name(), "unsupported-bytecode");
+    assert_eq!(
+        decode::decode(&raw((3, 11), &[110, 200, 83, 0])).unwrap_err().code.name(),
+        "unsupported-bytecode"
+    );
+    assert_eq!(
+        decode::decode(&raw((3, 11), &[140, 200, 83, 0])).unwrap_err().code.name(),
+        "unsupported-bytecode"
+    );
     let bad_table = decode::Raw { exceptions: &[0x80, 0x7f], ..raw((3, 11), &ok) };
     assert!(decode::decode(&bad_table).is_err());
 }
@@ -110,18 +167,35 @@ fn ssa_of_every_fixture_verifies_and_reads_back() {
 fn bound_variables_need_no_check() {
     let checks = |name: &str| -> Vec<String> {
         let f = ssa(name);
-        f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CheckBound { name: n, .. } = &f.inst(*i).op { Some(n.to_string()) } else { None }).collect()
+        f.blocks
+            .iter()
+            .flat_map(|b| &b.insts)
+            .filter_map(|i| {
+                if let Op::CheckBound { name: n, .. } = &f.inst(*i).op { Some(n.to_string()) } else { None }
+            })
+            .collect()
     };
     assert_eq!(checks("maybe_unbound"), ["x", "y", "i"]);
     assert_eq!(checks("deleted"), ["x"]);
     assert_eq!(checks("unbound_after"), ["x", "y"]);
     assert_eq!(checks("name_gone"), ["e"]);
-    for name in ["for_else", "nested_loops", "while_else", "finally_simple", "handler_sees_progress", "walrus", "loop_in_try"] { assert_eq!(checks(name), [""; 0], "{name}"); }
+    for name in [
+        "for_else",
+        "nested_loops",
+        "while_else",
+        "finally_simple",
+        "handler_sees_progress",
+        "walrus",
+        "loop_in_try",
+    ] {
+        assert_eq!(checks(name), [""; 0], "{name}");
+    }
 }
 
 #[test]
 fn loops_carry_only_what_changes() {
-    // i and the running sum in the outer loop; j and the sum in the inner one; nothing else needs a parameter.
+    // i and the running sum in the outer loop; j and the sum in the inner one; nothing else needs a
+    // parameter.
     let f = ssa("many_locals");
     let header = f.blocks.iter().map(|b| b.params.len()).max();
     // Seven variables that change, the iterator; not `a`, not `i`.
@@ -131,7 +205,12 @@ fn loops_carry_only_what_changes() {
 #[test]
 fn handlers_get_the_values_of_the_raising_instruction() {
     let f = ssa("handler_sees_progress");
-    let passed: Vec<_> = f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| f.inst(*i).unwind.as_ref().map(|u| (f.inst(*i).op.clone(), u.args.clone()))).collect();
+    let passed: Vec<_> = f
+        .blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|i| f.inst(*i).unwind.as_ref().map(|u| (f.inst(*i).op.clone(), u.args.clone())))
+        .collect();
     let gets: Vec<_> = passed.iter().filter(|(op, _)| *op == Op::Table("operator.getitem")).collect();
     assert_eq!(gets.len(), 2, "{f}");
     assert_ne!(gets[0].1, gets[1].1, "i is 1 at the first and 2 at the second");
@@ -150,12 +229,33 @@ fn exceptions_are_raised_and_matched() {
 
 #[test]
 fn captured_variables_travel_by_value_where_nobody_can_tell() {
-    let cells = |name: &str| { let mut n = 0; with_inner(&ssa(name), &mut |f| n += calls(f, "cell.new")); n };
-    for name in ["list_comp", "nested_comp", "comp_in_loop", "lambda_called", "lambda_passed", "inner", "recursive_inner", "lambda_at_once", "gen_expr", "three_deep",
-                 "maybe_captured", "mutual_inner", "local_generator", "argument_function", "higher_order"] {
+    let cells = |name: &str| {
+        let mut n = 0;
+        with_inner(&ssa(name), &mut |f| n += calls(f, "cell.new"));
+        n
+    };
+    for name in [
+        "list_comp",
+        "nested_comp",
+        "comp_in_loop",
+        "lambda_called",
+        "lambda_passed",
+        "inner",
+        "recursive_inner",
+        "lambda_at_once",
+        "gen_expr",
+        "three_deep",
+        "maybe_captured",
+        "mutual_inner",
+        "local_generator",
+        "argument_function",
+        "higher_order",
+    ] {
         assert_eq!(cells(name), 0, "{name}");
     }
-    for name in ["captured_in_loop", "lazily_mapped", "deleted_captured"] { assert_eq!(cells(name), 1, "{name}"); }
+    for name in ["captured_in_loop", "lazily_mapped", "deleted_captured"] {
+        assert_eq!(cells(name), 1, "{name}");
+    }
 }
 
 #[test]
@@ -163,10 +263,16 @@ fn functions_that_call_each_other_make_each_other_anew() {
     // One of them may be inlined into the other, which then makes itself.
     let (mut made, mut there) = (vec![], vec![]);
     with_inner(&ssa("mutual_inner"), &mut |f| {
-        if !["even", "odd"].contains(&&*f.name) { return; }
+        if !["even", "odd"].contains(&&*f.name) {
+            return;
+        }
         assert!(f.free.is_empty(), "{f}");
         there.extend(f.id);
-        made.extend(f.insts.iter().filter_map(|n| if let Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }));
+        made.extend(
+            f.insts
+                .iter()
+                .filter_map(|n| if let Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }),
+        );
     });
     assert!(!made.is_empty() && made.iter().all(|id| there.contains(id)), "{made:?} {there:?}");
 }
@@ -179,7 +285,10 @@ fn a_function_that_calls_itself_makes_itself_anew() {
         names.push(f.name.to_string());
         if &*f.name == "fact" {
             assert!(f.free.is_empty());
-            assert!(f.insts.iter().any(|n| matches!(n.op, Op::MakeFunction { func, .. } if Some(func) == f.id)), "{f}");
+            assert!(
+                f.insts.iter().any(|n| matches!(n.op, Op::MakeFunction { func, .. } if Some(func) == f.id)),
+                "{f}"
+            );
         }
     });
     assert!(names.contains(&"fact".to_string()));
@@ -189,8 +298,27 @@ fn a_function_that_calls_itself_makes_itself_anew() {
 fn spreads_keep_the_types_of_tuples() {
     let f = ssa("calls");
     assert_eq!(calls(&f, "dict.build"), 0, "keywords are known: {f}");
-    let spreads: Vec<Vec<String>> = f.insts.iter().filter_map(|n| if let Op::CallSpread { keywords } = &n.op { Some(keywords.iter().map(|k| k.to_string()).collect()) } else { None }).collect();
-    assert_eq!(spreads, [vec![], vec!["k".to_string()], vec!["**".into()], vec!["k".into(), "**".into()], vec!["**".into(), "z".into()]]);
+    let spreads: Vec<Vec<String>> = f
+        .insts
+        .iter()
+        .filter_map(|n| {
+            if let Op::CallSpread { keywords } = &n.op {
+                Some(keywords.iter().map(|k| k.to_string()).collect())
+            } else {
+                None
+            }
+        })
+        .collect();
+    assert_eq!(
+        spreads,
+        [
+            vec![],
+            vec!["k".to_string()],
+            vec!["**".into()],
+            vec!["k".into(), "**".into()],
+            vec!["**".into(), "z".into()]
+        ]
+    );
     assert_eq!((calls(&f, "spread.extend"), calls(&f, "spread.append")), (1, 1));
     assert_eq!(calls(&f, "list.build"), 0);
     let f = ssa("displays");
@@ -200,19 +328,55 @@ fn spreads_keep_the_types_of_tuples() {
 #[test]
 fn what_is_not_compiled_says_so_with_a_place() {
     let head = "code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n names \"x\"\n const None\n";
-    let source = |op: &str, more: &str| format!("{head} {more}\n 0: LOAD_CONST 0 @2:4-5\n 1: {op} 0 @3:4-9\n 2: LOAD_CONST 0 @3:0-1\n 3: RETURN_VALUE 0 @3:0-1\nend");
-    for op in ["STORE_GLOBAL", "DELETE_ATTR", "LOAD_BUILD_CLASS", "LOAD_NAME", "CHECK_EG_MATCH", "GET_AWAITABLE", "IMPORT_STAR"] {
+    let source = |op: &str, more: &str| {
+        format!(
+            "{head} {more}\n 0: LOAD_CONST 0 @2:4-5\n 1: {op} 0 @3:4-9\n 2: LOAD_CONST 0 @3:0-1\n 3: RETURN_VALUE 0 @3:0-1\nend"
+        )
+    };
+    for op in [
+        "STORE_GLOBAL",
+        "DELETE_ATTR",
+        "LOAD_BUILD_CLASS",
+        "LOAD_NAME",
+        "CHECK_EG_MATCH",
+        "GET_AWAITABLE",
+        "IMPORT_STAR",
+    ] {
         let e = build::build(&codes(&source(op, ""))[0], 0).unwrap_err();
-        assert_eq!((e.code.name(), e.span.as_ref().map(|s| s.line), e.help.is_some()), ("unsupported-syntax", Some(3), true), "{op}: {e}");
+        assert_eq!(
+            (e.code.name(), e.span.as_ref().map(|s| s.line), e.help.is_some()),
+            ("unsupported-syntax", Some(3), true),
+            "{op}: {e}"
+        );
     }
-    let e = build::build(&codes(&source("LOAD_CONST", "").replace("const None", "unsupported \"a constant of type bytes\""))[0], 0).unwrap_err();
+    let e = build::build(
+        &codes(&source("LOAD_CONST", "").replace("const None", "unsupported \"a constant of type bytes\""))
+            [0],
+        0,
+    )
+    .unwrap_err();
     assert!(e.message.contains("bytes"), "{e}");
 }
 
 #[test]
 fn malformed_bytecode_is_a_diagnostic() {
-    let build = |body: &str| build::build(&codes(&format!("code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n varnames \"x\"\n const None\n {body}\nend"))[0], 0);
-    for body in ["0: RETURN_VALUE 0 @1:0-0", "0: LOAD_CONST 9 @1:0-0", "0: LOAD_CONST 0 @1:0-0", "0: LOAD_FAST 7 @1:0-0", "0: COPY 0 @1:0-0", "0: LOAD_DEREF 5 @1:0-0", ""] {
+    let build = |body: &str| {
+        build::build(
+            &codes(&format!(
+                "code \"f\" \"f\" \"a.py\" 1\n args 0 0 0 flags 3\n varnames \"x\"\n const None\n {body}\nend"
+            ))[0],
+            0,
+        )
+    };
+    for body in [
+        "0: RETURN_VALUE 0 @1:0-0",
+        "0: LOAD_CONST 9 @1:0-0",
+        "0: LOAD_CONST 0 @1:0-0",
+        "0: LOAD_FAST 7 @1:0-0",
+        "0: COPY 0 @1:0-0",
+        "0: LOAD_DEREF 5 @1:0-0",
+        "",
+    ] {
         let e = build(body).unwrap_err();
         assert_eq!(e.code.name(), "unsupported-bytecode", "{body}: {e}");
     }
@@ -221,15 +385,23 @@ fn malformed_bytecode_is_a_diagnostic() {
 #[test]
 fn verifier_refuses_broken_functions() {
     let head = "func \"f\" \"f\" \"a.py\" 1 hash 0 host 0 {\n params \"a\" posonly 0 positional 1 kwonly 0\n";
-    let check = |body: &str| verify::verify(&text::parse(&format!("{head}{body}\n}}")).unwrap_or_else(|e| panic!("{e}"))[0]);
+    let check = |body: &str| {
+        verify::verify(&text::parse(&format!("{head}{body}\n}}")).unwrap_or_else(|e| panic!("{e}"))[0])
+    };
     assert_eq!(check("b0(v0):\n return v0"), Ok(()));
     for (body, why) in [
         ("b0:\n unreachable", "entry parameters"),
         ("b0(v0):\n jump b1\nb1(v1):\n return v1", "passes 0 values"),
         ("b0(v0):\n v1 = operator.neg(v2)\n v2 = operator.neg(v0)\n return v1", "not defined where"),
         ("b0(v0):\n branch v0, b1, b2\nb1:\n v1 = undef\n jump b2\nb2:\n return v1", "not defined where"),
-        ("b0(v0):\n v1 = operator.neg(v0) unwind b1\n jump b1(v1)\nb1(v2):\n return v2", "handler and a plain target"),
-        ("b0(v0):\n v1 = operator.neg(v0) unwind b1(v1)\n return v1\nb1(v2, v3):\n return v2", "not defined where"),
+        (
+            "b0(v0):\n v1 = operator.neg(v0) unwind b1\n jump b1(v1)\nb1(v2):\n return v2",
+            "handler and a plain target",
+        ),
+        (
+            "b0(v0):\n v1 = operator.neg(v0) unwind b1(v1)\n return v1\nb1(v2, v3):\n return v2",
+            "not defined where",
+        ),
         ("b0(v0):\n v1 = undef\n v1 = undef\n return v1", "defined twice"),
         ("b0(v0):\n v1 = cast(v0)\n return v1", "wrong level"),
         ("b0(v0):\n v1 = call \"k\"(v0)\n return v1", "operands"),
@@ -270,26 +442,55 @@ b1(v5: exception, v6: tuple(int, array(float64, 2d, C))):
 #[test]
 fn functions_made_and_called_here_are_inlined() {
     let made = |f: &Func| count(f, |op| matches!(op, Op::MakeFunction { .. }));
-    for name in ["list_comp", "nested_comp", "double_comp", "comp_in_loop", "comp_in_try", "comp_with_condition", "lambda_called", "inner", "inner_in_try", "counter", "rebound_later",
-                 "captured_late", "three_deep", "cell_three_deep", "maybe_captured", "higher_order", "args_inner", "other_comps"] {
+    for name in [
+        "list_comp",
+        "nested_comp",
+        "double_comp",
+        "comp_in_loop",
+        "comp_in_try",
+        "comp_with_condition",
+        "lambda_called",
+        "inner",
+        "inner_in_try",
+        "counter",
+        "rebound_later",
+        "captured_late",
+        "three_deep",
+        "cell_three_deep",
+        "maybe_captured",
+        "higher_order",
+        "args_inner",
+        "other_comps",
+    ] {
         let f = ssa(name);
         // `args_inner` calls with **keywords once and spreads once.
         assert_eq!(made(&f), if name == "args_inner" { 1 } else { 0 }, "{f}");
         assert_eq!(calls(&f, "cell.new"), 0, "cells of inlined functions become variables: {f}");
     }
-    for name in ["recursive_inner", "gen_expr", "local_generator", "lambda_passed"] { assert!(made(&ssa(name)) > 0, "{name} needs its function as a value"); }
+    for name in ["recursive_inner", "gen_expr", "local_generator", "lambda_passed"] {
+        assert!(made(&ssa(name)) > 0, "{name} needs its function as a value");
+    }
 }
 
 #[test]
 fn inlined_code_raises_to_the_handler_of_the_call_and_knows_where_it_came_from() {
     let f = ssa("inner_in_try");
     for n in &f.insts {
-        if n.op == Op::Table("operator.gt") || n.op == Op::Table("operator.getitem") { assert!(n.unwind.is_some() && n.loc.inlined == 1, "{f}"); }
+        if n.op == Op::Table("operator.gt") || n.op == Op::Table("operator.getitem") {
+            assert!(n.unwind.is_some() && n.loc.inlined == 1, "{f}");
+        }
     }
     assert_eq!((&*f.inlined[0].func, f.inlined[0].call.line), ("inner_in_try.<locals>.check", 65));
     let f = ssa("nested_comp");
-    assert_eq!(f.inlined.iter().map(|i| i.call.inlined).collect::<Vec<_>>(), [0, 1], "the inner comprehension is called by the outer one");
-    assert_eq!(f.span(f.insts.iter().find(|n| n.op == Op::Table("operator.mul")).unwrap().loc).func.as_ref(), "nested_comp.<locals>.<listcomp>.<listcomp>");
+    assert_eq!(
+        f.inlined.iter().map(|i| i.call.inlined).collect::<Vec<_>>(),
+        [0, 1],
+        "the inner comprehension is called by the outer one"
+    );
+    assert_eq!(
+        f.span(f.insts.iter().find(|n| n.op == Op::Table("operator.mul")).unwrap().loc).func.as_ref(),
+        "nested_comp.<locals>.<listcomp>.<listcomp>"
+    );
 }
 
 #[test]

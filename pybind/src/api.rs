@@ -1,8 +1,6 @@
-//! Functions of the extension module that the Python package builds its interface on. Types travel as text (`core::types::text`).
+//! Functions of the extension module that the Python package builds its interface on. Types travel as text
+//! (`core::types::text`).
 
-use tierup_runtime::engine::{perf, trace};
-use tierup_runtime::parallel::settings;
-use tierup_runtime::engine::promote::{self, Osr, Policy};
 use crate::declared;
 use crate::dispatcher::{self, Core};
 use crate::engine::Options;
@@ -14,31 +12,55 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code, Diagnostic};
-use tierup_core::lower::cx::Options as CodeOptions;
 use tierup_core::lir::explain::Place;
+use tierup_core::lower::cx::Options as CodeOptions;
 use tierup_core::ssa::Parts;
 use tierup_core::types::{Type, parse};
+use tierup_runtime::engine::promote::{self, Osr, Policy};
+use tierup_runtime::engine::{perf, trace};
+use tierup_runtime::parallel::settings;
 
-pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> { dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit")) }
+pub fn core_of<'a>(d: &'a Bound<'_, PyAny>) -> PyResult<&'a Core> {
+    dispatcher::core(d).ok_or_else(|| PyTypeError::new_err("expected a function decorated with tierup.jit"))
+}
 
-pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> { parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e))) }
+pub fn parse_type(py: Python<'_>, text: &str) -> PyResult<Type> {
+    parse::parse(text).map_err(|e| to_python(py, &Diagnostic::new(Code::BadSignature, e)))
+}
 
-fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> { options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy()) }
+fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
+    options.get_item(name)?.map_or(Ok(false), |v| v.is_truthy())
+}
 
-/// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors, overflow_checks, nogil,
-/// force_python, inner_loop, fast_math and parallel (bits).
+/// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors,
+/// overflow_checks, nogil, force_python, inner_loop, fast_math and parallel (bits).
 #[pyfunction]
-fn make_dispatcher<'py>(func: &Bound<'py, PyAny>, fallback: bool, options: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+fn make_dispatcher<'py>(
+    func: &Bound<'py, PyAny>,
+    fallback: bool,
+    options: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
     let code = CodeOptions {
-        boundscheck: flag(options, "boundscheck")?, numpy_errors: flag(options, "numpy_errors")?, overflow_checks: flag(options, "overflow_checks")?,
+        boundscheck: flag(options, "boundscheck")?,
+        numpy_errors: flag(options, "numpy_errors")?,
+        overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
     };
-    let engine = Options { code, nogil: flag(options, "nogil")?, parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?), force_python: flag(options, "force_python")?, inner_loop: flag(options, "inner_loop")? };
-    dispatcher::make(func, fallback, engine, declared::locals_of(options.get_item("locals")?)?).map_err(|e| e.into_python(func.py()))
+    let engine = Options {
+        code,
+        nogil: flag(options, "nogil")?,
+        parallel: Parts(options.get_item("parallel")?.map_or(Ok(0), |v| v.extract())?),
+        force_python: flag(options, "force_python")?,
+        inner_loop: flag(options, "inner_loop")?,
+    };
+    dispatcher::make(func, fallback, engine, declared::locals_of(options.get_item("locals")?)?)
+        .map_err(|e| e.into_python(func.py()))
 }
 
 #[pyfunction]
-fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { core_of(d).map(|c| c.function(d.py()).clone().into_any()) }
+fn py_func<'py>(d: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    core_of(d).map(|c| c.function(d.py()).clone().into_any())
+}
 
 /// Compiles for argument types: a loop of a ufunc, a callback's function.
 #[pyfunction]
@@ -52,22 +74,30 @@ fn compile_for(d: &Bound<'_, PyAny>, args: Vec<String>) -> PyResult<()> {
 
 fn types_of(py: Python<'_>, texts: &[String]) -> PyResult<Vec<Type>> {
     // Plans compare classes with NumPy's, which no array has brought in yet.
-    if texts.iter().any(|a| a.contains("array")) { crate::npy::require(py)?; }
+    if texts.iter().any(|a| a.contains("array")) {
+        crate::npy::require(py)?;
+    }
     texts.iter().map(|t| parse_type(py, t)).collect()
 }
 
-/// Declares signatures, and compiles for them; arguments of calls are converted to what they say, results too. `open` says whether other argument types are still taken.
-/// Where one cannot be compiled nothing is declared.
+/// Declares signatures, and compiles for them; arguments of calls are converted to what they say, results
+/// too. `open` says whether other argument types are still taken. Where one cannot be compiled nothing is
+/// declared.
 #[pyfunction]
 fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>, open: bool) -> PyResult<()> {
     let (py, core) = (d.py(), core_of(d)?);
-    let known = signatures.iter().map(|(args, ret)| Ok((types_of(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?))).collect::<PyResult<Vec<_>>>()?;
+    let known = signatures
+        .iter()
+        .map(|(args, ret)| Ok((types_of(py, args)?, ret.as_ref().map(|t| parse_type(py, t)).transpose()?)))
+        .collect::<PyResult<Vec<_>>>()?;
     let was = core.decoration();
     declared::set_open(core, open);
     let added = declared::add(core, known);
     for args in added {
         match core.compile(py, &args, true, |_| {}) {
-            Ok(o) => { core.insert(py, o)?; }
+            Ok(o) => {
+                core.insert(py, o)?;
+            }
             Err(e) => {
                 core.decorate(was);
                 return Err(e.into_python(py));
@@ -79,15 +109,24 @@ fn declare(d: &Bound<'_, PyAny>, signatures: Vec<(Vec<String>, Option<String>)>,
 
 /// From now on numbers are converted only to types that hold them.
 #[pyfunction]
-fn set_careful(d: &Bound<'_, PyAny>) -> PyResult<()> { core_of(d).map(declared::set_careful) }
+fn set_careful(d: &Bound<'_, PyAny>) -> PyResult<()> {
+    core_of(d).map(declared::set_careful)
+}
 
 /// `(argument types, result type, reason why it is not compiled or None)` of each overload.
 #[pyfunction]
 fn overloads(d: &Bound<'_, PyAny>) -> PyResult<Vec<(Vec<String>, String, Option<String>)>> {
-    Ok(core_of(d)?.overloads().iter().map(|o| {
-        let why = match &o.run { Run::Compiled(_) => None, Run::Python(why) => Some(why.clone()) };
-        (o.args.iter().map(|t| t.to_string()).collect(), o.ret.to_string(), why)
-    }).collect())
+    Ok(core_of(d)?
+        .overloads()
+        .iter()
+        .map(|o| {
+            let why = match &o.run {
+                Run::Compiled(_) => None,
+                Run::Python(why) => Some(why.clone()),
+            };
+            (o.args.iter().map(|t| t.to_string()).collect(), o.ret.to_string(), why)
+        })
+        .collect())
 }
 
 /// The text of one level of the `index`-th overload: bytecode, ssa, typed, lir, clif, asm.
@@ -102,8 +141,9 @@ fn inspect(d: &Bound<'_, PyAny>, index: usize, level: &str) -> PyResult<Option<S
     }
 }
 
-/// What became of the `index`-th overload in tier 1, a dict: inlined, calls, fused (file, line, function or operations), checks (file, line, only in the slow copy of a loop),
-/// allocations (file, line, helper, in a loop), loops (file, first line, last line), remarks (texts, or None without LLVM).
+/// What became of the `index`-th overload in tier 1, a dict: inlined, calls, fused (file, line, function or
+/// operations), checks (file, line, only in the slow copy of a loop), allocations (file, line, helper, in a
+/// loop), loops (file, first line, last line), remarks (texts, or None without LLVM).
 #[pyfunction]
 fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'py, PyDict>>> {
     let (py, core) = (d.py(), core_of(d)?);
@@ -113,12 +153,20 @@ fn explain<'py>(d: &Bound<'py, PyAny>, index: usize) -> PyResult<Option<Bound<'p
     let e = core.explain(py, &o.args).map_err(|e| e.into_python(py))?;
     let f = e.facts;
     let dict = PyDict::new(py);
-    let named = |set: std::collections::BTreeSet<(Place, String)>| set.into_iter().map(|(p, name)| (p.file, p.line, name)).collect::<Vec<_>>();
+    let named = |set: std::collections::BTreeSet<(Place, String)>| {
+        set.into_iter().map(|(p, name)| (p.file, p.line, name)).collect::<Vec<_>>()
+    };
     dict.set_item("inlined", named(f.inlined))?;
     dict.set_item("calls", named(f.calls))?;
     dict.set_item("fused", named(e.fused))?;
-    dict.set_item("checks", f.checks.into_iter().map(|(p, slow)| (p.file, p.line, slow)).collect::<Vec<_>>())?;
-    dict.set_item("allocations", f.allocations.into_iter().map(|(p, name, inside)| (p.file, p.line, name, inside)).collect::<Vec<_>>())?;
+    dict.set_item(
+        "checks",
+        f.checks.into_iter().map(|(p, slow)| (p.file, p.line, slow)).collect::<Vec<_>>(),
+    )?;
+    dict.set_item(
+        "allocations",
+        f.allocations.into_iter().map(|(p, name, inside)| (p.file, p.line, name, inside)).collect::<Vec<_>>(),
+    )?;
     dict.set_item("loops", f.loops.into_iter().map(|(p, last)| (p.file, p.line, last)).collect::<Vec<_>>())?;
     dict.set_item("remarks", e.remarks)?;
     Ok(Some(dict))
@@ -131,12 +179,15 @@ fn inspect_ptx(d: &Bound<'_, PyAny>, index: usize, capability: u32) -> PyResult<
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     match &o.run {
-        Run::Compiled(_) => core.ptx(d.py(), &o.args, capability).map(Some).map_err(|e| e.into_python(d.py())),
+        Run::Compiled(_) => {
+            core.ptx(d.py(), &o.args, capability).map(Some).map_err(|e| e.into_python(d.py()))
+        }
         Run::Python(_) => Ok(None),
     }
 }
 
-/// Seconds spent compiling the `index`-th overload (infer, lower, optimise, backend), and the bytes of its machine code.
+/// Seconds spent compiling the `index`-th overload (infer, lower, optimise, backend), and the bytes of its
+/// machine code.
 #[pyfunction]
 fn compile_times(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<((f64, f64, f64, f64), usize)>> {
     let list = core_of(d)?.overloads();
@@ -144,7 +195,15 @@ fn compile_times(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<((f64, f
     Ok(match &o.run {
         Run::Compiled(code) => {
             let p = code.phases();
-            Some(((p.infer.as_secs_f64(), p.lower.as_secs_f64(), p.optimise.as_secs_f64(), p.backend.as_secs_f64()), code.size()))
+            Some((
+                (
+                    p.infer.as_secs_f64(),
+                    p.lower.as_secs_f64(),
+                    p.optimise.as_secs_f64(),
+                    p.backend.as_secs_f64(),
+                ),
+                code.size(),
+            ))
         }
         Run::Python(_) => None,
     })
@@ -152,78 +211,155 @@ fn compile_times(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<((f64, f
 
 /// (file, line, type) of every `reveal_type` that was compiled since the last call.
 #[pyfunction]
-fn take_revealed() -> Vec<(String, u32, String)> { tierup_core::ops::reveal::take().into_iter().map(|r| (r.file, r.line, r.ty)).collect() }
+fn take_revealed() -> Vec<(String, u32, String)> {
+    tierup_core::ops::reveal::take().into_iter().map(|r| (r.file, r.line, r.ty)).collect()
+}
 
 /// Passes settings of `tierup.config` on: the tier, and the levels that are printed while compiling.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
-fn configure(tier: &str, dump: Vec<String>, trace: bool, calls: i64, time_ms: u64, osr: &str, background: bool, threads: usize, opt: u8) {
-    let osr = match osr { "off" => Osr::Off, "stress" => Osr::Stress, _ => Osr::On };
-    let policy = Policy { off: tier != "auto" && tier != "1", calls: calls.max(1), time: std::time::Duration::from_millis(time_ms), osr, background, eager: tier == "1", threads, opt };
+fn configure(
+    tier: &str,
+    dump: Vec<String>,
+    trace: bool,
+    calls: i64,
+    time_ms: u64,
+    osr: &str,
+    background: bool,
+    threads: usize,
+    opt: u8,
+) {
+    let osr = match osr {
+        "off" => Osr::Off,
+        "stress" => Osr::Stress,
+        _ => Osr::On,
+    };
+    let policy = Policy {
+        off: tier != "auto" && tier != "1",
+        calls: calls.max(1),
+        time: std::time::Duration::from_millis(time_ms),
+        osr,
+        background,
+        eager: tier == "1",
+        threads,
+        opt,
+    };
     crate::engine::configure(tier, dump, trace, policy)
 }
 
 /// Makes code for a processor from now on; ValueError where it is unknown or this machine does not have it.
 #[pyfunction]
 fn choose_cpu(name: &str) -> PyResult<()> {
-    let Some(cpu) = Cpu::from_name(name) else { return Err(PyValueError::new_err(format!("known values are {}", Cpu::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", ")))) };
-    if !tierup_runtime::cpu::supports(cpu) { return Err(PyValueError::new_err("this machine's processor lacks features of that level")); }
+    let Some(cpu) = Cpu::from_name(name) else {
+        return Err(PyValueError::new_err(format!(
+            "known values are {}",
+            Cpu::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", ")
+        )));
+    };
+    if !tierup_runtime::cpu::supports(cpu) {
+        return Err(PyValueError::new_err("this machine's processor lacks features of that level"));
+    }
     tierup_runtime::cpu::choose(cpu);
     Ok(())
 }
 
 /// Whether code that is made now may use what that level has.
 #[pyfunction]
-fn uses_cpu(name: &str) -> bool { Cpu::from_name(name).is_some_and(|cpu| Cpu::chosen() >= cpu && tierup_runtime::cpu::supports(cpu)) }
+fn uses_cpu(name: &str) -> bool {
+    Cpu::from_name(name).is_some_and(|cpu| Cpu::chosen() >= cpu && tierup_runtime::cpu::supports(cpu))
+}
 
 /// Fuel for the passes of everything that is compiled from now on; none for as much as is wanted.
 #[pyfunction]
-fn set_fuel(units: Option<u64>) { tierup_core::pass::set_fuel(units) }
+fn set_fuel(units: Option<u64>) {
+    tierup_core::pass::set_fuel(units)
+}
 
 /// Whether there is a library with LLVM.
 #[pyfunction]
-fn has_llvm() -> bool { promote::available() }
+fn has_llvm() -> bool {
+    promote::available()
+}
 
 /// Says where the library with LLVM lies; without it everything stays in tier 0.
 #[pyfunction]
-fn set_library(path: std::path::PathBuf) { promote::set_library(path) }
+fn set_library(path: std::path::PathBuf) {
+    promote::set_library(path)
+}
 
 /// For `os.register_at_fork`: waits until nothing is being compiled, and keeps it so until the fork is over.
 #[pyfunction]
-fn before_fork(py: Python<'_>) { py.detach(promote::pause) }
+fn before_fork(py: Python<'_>) {
+    py.detach(promote::pause)
+}
 #[pyfunction]
-fn after_fork_in_parent() { promote::resume() }
+fn after_fork_in_parent() {
+    promote::resume()
+}
 
-/// Of each loop over `prange` in a function with parallel loops: file, line, why it is not parallel or None, what its iterations share, lines of stores
-/// that may be races, the line of the loop that it is part of, and that of the one before it of which it is none, with the reason.
+/// Of each loop over `prange` in a function with parallel loops: file, line, why it is not parallel or None,
+/// what its iterations share, lines of stores that may be races, the line of the loop that it is part of, and
+/// that of the one before it of which it is none, with the reason.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_loops(d: &Bound<'_, PyAny>) -> PyResult<Vec<(String, u32, Option<&'static str>, Vec<String>, Vec<(u32, String)>, Option<u32>, Option<(u32, String)>)>> {
+fn parallel_loops(
+    d: &Bound<'_, PyAny>,
+) -> PyResult<
+    Vec<(
+        String,
+        u32,
+        Option<&'static str>,
+        Vec<String>,
+        Vec<(u32, String)>,
+        Option<u32>,
+        Option<(u32, String)>,
+    )>,
+> {
     let (py, core) = (d.py(), core_of(d)?);
-    if !core.options.parallel.any() { return Ok(vec![]); }
+    if !core.options.parallel.any() {
+        return Ok(vec![]);
+    }
     let id = core.func_id(py).map_err(|e| e.into_python(py))?;
     let (mut loops, mut seen, mut todo) = (vec![], vec![], vec![id]);
     // Inner functions have loops of their own; bodies of loops have left theirs to the function around.
     while let Some(id) = todo.pop() {
-        if seen.contains(&id) { continue; }
+        if seen.contains(&id) {
+            continue;
+        }
         seen.push(id);
         let Some(func) = tierup_core::ssa::registry::get(id) else { continue };
-        todo.extend(func.insts.iter().filter_map(|n| if let tierup_core::ssa::Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }));
+        todo.extend(func.insts.iter().filter_map(|n| {
+            if let tierup_core::ssa::Op::MakeFunction { func, .. } = n.op { Some(func) } else { None }
+        }));
         let line = |loc| func.span(loc).line;
         for l in &func.loops {
             let doubts = l.doubts.iter().map(|(loc, why)| (line(*loc), why.to_string())).collect();
-            loops.push((func.span(l.loc).file.to_string(), line(l.loc), l.serial, l.shares.clone(), doubts, l.into.map(line), l.apart.as_ref().map(|(loc, why)| (line(*loc), why.to_string()))));
+            loops.push((
+                func.span(l.loc).file.to_string(),
+                line(l.loc),
+                l.serial,
+                l.shares.clone(),
+                doubts,
+                l.into.map(line),
+                l.apart.as_ref().map(|(loc, why)| (line(*loc), why.to_string())),
+            ));
         }
     }
     loops.sort();
     Ok(loops)
 }
 
-/// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their order with the earlier ones that each reads, why it is not
-/// parallel or None, the line of the region that it is part of, where that is another, and what its operands must be like.
+/// Of each operation on arrays, or chain of them, in the `index`-th overload: file, line, operations in their
+/// order with the earlier ones that each reads, why it is not parallel or None, the line of the region that
+/// it is part of, where that is another, and what its operands must be like.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>, Option<u32>, Option<&'static str>)>> {
+fn parallel_arrays(
+    d: &Bound<'_, PyAny>,
+    index: usize,
+) -> PyResult<
+    Vec<(String, u32, Vec<(String, Vec<u32>)>, Option<&'static str>, Option<u32>, Option<&'static str>)>,
+> {
     let (py, core) = (d.py(), core_of(d)?);
     let list = core.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
@@ -234,56 +370,93 @@ fn parallel_arrays(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Vec<(String, 
 
 /// Threads that parallel loops may use, in all.
 #[pyfunction]
-fn set_most_threads(n: usize) { settings::set_most(n) }
+fn set_most_threads(n: usize) {
+    settings::set_most(n)
+}
 /// Threads that parallel loops of this thread use.
 #[pyfunction]
-fn get_num_threads() -> usize { settings::threads() }
+fn get_num_threads() -> usize {
+    settings::threads()
+}
 /// Sets that, up to `config.num_threads`; ValueError beyond it.
 #[pyfunction]
 fn set_num_threads(n: &Bound<'_, PyAny>) -> PyResult<()> {
-    settings::set_threads(whole(n, "The number of threads specified must be an integer")?).map_err(|e| PyValueError::new_err(e.message()))
+    settings::set_threads(whole(n, "The number of threads specified must be an integer")?)
+        .map_err(|e| PyValueError::new_err(e.message()))
 }
-/// A Python integer, the greatest one for those beyond 64 bits; TypeError with Numba's text for anything else.
+/// A Python integer, the greatest one for those beyond 64 bits; TypeError with Numba's text for anything
+/// else.
 fn whole(n: &Bound<'_, PyAny>, text: &str) -> PyResult<i64> {
-    n.extract().or_else(|e: PyErr| if e.is_instance_of::<pyo3::exceptions::PyTypeError>(n.py()) { Err(pyo3::exceptions::PyTypeError::new_err(text.to_owned())) } else if n.lt(0)? { Ok(i64::MIN) } else { Ok(i64::MAX) })
+    n.extract().or_else(|e: PyErr| {
+        if e.is_instance_of::<pyo3::exceptions::PyTypeError>(n.py()) {
+            Err(pyo3::exceptions::PyTypeError::new_err(text.to_owned()))
+        } else if n.lt(0)? {
+            Ok(i64::MIN)
+        } else {
+            Ok(i64::MAX)
+        }
+    })
 }
 /// Which of the threads in a parallel loop this is: 0 outside of one.
 #[pyfunction]
-fn get_thread_id() -> i64 { tierup_runtime::parallel::region::thread_id() }
+fn get_thread_id() -> i64 {
+    tierup_runtime::parallel::region::thread_id()
+}
 /// Iterations in a piece of a parallel loop; 0 for what is usual.
 #[pyfunction]
-fn get_parallel_chunksize() -> u64 { settings::chunk() }
+fn get_parallel_chunksize() -> u64 {
+    settings::chunk()
+}
 /// Sets that for this thread; gives what it was.
 #[pyfunction]
 fn set_parallel_chunksize(n: &Bound<'_, PyAny>) -> PyResult<i64> {
-    settings::set_chunk(whole(n, "The parallel chunksize must be an integer")?).map_err(|e| PyValueError::new_err(e.message()))
+    settings::set_chunk(whole(n, "The parallel chunksize must be an integer")?)
+        .map_err(|e| PyValueError::new_err(e.message()))
 }
 
 /// How often something was compiled by tier 1.
 #[pyfunction]
-fn promotions() -> usize { promote::finished() }
+fn promotions() -> usize {
+    promote::finished()
+}
 
 /// Collects what the compiler does from now on, or stops that.
 #[pyfunction]
-fn set_trace(on: bool) { trace::set(on) }
+fn set_trace(on: bool) {
+    trace::set(on)
+}
 /// What was collected, in the trace event format.
 #[pyfunction]
-fn trace_json() -> String { trace::json() }
+fn trace_json() -> String {
+    trace::json()
+}
 /// Whether compiled functions are written to `/tmp/perf-PID.map`.
 #[pyfunction]
-fn set_perf_map(on: bool) { perf::set(on) }
+fn set_perf_map(on: bool) {
+    perf::set(on)
+}
 
-/// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went over: seconds since the overload was
-/// made, seconds that compiling took; why it failed; whether the code came out of the cache.
+/// The tier that the next call of the `index`-th overload enters, when it got there, and the loops that went
+/// over: seconds since the overload was made, seconds that compiling took; why it failed; whether the code
+/// came out of the cache.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
-fn history(d: &Bound<'_, PyAny>, index: usize) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>, bool)>> {
+fn history(
+    d: &Bound<'_, PyAny>,
+    index: usize,
+) -> PyResult<Option<(u8, Option<(f64, f64)>, Vec<(String, u32, f64, f64)>, Option<String>, bool)>> {
     let list = core_of(d)?.overloads();
     let o = list.get(index).ok_or_else(|| PyKeyError::new_err(index))?;
     let Run::Compiled(code) = &o.run else { return Ok(None) };
     let h = code.unit().history.lock().unwrap_or_else(|e| e.into_inner()).clone();
     let s = |d: std::time::Duration| d.as_secs_f64();
-    Ok(Some((code.unit().tier(), h.promoted.map(|(a, b)| (s(a), s(b))), h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(), h.failed, h.cached)))
+    Ok(Some((
+        code.unit().tier(),
+        h.promoted.map(|(a, b)| (s(a), s(b))),
+        h.loops.into_iter().map(|(f, l, a, b)| (f, l, s(a), s(b))).collect(),
+        h.failed,
+        h.cached,
+    )))
 }
 
 /// For `os.register_at_fork`.
@@ -306,22 +479,32 @@ fn clear_overloads(d: &Bound<'_, PyAny>) -> PyResult<()> {
 
 /// Whether calls may compile new overloads.
 #[pyfunction]
-fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> { core_of(d).map(|c| declared::set_open(c, yes)) }
+fn set_can_compile(d: &Bound<'_, PyAny>, yes: bool) -> PyResult<()> {
+    core_of(d).map(|c| declared::set_open(c, yes))
+}
 #[pyfunction]
-fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> { core_of(d).map(|c| c.decoration().declared.open) }
+fn can_compile(d: &Bound<'_, PyAny>) -> PyResult<bool> {
+    core_of(d).map(|c| c.decoration().declared.open)
+}
 
-/// Every indexing of a parameter in a Python function: the parameter's number, whether it is written to, and the index where it is constant.
+/// Every indexing of a parameter in a Python function: the parameter's number, whether it is written to, and
+/// the index where it is constant.
 #[pyfunction]
-fn indexed_parameters(func: &Bound<'_, pyo3::types::PyFunction>) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
+fn indexed_parameters(
+    func: &Bound<'_, pyo3::types::PyFunction>,
+) -> PyResult<Vec<(usize, bool, Option<Vec<i64>>)>> {
     let py = func.py();
     let id = crate::functions::func_id_of(func.as_any(), func).map_err(|e| e.into_python(py))?;
-    let known = tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
+    let known =
+        tierup_core::ssa::registry::get(id).ok_or_else(|| crate::errors::bug("a function without code"))?;
     Ok(tierup_core::ssa::reads::accesses(&known).into_iter().map(|a| (a.param, a.writes, a.index)).collect())
 }
 
 /// The type that compiled code gives an object.
 #[pyfunction]
-fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> { typeof_::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py())) }
+fn type_text(obj: &Bound<'_, PyAny>) -> PyResult<String> {
+    typeof_::type_of(obj).map(|t| t.to_string()).map_err(|e| e.into_python(obj.py()))
+}
 
 pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(make_dispatcher, m)?)?;

@@ -1,13 +1,14 @@
 //! Machine results to Python objects. The leaves' references are taken over, whatever happens.
 //!
-//! Numbers become Python's int, float, complex and bool, as Numba gives them. An array that is an argument comes back as that very object; a
-//! view of an argument has it as its base; what the run-time allocated is owned by a [`Memory`] object that the array keeps alive.
+//! Numbers become Python's int, float, complex and bool, as Numba gives them. An array that is an argument
+//! comes back as that very object; a view of an argument has it as its base; what the run-time allocated is
+//! owned by a [`Memory`] object that the array keeps alive.
 
-use crate::overload::Overload;
 use crate::errors::{attached, bug};
 use crate::frame::{self, Frame};
 use crate::generator::Generator;
 use crate::npy::{self, PyArrayObject};
+use crate::overload::Overload;
 use crate::{functions, identity, known, lists};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
@@ -35,25 +36,55 @@ pub unsafe fn new_ref(o: Obj) -> Obj {
 /// Why a value of this type cannot become a Python object; asked once, when the function is compiled.
 pub fn cannot_box(t: Type) -> Option<String> {
     match t.kind() {
-        Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str | Kind::Array(_) | Kind::Range(_) | Kind::Slice(_)
-        | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Random => None,
+        Kind::None
+        | Kind::Ellipsis
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::Array(_)
+        | Kind::Range(_)
+        | Kind::Slice(_)
+        | Kind::Builtin(_)
+        | Kind::Module(_)
+        | Kind::DType(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_)
+        | Kind::Class(_)
+        | Kind::Exception
+        | Kind::Random => None,
         // A function that never returns has nothing to box.
         Kind::Never => None,
         Kind::Optional(t) | Kind::List(t) => cannot_box_member(*t),
-        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => m.iter().find_map(|t| cannot_box_member(*t)),
-        Kind::Function(f) if f.captures.is_empty() && f.defaults.is_empty() && functions::object_of_id(f.func).is_some() => None,
-        Kind::Function(_) => Some("a function that was made in compiled code cannot be returned to Python".into()),
+        Kind::Tuple(m) | Kind::NamedTuple(_, m) | Kind::Variant(m) => {
+            m.iter().find_map(|t| cannot_box_member(*t))
+        }
+        Kind::Function(f)
+            if f.captures.is_empty()
+                && f.defaults.is_empty()
+                && functions::object_of_id(f.func).is_some() =>
+        {
+            None
+        }
+        Kind::Function(_) => {
+            Some("a function that was made in compiled code cannot be returned to Python".into())
+        }
         Kind::Generator(_, yields) => cannot_box(*yields),
         Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
         Kind::Method("exception.args" | "exception.__class__", _) => None,
         Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
         Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
-        Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => Some(format!("a value of type {t} cannot be returned to Python")),
+        Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => {
+            Some(format!("a value of type {t} cannot be returned to Python"))
+        }
     }
 }
 
 fn cannot_box_member(t: Type) -> Option<String> {
-    if let Kind::Generator(..) = *t { return Some("a generator inside a tuple or list cannot be returned to Python; return it alone, or a list of what it yields".into()); }
+    if let Kind::Generator(..) = *t {
+        return Some("a generator inside a tuple or list cannot be returned to Python; return it alone, or a list of what it yields".into());
+    }
     cannot_box(t)
 }
 
@@ -63,25 +94,33 @@ pub struct BoxCx<'f> {
     pub made: Vec<(*mut Native, Obj)>,
     /// For a generator: its code, the globals and the name of its function.
     pub code: Option<(Arc<Overload>, Obj, &'f str)>,
-    /// What list arguments held when they were passed. Native values refer to these objects without owning them.
+    /// What list arguments held when they were passed. Native values refer to these objects without owning
+    /// them.
     pub held: Vec<Obj>,
 }
 impl<'f> BoxCx<'f> {
-    pub fn new(frame: &'f Frame) -> BoxCx<'f> { BoxCx { frame, made: vec![], code: None, held: vec![] } }
+    pub fn new(frame: &'f Frame) -> BoxCx<'f> {
+        BoxCx { frame, made: vec![], code: None, held: vec![] }
+    }
 }
 impl Drop for BoxCx<'_> {
     fn drop(&mut self) {
-        // SAFETY: each was put there with a reference of its own; results are boxed by threads that are attached.
-        for o in &self.held { unsafe { ffi::Py_DECREF(*o) } }
+        // SAFETY: each was put there with a reference of its own; results are boxed by threads that are
+        // attached.
+        for o in &self.held {
+            unsafe { ffi::Py_DECREF(*o) }
+        }
     }
 }
 
-/// Boxes the value whose leaves start at `*at`, and moves `at` behind them. Null means that a Python exception is set.
+/// Boxes the value whose leaves start at `*at`, and moves `at` behind them. Null means that a Python
+/// exception is set.
 ///
 /// # Safety
 /// The slots hold a value of type `t` that the caller owns; the thread is attached.
 pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
-    // SAFETY: slots hold what the type says; unchecked reads follow the leaves' order in `core::types::leaves`.
+    // SAFETY: slots hold what the type says; unchecked reads follow the leaves' order in
+    // `core::types::leaves`.
     unsafe {
         let mut next = || {
             let bits = **at;
@@ -99,7 +138,9 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             }
             Kind::Str => str_object(next() as *mut Str),
             Kind::Array(a) => {
-                let leaves = 2 + a.ndim() * if a.layout == Layout::A { 2 } else { 1 } + (a.access == Access::Either) as usize;
+                let leaves = 2
+                    + a.ndim() * if a.layout == Layout::A { 2 } else { 1 }
+                    + (a.access == Access::Either) as usize;
                 let from = *at;
                 *at = at.add(leaves);
                 array_object(a, from)
@@ -107,7 +148,9 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             Kind::Tuple(m) => tuple_object(m, at, cx),
             Kind::NamedTuple(c, m) => {
                 let plain = tuple_object(m, at, cx);
-                if plain.is_null() { return plain; }
+                if plain.is_null() {
+                    return plain;
+                }
                 if c.is_keywords() { keywords(c, plain) } else { named_tuple(c.handle, plain) }
             }
             Kind::Optional(inner) => {
@@ -138,9 +181,17 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             }
             Kind::Slice(parts) => {
                 let mut made = [std::ptr::null_mut(); 3];
-                for (m, t) in made.iter_mut().zip(parts) { *m = to_python(*t, at, cx); }
-                let slice = if made.iter().any(|m| m.is_null()) { std::ptr::null_mut() } else { ffi::PySlice_New(made[0], made[1], made[2]) };
-                for m in made { ffi::Py_XDECREF(m); }
+                for (m, t) in made.iter_mut().zip(parts) {
+                    *m = to_python(*t, at, cx);
+                }
+                let slice = if made.iter().any(|m| m.is_null()) {
+                    std::ptr::null_mut()
+                } else {
+                    ffi::PySlice_New(made[0], made[1], made[2])
+                };
+                for m in made {
+                    ffi::Py_XDECREF(m);
+                }
                 slice
             }
             Kind::Exception => {
@@ -150,21 +201,43 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
             Kind::Method(what @ ("exception.args" | "exception.__class__"), _) => {
                 let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
                 let name = what.trim_start_matches("exception.");
-                result(|py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any())?.getattr(name))
+                result(|py| {
+                    crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any())?
+                        .getattr(name)
+                })
             }
             Kind::Generator(..) if cx.code.is_some() => {
                 let frame = next() as *mut Native;
                 match &cx.code {
                     Some((code, globals, name)) => result(|py| {
-                        Generator::object(py, frame, code.clone(), Bound::from_borrowed_ptr(py, *globals), (*name).to_owned()).map(|g| g.into_bound(py))
+                        Generator::object(
+                            py,
+                            frame,
+                            code.clone(),
+                            Bound::from_borrowed_ptr(py, *globals),
+                            (*name).to_owned(),
+                        )
+                        .map(|g| g.into_bound(py))
                     }),
                     None => std::ptr::null_mut(),
                 }
             }
-            Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Function(_) => {
-                result(|py| unit_object(py, t))
-            }
-            Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Generator(..) | Kind::Conflict(..) => {
+            Kind::Ellipsis
+            | Kind::Builtin(_)
+            | Kind::Module(_)
+            | Kind::DType(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::ExcClass(_)
+            | Kind::Class(_)
+            | Kind::Function(_) => result(|py| unit_object(py, t)),
+            Kind::Never
+            | Kind::Undef
+            | Kind::MaybeUndef(_)
+            | Kind::ListVar(_)
+            | Kind::Iter(_)
+            | Kind::Method(..)
+            | Kind::Generator(..)
+            | Kind::Conflict(..) => {
                 bug(&format!("a result of type {t} arrived")).restore(Python::assume_attached());
                 std::ptr::null_mut()
             }
@@ -201,7 +274,9 @@ fn int_object(i: Int, bits: u64) -> Obj {
 }
 
 #[inline]
-fn float_value(width: u32, bits: u64) -> f64 { if width == 32 { f32::from_bits(bits as u32) as f64 } else { f64::from_bits(bits) } }
+fn float_value(width: u32, bits: u64) -> f64 {
+    if width == 32 { f32::from_bits(bits as u32) as f64 } else { f64::from_bits(bits) }
+}
 
 /// # Safety
 /// `s` must be an owned string.
@@ -223,7 +298,8 @@ pub unsafe fn str_object(s: *mut Str) -> Obj {
 /// # Safety
 /// As for [`to_python`].
 unsafe fn tuple_object(members: &[Type], at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj {
-    // SAFETY: as required of the caller. All members are boxed even when one fails, so that their references are taken over.
+    // SAFETY: as required of the caller. All members are boxed even when one fails, so that their references
+    // are taken over.
     unsafe {
         let tuple = ffi::PyTuple_New(members.len() as isize);
         let mut failed = tuple.is_null();
@@ -231,9 +307,15 @@ unsafe fn tuple_object(members: &[Type], at: &mut *const u64, cx: &mut BoxCx<'_>
             // Boxing must not start with an exception set: it would be taken for the next one's.
             let earlier = if failed { PyErr::take(Python::assume_attached()) } else { None };
             let item = to_python(*t, at, cx);
-            if let Some(e) = earlier { e.restore(Python::assume_attached()); }
+            if let Some(e) = earlier {
+                e.restore(Python::assume_attached());
+            }
             failed |= item.is_null();
-            if tuple.is_null() { ffi::Py_XDECREF(item) } else { ffi::PyTuple_SET_ITEM(tuple, i as isize, item) }
+            if tuple.is_null() {
+                ffi::Py_XDECREF(item)
+            } else {
+                ffi::PyTuple_SET_ITEM(tuple, i as isize, item)
+            }
         }
         if failed {
             ffi::Py_XDECREF(tuple);
@@ -251,7 +333,8 @@ unsafe fn named_tuple(handle: u64, plain: Obj) -> Obj {
     result(|py| {
         // SAFETY: `plain` is taken over.
         let plain = unsafe { Bound::from_owned_ptr(py, plain) };
-        let class = known::class_object(py, handle).ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
+        let class = known::class_object(py, handle)
+            .ok_or_else(|| PyRuntimeError::new_err("a named tuple of a class that is gone"))?;
         py.get_type::<pyo3::types::PyTuple>().call_method1("__new__", (class, plain))
     })
 }
@@ -265,13 +348,16 @@ unsafe fn keywords(class: &ClassInfo, plain: Obj) -> Obj {
         // SAFETY: `plain` is taken over.
         let plain = unsafe { Bound::from_owned_ptr(py, plain) };
         let dict = pyo3::types::PyDict::new(py);
-        for (i, name) in class.fields.iter().enumerate() { dict.set_item(name, plain.get_item(i)?)?; }
+        for (i, name) in class.fields.iter().enumerate() {
+            dict.set_item(name, plain.get_item(i)?)?;
+        }
         Ok(dict.into_any())
     })
 }
 
 fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
-    let gone = |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));
+    let gone =
+        |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));
     match t.kind() {
         Kind::Ellipsis => Ok(py.Ellipsis().into_bound(py)),
         Kind::Builtin(p) => known::object_of(py, p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p)),
@@ -282,8 +368,12 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
             // SAFETY: a new reference, or null with an exception.
             unsafe { Bound::from_owned_ptr_or_err(py, descr.cast()) }
         }
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name)),
-        Kind::Function(f) => functions::object_of_id(f.func).and_then(|n| identity::object(py, n)).ok_or_else(|| gone("function")),
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
+            known::class_object(py, c.handle).map(|o| o.into_bound(py)).ok_or_else(|| gone(&c.name))
+        }
+        Kind::Function(f) => functions::object_of_id(f.func)
+            .and_then(|n| identity::object(py, n))
+            .ok_or_else(|| gone("function")),
         _ => Err(bug(&format!("{t} has values"))),
     }
 }
@@ -298,7 +388,11 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         let data = *l.add(1) as *mut u8;
         let shape = std::slice::from_raw_parts(l.add(2).cast::<i64>(), n);
         let mut computed = [0i64; 64];
-        let strides: &[i64] = if a.layout == Layout::A { std::slice::from_raw_parts(l.add(2 + n).cast::<i64>(), n) } else { contiguous(a, shape, &mut computed) };
+        let strides: &[i64] = if a.layout == Layout::A {
+            std::slice::from_raw_parts(l.add(2 + n).cast::<i64>(), n)
+        } else {
+            contiguous(a, shape, &mut computed)
+        };
         let frozen = match a.access {
             Access::Write => false,
             Access::Read => true,
@@ -313,7 +407,8 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
                 return std::ptr::null_mut();
             }
         };
-        let original = if owner.is_null() { std::ptr::null_mut() } else { (*owner).py.cast::<ffi::PyObject>() };
+        let original =
+            if owner.is_null() { std::ptr::null_mut() } else { (*owner).py.cast::<ffi::PyObject>() };
         if !original.is_null() && is_same(a, original, data, shape, strides, frozen) {
             ffi::Py_INCREF(original);
             release(owner.cast());
@@ -326,7 +421,9 @@ unsafe fn array_object(a: &ArrayType, l: *const u64) -> Obj {
         } else {
             Memory::new(owner)
         };
-        if base.is_null() { return base; }
+        if base.is_null() {
+            return base;
+        }
         let Some(num) = npy::type_num(a.dtype) else {
             ffi::Py_DECREF(base);
             bug(&format!("an array of {} arrived", a.dtype)).restore(py);
@@ -351,13 +448,23 @@ fn contiguous<'s>(a: &ArrayType, shape: &[i64], out: &'s mut [i64; 64]) -> &'s [
 ///
 /// # Safety
 /// `object` is a live ndarray.
-unsafe fn is_same(a: &ArrayType, object: Obj, data: *mut u8, shape: &[i64], strides: &[i64], frozen: bool) -> bool {
+unsafe fn is_same(
+    a: &ArrayType,
+    object: Obj,
+    data: *mut u8,
+    shape: &[i64],
+    strides: &[i64],
+    frozen: bool,
+) -> bool {
     let o = object.cast::<PyArrayObject>();
-    // The strides of an array without elements, and of a dimension of one element, mean nothing and differ between arrays.
+    // The strides of an array without elements, and of a dimension of one element, mean nothing and differ
+    // between arrays.
     let empty = shape.contains(&0);
     // SAFETY: the shape and strides of an array have `nd` members.
     unsafe {
-        (*o).data == data && (*o).nd as usize == shape.len() && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
+        (*o).data == data
+            && (*o).nd as usize == shape.len()
+            && npy::type_of_elem(npy::elem_code((*o).descr)) == Some(a.dtype)
             && ((*o).flags & npy::WRITEABLE == 0) == frozen
             && (0..shape.len()).all(|i| {
                 let d = *(*o).dimensions.add(i) as i64;
@@ -368,12 +475,16 @@ unsafe fn is_same(a: &ArrayType, object: Obj, data: *mut u8, shape: &[i64], stri
 
 /// The Python object that owns a block of the run-time: the base of arrays that compiled code made.
 #[repr(C)]
-pub struct Memory { head: ffi::PyObject, block: *mut MemBlock }
+pub struct Memory {
+    head: ffi::PyObject,
+    block: *mut MemBlock,
+}
 
 static MEMORY_TYPE: OnceLock<usize> = OnceLock::new();
 
 unsafe extern "C" fn memory_dealloc(o: Obj) {
-    // SAFETY: called once by Python for an object made in `Memory::new`; heap types own a reference to their class.
+    // SAFETY: called once by Python for an object made in `Memory::new`; heap types own a reference to their
+    // class.
     unsafe {
         let class = ffi::Py_TYPE(o);
         release((*o.cast::<Memory>()).block.cast());
@@ -382,7 +493,8 @@ unsafe extern "C" fn memory_dealloc(o: Obj) {
     }
 }
 
-/// How many arrays, and other holders of the memory, there are; 0 where there is none because the array has no elements.
+/// How many arrays, and other holders of the memory, there are; 0 where there is none because the array has
+/// no elements.
 unsafe extern "C" fn memory_refcount(o: Obj, _: *mut c_void) -> Obj {
     // SAFETY: called by Python with an object made in `Memory::new`, which owns a reference to its block.
     unsafe {
@@ -392,7 +504,8 @@ unsafe extern "C" fn memory_refcount(o: Obj, _: *mut c_void) -> Obj {
 }
 
 impl Memory {
-    /// Takes over a reference to `block` (or null). Null with an exception when there is no memory for the object.
+    /// Takes over a reference to `block` (or null). Null with an exception when there is no memory for the
+    /// object.
     ///
     /// # Safety
     /// The thread is attached; `block` is an owned reference or null.
@@ -401,7 +514,11 @@ impl Memory {
         unsafe {
             let class = MEMORY_TYPE.get().copied().unwrap_or(0) as *mut ffi::PyTypeObject;
             let o = ffi::PyType_GenericAlloc(class, 0).cast::<Memory>();
-            if o.is_null() { release(block.cast()) } else { (*o).block = block }
+            if o.is_null() {
+                release(block.cast())
+            } else {
+                (*o).block = block
+            }
             o.cast()
         }
     }
@@ -409,7 +526,11 @@ impl Memory {
     /// Makes the class.
     pub fn init(py: Python<'_>) -> PyResult<()> {
         let refcount = ffi::PyGetSetDef {
-            name: c"refcount".as_ptr(), get: Some(memory_refcount), set: None, doc: c"How many hold the memory: arrays that compiled code made, and compiled code that runs.".as_ptr(),
+            name: c"refcount".as_ptr(),
+            get: Some(memory_refcount),
+            set: None,
+            doc: c"How many hold the memory: arrays that compiled code made, and compiled code that runs."
+                .as_ptr(),
             closure: std::ptr::null_mut(),
         };
         // Python keeps the table as long as the class.
@@ -417,12 +538,18 @@ impl Memory {
         let mut slots = [
             ffi::PyType_Slot { slot: ffi::Py_tp_dealloc, pfunc: memory_dealloc as *mut _ },
             ffi::PyType_Slot { slot: ffi::Py_tp_getset, pfunc: getset.as_mut_ptr().cast() },
-            ffi::PyType_Slot { slot: ffi::Py_tp_doc, pfunc: c"Memory of an array that compiled code made.".as_ptr().cast_mut().cast() },
+            ffi::PyType_Slot {
+                slot: ffi::Py_tp_doc,
+                pfunc: c"Memory of an array that compiled code made.".as_ptr().cast_mut().cast(),
+            },
             ffi::PyType_Slot { slot: 0, pfunc: std::ptr::null_mut() },
         ];
         let mut spec = ffi::PyType_Spec {
-            name: c"tierup._tierup.Memory".as_ptr(), basicsize: size_of::<Memory>() as c_int, itemsize: 0,
-            flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION) as _, slots: slots.as_mut_ptr(),
+            name: c"tierup._tierup.Memory".as_ptr(),
+            basicsize: size_of::<Memory>() as c_int,
+            itemsize: 0,
+            flags: (ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_DISALLOW_INSTANTIATION) as _,
+            slots: slots.as_mut_ptr(),
         };
         // SAFETY: the specification is complete and copied by Python; the class is leaked on purpose.
         let class = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&mut spec))? };

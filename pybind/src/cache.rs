@@ -1,4 +1,5 @@
-//! The code cache as Python sees it: `tierup.config` chooses the directory, `python -m tierup cache` looks after it.
+//! The code cache as Python sees it: `tierup.config` chooses the directory, `python -m tierup cache` looks
+//! after it.
 
 use crate::api::core_of;
 use crate::overload::Run;
@@ -9,9 +10,14 @@ use tierup_runtime::engine::cache::{self, COUNTS, Directory};
 
 /// Passes settings of `tierup.config` on.
 #[pyfunction]
-fn configure_cache(on: bool, base: &str, most_mb: u64) { cache::configure(on, base, most_mb.saturating_mul(1 << 20)) }
+fn configure_cache(on: bool, base: &str, most_mb: u64) {
+    cache::configure(on, base, most_mb.saturating_mul(1 << 20))
+}
 
-fn place(base: &str) -> PyResult<Directory> { cache::place(base, 0).ok_or_else(|| PyOSError::new_err("there is no directory for the code cache: HOME is not set")) }
+fn place(base: &str) -> PyResult<Directory> {
+    cache::place(base, 0)
+        .ok_or_else(|| PyOSError::new_err("there is no directory for the code cache: HOME is not set"))
+}
 
 /// The directory with the entries, and why it is not used, if it is there and cannot be trusted.
 #[pyfunction]
@@ -21,9 +27,12 @@ fn cache_path(base: &str) -> PyResult<(std::path::PathBuf, Option<String>)> {
     Ok((d.path, problem))
 }
 
-fn refused(d: &Directory) -> impl Fn(String) -> PyErr { move |why| PyOSError::new_err(format!("{}: {why}", d.path.display())) }
+fn refused(d: &Directory) -> impl Fn(String) -> PyErr {
+    move |why| PyOSError::new_err(format!("{}: {why}", d.path.display()))
+}
 
-/// Every file: its name, what was compiled, bytes, when it was last used (seconds since 1970), what is wrong with it.
+/// Every file: its name, what was compiled, bytes, when it was last used (seconds since 1970), what is wrong
+/// with it.
 #[pyfunction]
 #[allow(clippy::type_complexity)]
 fn cache_entries(py: Python<'_>, base: &str) -> PyResult<Vec<(String, String, u64, i64, Option<String>)>> {

@@ -1,7 +1,9 @@
 //! Compiled functions that C calls: `cfunc`.
 //!
-//! What C gets is the address of a small function made by tier 0, with the C signature: it puts its arguments where the overload's wrapper wants them and goes through
-//! [`run`], which enters the code of the moment. So a callback that C holds for ever is promoted like any other function. The address is good for the life of the process.
+//! What C gets is the address of a small function made by tier 0, with the C signature: it puts its arguments
+//! where the overload's wrapper wants them and goes through [`run`], which enters the code of the moment. So
+//! a callback that C holds for ever is promoted like any other function. The address is good for the life of
+//! the process.
 
 use crate::errors::Failure;
 use crate::overload::{Overload, Run};
@@ -19,19 +21,25 @@ use tierup_core::types::{Layout, Type};
 use tierup_tier0::Cranelift;
 
 /// One callback; never freed, since C may hold its address.
-struct Callback { overload: Arc<Overload>, dispatcher: Py<PyAny> }
+struct Callback {
+    overload: Arc<Overload>,
+    dispatcher: Py<PyAny>,
+}
 
 /// Elements that a pointer may have behind it: as an array it has no end that anybody reaches.
 const ENDLESS: i64 = i64::MAX / 64;
 
 /// Runs a callback; `results` is zeroed.
 unsafe extern "C" fn run(data: *const Callback, args: *const u64, results: *mut u64) {
-    // SAFETY: the function that calls this was made for this callback and its slots. The thread may be any, one that Python has never seen included.
+    // SAFETY: the function that calls this was made for this callback and its slots. The thread may be any,
+    // one that Python has never seen included.
     unsafe {
         let c = &*data;
         let body = |ctx| {
             let Run::Compiled(code) = &c.overload.run else { return 0 };
-            if let Some(unit) = code.native() { unit.called(); }
+            if let Some(unit) = code.native() {
+                unit.called();
+            }
             code.call(ctx, args, results)
         };
         let status = if ffi::PyGILState_Check() != 0 {
@@ -42,7 +50,9 @@ unsafe extern "C" fn run(data: *const Callback, args: *const u64, results: *mut 
         } else {
             ctx::without_gil(body)
         };
-        if status != 0 { failed(c, status, results); }
+        if status != 0 {
+            failed(c, status, results);
+        }
     }
 }
 
@@ -55,21 +65,37 @@ unsafe fn failed(c: &Callback, status: u64, results: *mut u64) {
         let held = ffi::PyGILState_Ensure();
         crate::errors::attached(|py| {
             let Ok(core) = api::core_of(c.dispatcher.bind(py)) else { return };
-            exc::raise(py, status as usize as *mut _, &core.globals(py)).write_unraisable(py, Some(core.function(py).as_any()));
+            exc::raise(py, status as usize as *mut _, &core.globals(py))
+                .write_unraisable(py, Some(core.function(py).as_any()));
         });
         ffi::PyGILState_Release(held);
     }
 }
 
 /// The machine type of an argument or result.
-fn c_type(t: Type) -> Option<Ty> { if t.as_array().is_some() { Some(Ty::Ptr) } else { t.scalar_ty() } }
+fn c_type(t: Type) -> Option<Ty> {
+    if t.as_array().is_some() { Some(Ty::Ptr) } else { t.scalar_ty() }
+}
 
 fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
     let o = &callback.overload;
-    let refuse = |t: Type| Failure::from(Diagnostic::new(Code::BadSignature, format!("a C callback takes and gives numbers and pointers, not {t}")).help("pass a pointer to it"));
+    let refuse = |t: Type| {
+        Failure::from(
+            Diagnostic::new(
+                Code::BadSignature,
+                format!("a C callback takes and gives numbers and pointers, not {t}"),
+            )
+            .help("pass a pointer to it"),
+        )
+    };
     let pointer = |t: Type| t.as_array().is_none_or(|a| a.ndim == 1 && a.layout == Layout::C);
-    let params = o.args.iter().map(|t| c_type(*t).filter(|_| pointer(*t)).ok_or_else(|| refuse(*t))).collect::<Result<Vec<_>, _>>()?;
-    let results = if o.ret.leaf_count() == 0 { vec![] } else { vec![o.ret.scalar_ty().ok_or_else(|| refuse(o.ret))?] };
+    let params = o
+        .args
+        .iter()
+        .map(|t| c_type(*t).filter(|_| pointer(*t)).ok_or_else(|| refuse(*t)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let results =
+        if o.ret.leaf_count() == 0 { vec![] } else { vec![o.ret.scalar_ty().ok_or_else(|| refuse(o.ret))?] };
     let mut func = Func::new("callback", Signature { params, results: results.clone() });
     let mut b = Builder::start(&mut func);
     let first = b.block;
@@ -93,21 +119,32 @@ fn entry(callback: &'static Callback) -> Result<*const u8, Failure> {
         }
     }
     let runner = Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::Ptr], results: vec![] };
-    let (data, function) = (b.symbol_addr("callback", std::ptr::from_ref(callback) as usize), b.symbol_addr("run", run as *const () as usize));
+    let (data, function) = (
+        b.symbol_addr("callback", std::ptr::from_ref(callback) as usize),
+        b.symbol_addr("run", run as *const () as usize),
+    );
     b.call_indirect(&runner, function, &[data, args, out]);
     let answer: Vec<_> = results.iter().map(|ty| b.load(*ty, out, 0, Alias::Stack)).collect();
     b.ret(answer);
     let module = Module { funcs: vec![func] };
     let code = Box::leak(Cranelift::new().compile(&module, &tierup_runtime::helper_address, false)?);
-    code.entry("callback").ok_or_else(|| Failure::Raised(PyRuntimeError::new_err("the callback is not in its module")))
+    code.entry("callback")
+        .ok_or_else(|| Failure::Raised(PyRuntimeError::new_err("the callback is not in its module")))
 }
 
 /// The address by which C calls the overload of `d` that was compiled last.
 #[pyfunction]
 fn callback_address(d: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let overload = api::core_of(d)?.overloads().last().cloned().ok_or_else(|| PyTypeError::new_err("nothing is compiled"))?;
-    let callback: &'static Callback = Box::leak(Box::new(Callback { overload, dispatcher: d.clone().unbind() }));
+    let overload = api::core_of(d)?
+        .overloads()
+        .last()
+        .cloned()
+        .ok_or_else(|| PyTypeError::new_err("nothing is compiled"))?;
+    let callback: &'static Callback =
+        Box::leak(Box::new(Callback { overload, dispatcher: d.clone().unbind() }));
     entry(callback).map(|p| p as usize).map_err(|e| e.into_python(d.py()))
 }
 
-pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> { m.add_function(wrap_pyfunction!(callback_address, m)?) }
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(callback_address, m)?)
+}

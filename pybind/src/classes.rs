@@ -1,5 +1,6 @@
-//! What Python says of classes when code is compiled: which values are instances of which class, and which classes of the user's change
-//! what the built-in class below them does, so that their instances are not values of that class to compiled code.
+//! What Python says of classes when code is compiled: which values are instances of which class, and which
+//! classes of the user's change what the built-in class below them does, so that their instances are not
+//! values of that class to compiled code.
 
 use crate::{identity, known, npy};
 use pyo3::ffi;
@@ -13,14 +14,20 @@ type Class = *mut ffi::PyTypeObject;
 
 // ---------------------------------------------------------------- instances
 
-fn builtin<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> { py.import("builtins").ok()?.getattr(name).ok() }
-fn of_types<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> { py.import("types").ok()?.getattr(name).ok() }
+fn builtin<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+    py.import("builtins").ok()?.getattr(name).ok()
+}
+fn of_types<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
+    py.import("types").ok()?.getattr(name).ok()
+}
 
 /// The class object that a type of compiled code stands for, if it does.
 fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
     let found = match t.kind() {
         Kind::Builtin(path) => known::object_of(py, path).ok()??.into_bound(py),
-        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => known::class_object(py, c.handle)?.into_bound(py),
+        Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
+            known::class_object(py, c.handle)?.into_bound(py)
+        }
         Kind::DType(d) => scalar_class(py, *d)?,
         _ => return None,
     };
@@ -35,21 +42,27 @@ fn scalar_class(py: Python<'_>, t: Type) -> Option<Bound<'_, PyAny>> {
     Some(unsafe { Bound::from_borrowed_ptr(py, class.cast()) })
 }
 
-/// The classes that values of a type may have in Python. Several where compiled code does not tell them apart.
+/// The classes that values of a type may have in Python. Several where compiled code does not tell them
+/// apart.
 fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
     let names = |all: &[&str]| all.iter().map(|n| builtin(py, n)).collect::<Option<Vec<_>>>();
-    let class_of = |expression: &std::ffi::CStr| py.eval(expression, None, None).ok().map(|v| v.get_type().into_any());
+    let class_of =
+        |expression: &std::ffi::CStr| py.eval(expression, None, None).ok().map(|v| v.get_type().into_any());
     match t.kind() {
         Kind::None => of_types(py, "NoneType").map(|c| vec![c]),
         Kind::Ellipsis => Some(vec![py.Ellipsis().into_bound(py).get_type().into_any()]),
         Kind::Bool => names(&["bool"]),
-        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if !t.is_weak() => scalar_class(py, t).map(|c| vec![c]),
+        Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) if !t.is_weak() => {
+            scalar_class(py, t).map(|c| vec![c])
+        }
         Kind::Int(_) => names(&["int"]),
         Kind::Float(_) => names(&["float"]),
         Kind::Complex(_) => names(&["complex"]),
         Kind::Str => names(&["str"]),
         Kind::Tuple(_) => names(&["tuple"]),
-        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(vec![known::class_object(py, c.handle)?.into_bound(py)]),
+        Kind::NamedTuple(c, _) if !c.is_keywords() => {
+            Some(vec![known::class_object(py, c.handle)?.into_bound(py)])
+        }
         Kind::NamedTuple(..) => names(&["dict"]),
         Kind::List(_) | Kind::ListVar(_) => names(&["list"]),
         Kind::Range(_) => names(&["range"]),
@@ -58,20 +71,33 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Module(_) => of_types(py, "ModuleType").map(|c| vec![c]),
         Kind::Function(f) if f.bound => of_types(py, "MethodType").map(|c| vec![c]),
         Kind::Function(_) => of_types(py, "FunctionType").map(|c| vec![c]),
-        Kind::Builtin(path) => Some(vec![known::object_of(py, path).ok()??.into_bound(py).get_type().into_any()]),
-        Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => Some(vec![class_object(py, t)?.get_type().into_any()]),
+        Kind::Builtin(path) => {
+            Some(vec![known::object_of(py, path).ok()??.into_bound(py).get_type().into_any()])
+        }
+        Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
+            Some(vec![class_object(py, t)?.get_type().into_any()])
+        }
         Kind::Iter(IterType::Zip(_)) => names(&["zip"]),
         Kind::Iter(IterType::Enumerate(_)) => names(&["enumerate"]),
         // Iterators that a program holds are generators to compiled code, whatever made them.
         Kind::Generator(..) | Kind::Iter(_) => {
             let mut all = vec![of_types(py, "GeneratorType")?];
             all.extend(names(&["map", "filter", "zip", "enumerate", "reversed"])?);
-            for made in [c"iter([])", c"iter(())", c"iter('')", c"iter(range(0))", c"reversed([])"] { all.push(class_of(made)?); }
+            for made in [c"iter([])", c"iter(())", c"iter('')", c"iter(range(0))", c"reversed([])"] {
+                all.push(class_of(made)?);
+            }
             Some(all)
         }
         Kind::Exception => names(&["BaseException"]),
         Kind::Random => Some(vec![py.import("numpy.random").ok()?.getattr("Generator").ok()?]),
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Optional(_) | Kind::Method(..) | Kind::DType(_) | Kind::Variant(_) | Kind::Conflict(..) => None,
+        Kind::Never
+        | Kind::Undef
+        | Kind::MaybeUndef(_)
+        | Kind::Optional(_)
+        | Kind::Method(..)
+        | Kind::DType(_)
+        | Kind::Variant(_)
+        | Kind::Conflict(..) => None,
     }
 }
 
@@ -82,9 +108,16 @@ fn asks_code(class: &Bound<'_, PyAny>) -> PyResult<bool> {
         for at in meta.mro().iter() {
             let Ok(found) = at.getattr("__dict__")?.get_item(name) else { continue };
             let home: String = found.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
-            // `type` and `object` have them in C; those of abstract classes and protocols ask the class of the value.
-            let of_protocols = home.starts_with("typing") && at.getattr("__name__")?.extract::<String>()?.contains("Protocol");
-            if found.is_instance_of::<PyFunction>() && !matches!(home.as_str(), "abc" | "_py_abc") && !of_protocols { return Ok(true); }
+            // `type` and `object` have them in C; those of abstract classes and protocols ask the class of
+            // the value.
+            let of_protocols = home.starts_with("typing")
+                && at.getattr("__name__")?.extract::<String>()?.contains("Protocol");
+            if found.is_instance_of::<PyFunction>()
+                && !matches!(home.as_str(), "abc" | "_py_abc")
+                && !of_protocols
+            {
+                return Ok(true);
+            }
             break;
         }
     }
@@ -94,41 +127,73 @@ fn asks_code(class: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// Whether values of a type are instances of a class; none where only the value could tell.
 pub fn is_instance(py: Python<'_>, value: Type, class: Type) -> Option<bool> {
     let class = class_object(py, class)?;
-    if asks_code(&class).ok()? { return None; }
+    if asks_code(&class).ok()? {
+        return None;
+    }
     let class = class.cast_into::<PyType>().ok()?;
     let all = classes_of(py, value)?;
     let mut answers = all.iter().map(|c| Some(c.cast::<PyType>().ok()?.is_subclass(&class).ok()?));
     let first = answers.next()??;
-    for a in answers { if a? != first { return None; } }
-    if first { return Some(true); }
+    for a in answers {
+        if a? != first {
+            return None;
+        }
+    }
+    if first {
+        return Some(true);
+    }
     // A value of a class below: it came in as its base.
-    let exact = matches!(value.kind(), Kind::None | Kind::Bool | Kind::NamedTuple(..) | Kind::Range(_) | Kind::Slice(_) | Kind::Ellipsis | Kind::Function(_) | Kind::Builtin(_) | Kind::Module(_))
-        || matches!(value.kind(), Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) && !value.is_weak();
-    if exact { return Some(false); }
+    let exact = matches!(
+        value.kind(),
+        Kind::None
+            | Kind::Bool
+            | Kind::NamedTuple(..)
+            | Kind::Range(_)
+            | Kind::Slice(_)
+            | Kind::Ellipsis
+            | Kind::Function(_)
+            | Kind::Builtin(_)
+            | Kind::Module(_)
+    ) || matches!(value.kind(), Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
+        && !value.is_weak();
+    if exact {
+        return Some(false);
+    }
     for c in &all {
         let below = class.is_subclass(c).ok()?;
-        let own_type = class.as_ptr() == builtin(py, "bool")?.as_ptr() || npy::get(py).ok()?.is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some());
-        if below && !own_type { return None; }
+        let own_type = class.as_ptr() == builtin(py, "bool")?.as_ptr()
+            || npy::get(py).ok()?.is_some_and(|n| n.scalar_type(class.as_ptr().cast()).is_some());
+        if below && !own_type {
+            return None;
+        }
     }
     // An exception may be of any class.
-    if let Kind::Exception = value.kind() { return None; }
+    if let Kind::Exception = value.kind() {
+        return None;
+    }
     Some(false)
 }
 
 /// Whether one class is a subclass of another.
 pub fn is_subclass(py: Python<'_>, class: Type, of: Type) -> Option<bool> {
     let (class, of) = (class_object(py, class)?, class_object(py, of)?);
-    if asks_code(&of).ok()? { return None; }
+    if asks_code(&of).ok()? {
+        return None;
+    }
     class.cast::<PyType>().ok()?.is_subclass(&of).ok()
 }
 
 /// An attribute of a Python function that compiled code may read: its names, its text, what was put on it.
 pub fn attribute_of_function<'py>(f: &Bound<'py, PyFunction>, name: &str) -> Option<Bound<'py, PyAny>> {
-    if matches!(name, "__name__" | "__qualname__" | "__doc__" | "__module__") { return f.getattr(name).ok(); }
+    if matches!(name, "__name__" | "__qualname__" | "__doc__" | "__module__") {
+        return f.getattr(name).ok();
+    }
     let dict = f.getattr("__dict__").ok()?;
     let found = dict.cast::<PyDict>().ok()?.get_item(name).ok()??;
     // What makes a function ours is no business of the program's.
-    if name.starts_with("_tierup") { return None; }
+    if name.starts_with("_tierup") {
+        return None;
+    }
     Some(found)
 }
 
@@ -136,42 +201,89 @@ pub fn attribute_of_function<'py>(f: &Bound<'py, PyFunction>, name: &str) -> Opt
 
 /// Attributes of a class that do not change what its instances are to an operation.
 const HARMLESS: [&str; 38] = [
-    "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__qualname__", "__annotations__", "__orig_bases__", "__parameters__", "__init__", "__new__", "__init_subclass__", "__class_getitem__",
-    "__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__del__", "__set_name__", "__abstractmethods__", "__match_args__",
-    "__sizeof__", "__dir__", "__subclasshook__", "__setattr__", "__delattr__", "__getattr__", "__firstlineno__", "__static_attributes__", "__array_finalize__", "__array_priority__", "__class_getitem__",
-    "__annotate__", "__type_params__",
+    "__module__",
+    "__doc__",
+    "__dict__",
+    "__weakref__",
+    "__slots__",
+    "__qualname__",
+    "__annotations__",
+    "__orig_bases__",
+    "__parameters__",
+    "__init__",
+    "__new__",
+    "__init_subclass__",
+    "__class_getitem__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__getnewargs__",
+    "__getnewargs_ex__",
+    "__copy__",
+    "__deepcopy__",
+    "__getstate__",
+    "__setstate__",
+    "__del__",
+    "__set_name__",
+    "__abstractmethods__",
+    "__match_args__",
+    "__sizeof__",
+    "__dir__",
+    "__subclasshook__",
+    "__setattr__",
+    "__delattr__",
+    "__getattr__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__array_finalize__",
+    "__array_priority__",
+    "__class_getitem__",
+    "__annotate__",
+    "__type_params__",
 ];
 
 /// What was found out about classes, by their numbers ([`identity`]) and what they are derived from.
 static LOOKED_AT: LazyLock<Mutex<HashMap<(u64, usize), Option<String>>>> = LazyLock::new(Default::default);
 
-fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Option<String>>> { LOOKED_AT.lock().unwrap_or_else(|e| e.into_inner()) }
+fn looked_at() -> MutexGuard<'static, HashMap<(u64, usize), Option<String>>> {
+    LOOKED_AT.lock().unwrap_or_else(|e| e.into_inner())
+}
 
-/// The method by which a class derived from a built-in one (or ndarray) changes what that does with its instances; none where there is no such method.
+/// The method by which a class derived from a built-in one (or ndarray) changes what that does with its
+/// instances; none where there is no such method.
 pub fn overrides(py: Python<'_>, class: Class, base: Class) -> Option<String> {
     // SAFETY: the class of a live object, and one that lives for ever.
-    let [of, from] = [class, base].map(|c| unsafe { Bound::from_borrowed_ptr(py, c.cast::<ffi::PyObject>()) });
+    let [of, from] =
+        [class, base].map(|c| unsafe { Bound::from_borrowed_ptr(py, c.cast::<ffi::PyObject>()) });
     let key = (identity::number_of(&of).ok()?, base as usize);
-    if let Some(found) = looked_at().get(&key) { return found.clone(); }
+    if let Some(found) = looked_at().get(&key) {
+        return found.clone();
+    }
     let found = look(&of, &from).unwrap_or_else(|_| Some("an attribute that cannot be read".into()));
     looked_at().insert(key, found.clone());
     found
 }
 
 /// Forgets a class that is gone.
-pub fn forget(object: u64) { looked_at().retain(|(number, _), _| *number != object); }
+pub fn forget(object: u64) {
+    looked_at().retain(|(number, _), _| *number != object);
+}
 
 fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let py = class.py();
     for at in class.cast::<PyType>()?.mro().iter() {
-        if at.is(base) { break; }
+        if at.is(base) {
+            break;
+        }
         // SAFETY: the members of an `mro` are live classes.
         let made_in_c = unsafe { ffi::PyType_GetFlags(at.as_ptr().cast()) & ffi::Py_TPFLAGS_HEAPTYPE == 0 };
         let home: String = at.getattr("__module__")?.extract().unwrap_or_default();
-        // NumPy's own subclasses of its arrays that calculate otherwise are known; memmap and the like do not.
+        // NumPy's own subclasses of its arrays that calculate otherwise are known; memmap and the like do
+        // not.
         if home == "numpy" || home.starts_with("numpy.") {
             // A string of NumPy is one of Python; its numbers are not.
-            if made_in_c && !base.is(py.get_type::<PyString>()) { return Ok(Some(format!("arithmetic of {}", at.getattr("__name__")?))); }
+            if made_in_c && !base.is(py.get_type::<PyString>()) {
+                return Ok(Some(format!("arithmetic of {}", at.getattr("__name__")?)));
+            }
             continue;
         }
         for item in at.getattr("__dict__")?.call_method0("items")?.try_iter()? {
@@ -179,16 +291,26 @@ fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<St
             let Ok(name) = name.extract::<String>() else { continue };
             let name = name.as_str();
             let special = name.starts_with("__") && name.ends_with("__");
-            if HARMLESS.contains(&name) || name.starts_with("_abc_") || made_in_c && name == "__repr__" { continue; }
+            if HARMLESS.contains(&name) || name.starts_with("_abc_") || made_in_c && name == "__repr__" {
+                continue;
+            }
             let of_base = base.getattr(name).ok();
-            if !special && of_base.is_none() { continue; }
-            if of_base.as_ref().is_some_and(|b| b.is(&value)) { continue; }
+            if !special && of_base.is_none() {
+                continue;
+            }
+            if of_base.as_ref().is_some_and(|b| b.is(&value)) {
+                continue;
+            }
             // `__hash__ = int.__hash__`, and what the machinery of enumerations puts there.
             let by: String = value.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
             let text = matches!(name, "__str__" | "__format__" | "__repr__");
             let number = !base.cast::<PyType>()?.is_subclass_of::<PyString>()?;
-            if by == "enum" && (number || !text || name == "__repr__") { continue; }
-            if special && of_enum(py, &value, name)? && (number || name == "__repr__") { continue; }
+            if by == "enum" && (number || !text || name == "__repr__") {
+                continue;
+            }
+            if special && of_enum(py, &value, name)? && (number || name == "__repr__") {
+                continue;
+            }
             return Ok(Some(name.to_string()));
         }
     }
@@ -199,28 +321,41 @@ fn look(class: &Bound<'_, PyAny>, base: &Bound<'_, PyAny>) -> PyResult<Option<St
 fn of_enum(py: Python<'_>, value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let Ok(module) = py.import("sys")?.getattr("modules")?.get_item("enum") else { return Ok(false) };
     for class in ["Enum", "IntEnum", "Flag", "IntFlag", "ReprEnum", "StrEnum"] {
-        if let Ok(c) = module.getattr(class) && c.getattr(name).is_ok_and(|m| m.is(value)) { return Ok(true); }
+        if let Ok(c) = module.getattr(class)
+            && c.getattr(name).is_ok_and(|m| m.is(value))
+        {
+            return Ok(true);
+        }
     }
     Ok(false)
 }
 
-/// Fields that a named tuple class has something else for under their names, and `__getattribute__` where it has one of its own.
+/// Fields that a named tuple class has something else for under their names, and `__getattribute__` where it
+/// has one of its own.
 pub fn shadowed(class: &Bound<'_, PyType>, fields: &[String]) -> PyResult<Vec<String>> {
     let mut out = vec![];
     for name in fields.iter().map(String::as_str).chain(["__getattribute__"]) {
         for at in class.mro().iter() {
-            if at.is_instance_of::<PyType>() && at.is(class.py().get_type::<PyTuple>()) { break; }
+            if at.is_instance_of::<PyType>() && at.is(class.py().get_type::<PyTuple>()) {
+                break;
+            }
             let Ok(found) = at.getattr("__dict__")?.get_item(name) else { continue };
-            let plain = matches!(found.get_type().name()?.to_str()?, "_tuplegetter" | "property") && is_field_reader(&found)?;
-            if !plain { out.push(name.to_string()); }
+            let plain = matches!(found.get_type().name()?.to_str()?, "_tuplegetter" | "property")
+                && is_field_reader(&found)?;
+            if !plain {
+                out.push(name.to_string());
+            }
             break;
         }
     }
     Ok(out)
 }
 
-/// Whether a descriptor is the one that namedtuple makes for a field: `_tuplegetter`, or a property of `operator.itemgetter` where CPython has no such class.
+/// Whether a descriptor is the one that namedtuple makes for a field: `_tuplegetter`, or a property of
+/// `operator.itemgetter` where CPython has no such class.
 fn is_field_reader(descriptor: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if descriptor.get_type().name()? == "_tuplegetter" { return Ok(true); }
+    if descriptor.get_type().name()? == "_tuplegetter" {
+        return Ok(true);
+    }
     Ok(descriptor.getattr("fget")?.get_type().name()? == "itemgetter")
 }

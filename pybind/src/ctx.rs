@@ -1,11 +1,13 @@
 //! The `ThreadCtx` of each Python thread, and the ticker that makes compiled loops look up.
 //!
-//! Compiled loops read `ThreadCtx::interrupt` at every back edge and call the run-time where it is set. Python gives no hook for a signal that has
-//! arrived, so a thread of ours sets the flag now and then while compiled code runs: the loop then runs pending signal handlers (Ctrl-C) and lets
-//! other Python threads have the GIL, as the interpreter does between bytecodes. More often it sets the bit that asks loops where they are, for promotion.
+//! Compiled loops read `ThreadCtx::interrupt` at every back edge and call the run-time where it is set.
+//! Python gives no hook for a signal that has arrived, so a thread of ours sets the flag now and then while
+//! compiled code runs: the loop then runs pending signal handlers (Ctrl-C) and lets other Python threads have
+//! the GIL, as the interpreter does between bytecodes. More often it sets the bit that asks loops where they
+//! are, for promotion.
 //!
-//! It lies in thread-local storage. Reading that from a shared library costs a function call, so the call path first asks whether it runs on the
-//! stack of the thread that asked last, which two comparisons tell.
+//! It lies in thread-local storage. Reading that from a shared library costs a function call, so the call
+//! path first asks whether it runs on the stack of the thread that asked last, which two comparisons tell.
 
 use pyo3::prelude::*;
 use std::cell::{Cell, UnsafeCell};
@@ -24,14 +26,21 @@ struct Slot {
     /// First, so that whoever has its address has the slot's.
     ctx: UnsafeCell<ThreadCtx>,
     top: Cell<usize>,
-    /// Calls in progress that began without the GIL: loops that NumPy runs, callbacks of C. Written by this thread alone.
+    /// Calls in progress that began without the GIL: loops that NumPy runs, callbacks of C. Written by this
+    /// thread alone.
     inside: AtomicU32,
-    /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may still believe that this thread is attached.
+    /// Somebody else (NumPy, around its loops) has let go of the GIL without PyO3's knowledge, which may
+    /// still believe that this thread is attached.
     lost: Cell<bool>,
 }
 
-/// A thread that has run compiled code: its context, and the clock of the time that it runs with what that said when the thread was last asked where it is.
-struct Known { ctx: usize, clock: Option<libc::clockid_t>, ran: Duration }
+/// A thread that has run compiled code: its context, and the clock of the time that it runs with what that
+/// said when the thread was last asked where it is.
+struct Known {
+    ctx: usize,
+    clock: Option<libc::clockid_t>,
+    ran: Duration,
+}
 
 impl Known {
     /// This thread.
@@ -40,7 +49,8 @@ impl Known {
         let clock = {
             let mut clock = 0;
             // SAFETY: a plain call of the C library.
-            (unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) } == 0).then_some(clock)
+            (unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) } == 0)
+                .then_some(clock)
         };
         #[cfg(not(target_os = "linux"))]
         let clock = None;
@@ -52,16 +62,20 @@ impl Known {
         let Some(clock) = self.clock else { return true };
         let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: a plain call of the C library; the thread lives, since it leaves the list first.
-        if unsafe { libc::clock_gettime(clock, &raw mut t) } != 0 { return true; }
+        if unsafe { libc::clock_gettime(clock, &raw mut t) } != 0 {
+            return true;
+        }
         let now = Duration::new(t.tv_sec as u64, t.tv_nsec as u32);
         let enough = now.saturating_sub(self.ran) >= SAMPLE / 2;
-        if enough { self.ran = now; }
+        if enough {
+            self.ran = now;
+        }
         enough
     }
 }
 
-/// The contexts of all threads that have run compiled code and live. A pointer, so that a forked child can put a fresh list in the place of one whose
-/// lock was held by a thread that does not exist there.
+/// The contexts of all threads that have run compiled code and live. A pointer, so that a forked child can
+/// put a fresh list in the place of one whose lock was held by a thread that does not exist there.
 static ALL: AtomicPtr<Mutex<Vec<Known>>> = AtomicPtr::new(std::ptr::null_mut());
 fn all() -> MutexGuard<'static, Vec<Known>> {
     let mut list = ALL.load(Ordering::Acquire);
@@ -84,7 +98,9 @@ impl Drop for Slot {
     fn drop(&mut self) {
         all().retain(|c| c.ctx != self.ctx.get() as usize);
         // The next thread may get this one's stack.
-        if LAST.ctx.load(Ordering::Relaxed) == self.ctx.get() { LAST.low.store(usize::MAX, Ordering::Relaxed); }
+        if LAST.ctx.load(Ordering::Relaxed) == self.ctx.get() {
+            LAST.low.store(usize::MAX, Ordering::Relaxed);
+        }
     }
 }
 
@@ -100,8 +116,16 @@ thread_local! {
 }
 
 /// The thread that asked last: the ends of its stack, and its context.
-struct Last { low: AtomicUsize, high: AtomicUsize, ctx: AtomicPtr<ThreadCtx> }
-static LAST: Last = Last { low: AtomicUsize::new(usize::MAX), high: AtomicUsize::new(0), ctx: AtomicPtr::new(std::ptr::null_mut()) };
+struct Last {
+    low: AtomicUsize,
+    high: AtomicUsize,
+    ctx: AtomicPtr<ThreadCtx>,
+}
+static LAST: Last = Last {
+    low: AtomicUsize::new(usize::MAX),
+    high: AtomicUsize::new(0),
+    ctx: AtomicPtr::new(std::ptr::null_mut()),
+};
 
 /// This thread's context. The thread holds the GIL.
 #[inline(always)]
@@ -111,7 +135,9 @@ pub fn current() -> *mut ThreadCtx {
     {
         let here = 0u8;
         let at = &raw const here as usize;
-        if at >= LAST.low.load(Ordering::Relaxed) && at < LAST.high.load(Ordering::Relaxed) { return LAST.ctx.load(Ordering::Relaxed); }
+        if at >= LAST.low.load(Ordering::Relaxed) && at < LAST.high.load(Ordering::Relaxed) {
+            return LAST.ctx.load(Ordering::Relaxed);
+        }
     }
     look_up()
 }
@@ -122,7 +148,10 @@ fn look_up() -> *mut ThreadCtx {
     SLOT.with(|s| {
         let ctx = prepared(s);
         // SAFETY: the context belongs to this thread.
-        LAST.low.store(if s.top.get() == 0 { usize::MAX } else { unsafe { (*ctx).stack_floor } }, Ordering::Relaxed);
+        LAST.low.store(
+            if s.top.get() == 0 { usize::MAX } else { unsafe { (*ctx).stack_floor } },
+            Ordering::Relaxed,
+        );
         LAST.high.store(s.top.get(), Ordering::Relaxed);
         LAST.ctx.store(ctx, Ordering::Relaxed);
         ctx
@@ -130,7 +159,9 @@ fn look_up() -> *mut ThreadCtx {
 }
 
 /// This thread's context, for a thread that may not hold the GIL.
-pub fn current_without_gil() -> *mut ThreadCtx { SLOT.with(prepared) }
+pub fn current_without_gil() -> *mut ThreadCtx {
+    SLOT.with(prepared)
+}
 
 /// The context in a slot, which is listed and knows its stack from its first use on.
 fn prepared(s: &Slot) -> *mut ThreadCtx {
@@ -143,13 +174,16 @@ fn prepared(s: &Slot) -> *mut ThreadCtx {
             (*ctx).stack_limit.store(limit, Ordering::Relaxed);
             s.top.set(top);
             all().push(Known::this(ctx));
-            if STRESS.load(Ordering::Relaxed) { (*ctx).ask_for_poll(POLL_STRESS); }
+            if STRESS.load(Ordering::Relaxed) {
+                (*ctx).ask_for_poll(POLL_STRESS);
+            }
         }
     }
     ctx
 }
 
-/// The lowest address that compiled frames of this thread may use, and the end of its stack; (1, 0) when they cannot be found out.
+/// The lowest address that compiled frames of this thread may use, and the end of its stack; (1, 0) when they
+/// cannot be found out.
 fn stack() -> (usize, usize) {
     #[cfg(target_os = "linux")]
     {
@@ -168,7 +202,8 @@ fn stack() -> (usize, usize) {
         };
         if ok {
             let top = base as usize + size;
-            // A main thread without a limit reports all the address space below it; more than a gigabyte of frames is a runaway recursion as well.
+            // A main thread without a limit reports all the address space below it; more than a gigabyte of
+            // frames is a runaway recursion as well.
             return ((base as usize).max(top.saturating_sub(1 << 30)) + STACK_RESERVE.min(size / 4), top);
         }
     }
@@ -185,18 +220,22 @@ fn stack() -> (usize, usize) {
 
 // ---------------------------------------------------------------- room to compile
 
-/// Stack that a compilation may take, the import of a library module included. Frames of debug builds are several times as large.
+/// Stack that a compilation may take, the import of a library module included. Frames of debug builds are
+/// several times as large.
 const COMPILER_STACK: usize = if cfg!(debug_assertions) { 6 << 20 } else { 2 << 20 };
 
-/// Runs the compiler: here where the stack has room for it, else in a thread with a stack of its own (`threading.stack_size` may say 32 KiB).
-/// None where there is no such thread to be had.
+/// Runs the compiler: here where the stack has room for it, else in a thread with a stack of its own
+/// (`threading.stack_size` may say 32 KiB). None where there is no such thread to be had.
 pub fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R) -> Option<R> {
     let here = 0u8;
     // SAFETY: the context belongs to this thread.
     let limit = unsafe { (*current()).stack_floor };
-    if (&raw const here as usize).saturating_sub(limit) >= COMPILER_STACK { return Some(body(py)); }
+    if (&raw const here as usize).saturating_sub(limit) >= COMPILER_STACK {
+        return Some(body(py));
+    }
     struct Lent<T>(T);
-    // SAFETY: what is lent is used by the new thread alone, which has the GIL, while this one waits for its end without it.
+    // SAFETY: what is lent is used by the new thread alone, which has the GIL, while this one waits for its
+    // end without it.
     unsafe impl<T> Send for Lent<T> {}
     let body = Lent(body);
     let answer = py.detach(|| {
@@ -205,7 +244,13 @@ pub fn with_compiler_stack<R>(py: Python<'_>, body: impl FnOnce(Python<'_>) -> R
                 let body = { body }.0;
                 Lent(Python::try_attach(body))
             };
-            std::thread::Builder::new().name("tierup-compiler".into()).stack_size(2 * COMPILER_STACK).spawn_scoped(scope, run).ok()?.join().ok()
+            std::thread::Builder::new()
+                .name("tierup-compiler".into())
+                .stack_size(2 * COMPILER_STACK)
+                .spawn_scoped(scope, run)
+                .ok()?
+                .join()
+                .ok()
         })
     });
     answer?.0
@@ -221,22 +266,32 @@ static ACTIVE: AtomicU32 = AtomicU32::new(0);
 #[inline(always)]
 pub fn begin() {
     ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-    if ASLEEP.load(Ordering::Relaxed) { wake(); }
+    if ASLEEP.load(Ordering::Relaxed) {
+        wake();
+    }
 }
 #[cfg(not(Py_GIL_DISABLED))]
 #[inline(always)]
-pub fn end() { ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed) }
+pub fn end() {
+    ACTIVE.store(ACTIVE.load(Ordering::Relaxed).wrapping_sub(1), Ordering::Relaxed)
+}
 #[cfg(Py_GIL_DISABLED)]
 pub fn begin() {
     ACTIVE.fetch_add(1, Ordering::Acquire);
-    if ASLEEP.load(Ordering::Relaxed) { wake(); }
+    if ASLEEP.load(Ordering::Relaxed) {
+        wake();
+    }
 }
 #[cfg(Py_GIL_DISABLED)]
-pub fn end() { ACTIVE.fetch_sub(1, Ordering::Release); }
+pub fn end() {
+    ACTIVE.fetch_sub(1, Ordering::Release);
+}
 
-/// Runs `body`, which begins without the GIL although PyO3 may not know that: what needs Python inside takes the GIL by [`crate::errors::Regained`].
+/// Runs `body`, which begins without the GIL although PyO3 may not know that: what needs Python inside takes
+/// the GIL by [`crate::errors::Regained`].
 ///
-/// The thread is looked up once and no word is shared with others: NumPy enters a loop a million times a second where segments are short.
+/// The thread is looked up once and no word is shared with others: NumPy enters a loop a million times a
+/// second where segments are short.
 #[inline(always)]
 pub fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
     struct Inside<'a>(&'a Slot, bool);
@@ -249,23 +304,31 @@ pub fn without_gil<R>(body: impl FnOnce(*mut ThreadCtx) -> R) -> R {
     SLOT.with(|s| {
         let ctx = prepared(s);
         s.inside.store(s.inside.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        if ASLEEP.load(Ordering::Relaxed) { wake(); }
+        if ASLEEP.load(Ordering::Relaxed) {
+            wake();
+        }
         let _inside = Inside(s, s.lost.replace(true));
         body(ctx)
     })
 }
 
 /// Says whether somebody else has let go of this thread's GIL; gives what was said before.
-pub fn set_lost(lost: bool) -> bool { SLOT.try_with(|s| s.lost.replace(lost)).unwrap_or(false) }
+pub fn set_lost(lost: bool) -> bool {
+    SLOT.try_with(|s| s.lost.replace(lost)).unwrap_or(false)
+}
 
 /// Whether a thread is in compiled code.
 fn busy(order: Ordering) -> bool {
-    // SAFETY: contexts leave the list, under this lock, before their thread's storage goes; the address of one is that of its slot.
-    ACTIVE.load(order) != 0 || all().iter().any(|c| unsafe { (*(&raw const (*(c.ctx as *const Slot)).inside)).load(order) != 0 })
+    // SAFETY: contexts leave the list, under this lock, before their thread's storage goes; the address of
+    // one is that of its slot.
+    ACTIVE.load(order) != 0
+        || all().iter().any(|c| unsafe { (*(&raw const (*(c.ctx as *const Slot)).inside)).load(order) != 0 })
 }
 
 /// Whether no thread is in compiled code, so that code may be freed. The caller holds the GIL.
-pub fn idle() -> bool { !cfg!(Py_GIL_DISABLED) && !busy(Ordering::Acquire) }
+pub fn idle() -> bool {
+    !cfg!(Py_GIL_DISABLED) && !busy(Ordering::Acquire)
+}
 
 // ---------------------------------------------------------------- the ticker
 
@@ -277,7 +340,11 @@ pub fn set_stress(on: bool) {
     for c in all().iter() {
         // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
         let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
-        if on { ctx.ask_for_poll(POLL_STRESS); } else { ctx.answer_poll(!POLL_STRESS); }
+        if on {
+            ctx.ask_for_poll(POLL_STRESS);
+        } else {
+            ctx.answer_poll(!POLL_STRESS);
+        }
     }
 }
 
@@ -296,19 +363,28 @@ static TICKER: Mutex<Option<std::thread::Thread>> = Mutex::new(None);
 #[cold]
 fn wake() {
     ASLEEP.store(false, Ordering::Relaxed);
-    if let Ok(t) = TICKER.try_lock() && let Some(t) = &*t { t.unpark(); }
+    if let Ok(t) = TICKER.try_lock()
+        && let Some(t) = &*t
+    {
+        t.unpark();
+    }
 }
 
 /// Starts the ticker, once per process.
 pub fn start_ticker() {
-    if TICKING.swap(true, Ordering::AcqRel) { return wake(); }
+    if TICKING.swap(true, Ordering::AcqRel) {
+        return wake();
+    }
     let started = std::thread::Builder::new().name("tierup-ticker".into()).stack_size(64 << 10).spawn(tick);
     match started {
         Ok(t) => {
             promote::helped(true);
-            if let Ok(mut slot) = TICKER.lock() { *slot = Some(t.thread().clone()) }
+            if let Ok(mut slot) = TICKER.lock() {
+                *slot = Some(t.thread().clone())
+            }
         }
-        // Without a ticker (no more threads to be had) everything works but Ctrl-C and promotion of loops; the next compilation tries again.
+        // Without a ticker (no more threads to be had) everything works but Ctrl-C and promotion of loops;
+        // the next compilation tries again.
         Err(_) => TICKING.store(false, Ordering::Release),
     }
 }
@@ -323,14 +399,21 @@ fn tick() {
                 // SAFETY: contexts leave the list, under this lock, before their thread's storage goes.
                 let ctx = unsafe { &*(c.ctx as *const ThreadCtx) };
                 ctx.ask_for_sample(c.has_run());
-                if count.is_multiple_of(SIGNALS) { ctx.ask_for_poll(POLL_SIGNALS); }
+                if count.is_multiple_of(SIGNALS) {
+                    ctx.ask_for_poll(POLL_SIGNALS);
+                }
             }
         } else {
             idle += 1;
         }
-        if idle < PATIENCE { std::thread::sleep(SAMPLE); continue; }
+        if idle < PATIENCE {
+            std::thread::sleep(SAMPLE);
+            continue;
+        }
         ASLEEP.store(true, Ordering::SeqCst);
-        if !busy(Ordering::SeqCst) { std::thread::park_timeout(SLEEP); }
+        if !busy(Ordering::SeqCst) {
+            std::thread::park_timeout(SLEEP);
+        }
         ASLEEP.store(false, Ordering::Relaxed);
         // After a short look the ticker sleeps again, if nothing runs still.
         idle = PATIENCE - 2;
@@ -342,10 +425,15 @@ pub fn after_fork() {
     let me = SLOT.with(|s| s.ctx.get());
     // SAFETY: the context belongs to this thread.
     let used = unsafe { (*me).stack_floor != 0 };
-    ALL.store(Box::into_raw(Box::new(Mutex::new(if used { vec![Known::this(me)] } else { vec![] }))), Ordering::Release);
+    ALL.store(
+        Box::into_raw(Box::new(Mutex::new(if used { vec![Known::this(me)] } else { vec![] }))),
+        Ordering::Release,
+    );
     let was_ticking = TICKING.swap(false, Ordering::AcqRel);
     ASLEEP.store(false, Ordering::Relaxed);
     ACTIVE.store(0, Ordering::Relaxed);
     promote::helped(false);
-    if was_ticking { start_ticker(); }
+    if was_ticking {
+        start_ticker();
+    }
 }

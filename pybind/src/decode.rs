@@ -1,7 +1,8 @@
 //! Python code objects to [`Code`]: reads attributes, and leaves the bytes to `core::bytecode::decode`.
 //!
-//! On the path of every first call, so a code object costs a dozen attribute reads and no call per instruction: locations come from
-//! `co_linetable` as it stands, not from `co_positions()`, which makes a tuple for each code unit.
+//! On the path of every first call, so a code object costs a dozen attribute reads and no call per
+//! instruction: locations come from `co_linetable` as it stands, not from `co_positions()`, which makes a
+//! tuple for each code unit.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -21,31 +22,46 @@ pub fn decode(code: &Bound<'_, PyAny>) -> Result<Code> {
     nested(code, (v.major, v.minor), 0)
 }
 
-fn failed(e: PyErr) -> Diagnostic { Diagnostic::new(DiagCode::UnsupportedBytecode, format!("not a code object that can be read: {e}")) }
+fn failed(e: PyErr) -> Diagnostic {
+    Diagnostic::new(DiagCode::UnsupportedBytecode, format!("not a code object that can be read: {e}"))
+}
 
 fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), depth: usize) -> Result<Code> {
-    if depth > MAX_DEPTH { return Err(Diagnostic::new(DiagCode::UnsupportedBytecode, "functions are nested too deeply")); }
+    if depth > MAX_DEPTH {
+        return Err(Diagnostic::new(DiagCode::UnsupportedBytecode, "functions are nested too deeply"));
+    }
     let mut out = read(code).map_err(failed)?;
     let raw = |name| code.getattr(name).and_then(|b| Ok(b.cast_into::<PyBytes>()?)).map_err(failed);
     let py = code.py();
     let bytecode = raw(intern!(py, "co_code"))?;
     let locations = raw(intern!(py, "co_linetable"))?;
     let exceptions = raw(intern!(py, "co_exceptiontable"))?;
-    let raw = Raw { version, code: bytecode.as_bytes(), locations: locations.as_bytes(), exceptions: exceptions.as_bytes(), first_line: out.first_line };
+    let raw = Raw {
+        version,
+        code: bytecode.as_bytes(),
+        locations: locations.as_bytes(),
+        exceptions: exceptions.as_bytes(),
+        first_line: out.first_line,
+    };
     (out.insts, out.handlers) = decode_raw(&raw).map_err(|e| e.at(span(&out)))?;
-    let consts = code.getattr(intern!(py, "co_consts")).and_then(|c| Ok(c.cast_into::<PyTuple>()?)).map_err(failed)?;
+    let consts =
+        code.getattr(intern!(py, "co_consts")).and_then(|c| Ok(c.cast_into::<PyTuple>()?)).map_err(failed)?;
     out.consts = consts.iter().map(|c| constant(&c, version, depth)).collect::<Result<_>>()?;
     Ok(out)
 }
 
-fn span(code: &Code) -> Span { Span { file: code.file.clone(), func: code.qualname.clone(), line: code.first_line, col: 0, end_col: 0 } }
+fn span(code: &Code) -> Span {
+    Span { file: code.file.clone(), func: code.qualname.clone(), line: code.first_line, col: 0, end_col: 0 }
+}
 
 /// Everything but instructions and constants.
 fn read(code: &Bound<'_, PyAny>) -> PyResult<Code> {
     let py = code.py();
     let number = |name| -> PyResult<u32> { code.getattr(name)?.extract() };
     let string = |name| -> PyResult<Arc<str>> { text(&code.getattr(name)?) };
-    let names = |name| -> PyResult<Vec<Arc<str>>> { code.getattr(name)?.cast_into::<PyTuple>()?.iter().map(|n| text(&n)).collect() };
+    let names = |name| -> PyResult<Vec<Arc<str>>> {
+        code.getattr(name)?.cast_into::<PyTuple>()?.iter().map(|n| text(&n)).collect()
+    };
     Ok(Code {
         name: string(intern!(py, "co_name"))?,
         qualname: string(intern!(py, "co_qualname"))?,
@@ -64,29 +80,58 @@ fn read(code: &Bound<'_, PyAny>) -> PyResult<Code> {
 }
 
 /// Names and paths may hold lone surrogates (undecodable file names); those become replacement characters.
-fn text(s: &Bound<'_, PyAny>) -> PyResult<Arc<str>> { Ok(s.cast::<PyString>()?.to_string_lossy().as_ref().into()) }
+fn text(s: &Bound<'_, PyAny>) -> PyResult<Arc<str>> {
+    Ok(s.cast::<PyString>()?.to_string_lossy().as_ref().into())
+}
 
 fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), depth: usize) -> Result<Constant> {
-    if let Some(c) = scalar(value) { return Ok(Constant::Value(c)); }
+    if let Some(c) = scalar(value) {
+        return Ok(Constant::Value(c));
+    }
     let kind = value.get_type();
     let name = kind.name().map_or_else(|_| "?".to_string(), |n| n.to_string());
-    if name == "code" { return nested(value, version, depth + 1).map(|c| Constant::Code(Arc::new(c))); }
-    let what = if value.is_instance_of::<PyInt>() { "an integer constant of more than 64 bits".to_string() }
-        else if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyFrozenSet>() { "a constant with members that compiled code cannot hold".to_string() }
-        else { format!("a constant of type {name}") };
+    if name == "code" {
+        return nested(value, version, depth + 1).map(|c| Constant::Code(Arc::new(c)));
+    }
+    let what = if value.is_instance_of::<PyInt>() {
+        "an integer constant of more than 64 bits".to_string()
+    } else if value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyFrozenSet>() {
+        "a constant with members that compiled code cannot hold".to_string()
+    } else {
+        format!("a constant of type {name}")
+    };
     Ok(Constant::Unsupported(what.into()))
 }
 
-/// A constant that compiled code can hold. Sets of constants only occur behind `in`, where a tuple does as well.
+/// A constant that compiled code can hold. Sets of constants only occur behind `in`, where a tuple does as
+/// well.
 fn scalar(value: &Bound<'_, PyAny>) -> Option<Const> {
-    if value.is_none() { return Some(Const::None); }
-    if value.is(value.py().Ellipsis()) { return Some(Const::Ellipsis); }
-    if let Ok(b) = value.cast_exact::<PyBool>() { return Some(Const::Bool(b.is_true())); }
-    if let Ok(i) = value.cast_exact::<PyInt>() { return i.extract::<i64>().map(Const::Int).or_else(|_| i.extract::<u64>().map(Const::UInt)).ok(); }
-    if let Ok(x) = value.cast_exact::<PyFloat>() { return Some(Const::Float(x.value())); }
-    if let Ok(z) = value.cast_exact::<PyComplex>() { return Some(Const::Complex(z.real(), z.imag())); }
-    if let Ok(s) = value.cast_exact::<PyString>() { return s.to_str().ok().map(|s| Const::Str(s.into())); }
-    if let Ok(t) = value.cast_exact::<PyTuple>() { return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple); }
-    if let Ok(t) = value.cast_exact::<PyFrozenSet>() { return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple); }
+    if value.is_none() {
+        return Some(Const::None);
+    }
+    if value.is(value.py().Ellipsis()) {
+        return Some(Const::Ellipsis);
+    }
+    if let Ok(b) = value.cast_exact::<PyBool>() {
+        return Some(Const::Bool(b.is_true()));
+    }
+    if let Ok(i) = value.cast_exact::<PyInt>() {
+        return i.extract::<i64>().map(Const::Int).or_else(|_| i.extract::<u64>().map(Const::UInt)).ok();
+    }
+    if let Ok(x) = value.cast_exact::<PyFloat>() {
+        return Some(Const::Float(x.value()));
+    }
+    if let Ok(z) = value.cast_exact::<PyComplex>() {
+        return Some(Const::Complex(z.real(), z.imag()));
+    }
+    if let Ok(s) = value.cast_exact::<PyString>() {
+        return s.to_str().ok().map(|s| Const::Str(s.into()));
+    }
+    if let Ok(t) = value.cast_exact::<PyTuple>() {
+        return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple);
+    }
+    if let Ok(t) = value.cast_exact::<PyFrozenSet>() {
+        return t.iter().map(|m| scalar(&m)).collect::<Option<Vec<_>>>().map(Const::Tuple);
+    }
     None
 }

@@ -1,16 +1,16 @@
 //! The door to the compiler: a function and argument types in, an address to call out.
 
+use std::sync::{Arc, RwLock};
+use tierup_core::backend::Backend;
 use tierup_core::diag::Result;
 use tierup_core::host::Host;
 use tierup_core::layout::ThreadCtx;
 use tierup_core::pass;
 use tierup_core::ssa::FuncId;
 use tierup_core::types::Type;
-use tierup_runtime::panics::settle;
-use std::sync::{Arc, RwLock};
-use tierup_core::backend::Backend;
 use tierup_runtime::engine::promote::{self, Osr, Policy, Unit};
 use tierup_runtime::engine::{self, Interpreted, Phases, Request};
+use tierup_runtime::panics::settle;
 use tierup_tier0::Cranelift;
 
 pub use engine::Wrapper;
@@ -34,15 +34,23 @@ pub struct Compiled(engine::Compiled);
 
 impl Compiled {
     /// The unit whose cells hold the addresses to jump to; none where the code is interpreted.
-    pub fn native(&self) -> Option<&Arc<Unit>> { self.0.is_native().then_some(&self.0.unit) }
-    pub fn unit(&self) -> &Arc<Unit> { &self.0.unit }
+    pub fn native(&self) -> Option<&Arc<Unit>> {
+        self.0.is_native().then_some(&self.0.unit)
+    }
+    pub fn unit(&self) -> &Arc<Unit> {
+        &self.0.unit
+    }
     /// Calls the function.
     ///
     /// # Safety
     /// As for `engine::Compiled::call`.
-    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 { settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) }) }
+    pub unsafe fn call(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        settle(unsafe { self.0.call(&self.0.unit.wrapper, ctx, args, results) })
+    }
     /// What the generator that the function returns yields.
-    pub fn yields(&self) -> Option<Type> { self.0.yields }
+    pub fn yields(&self) -> Option<Type> {
+        self.0.yields
+    }
     /// Resumes that generator.
     ///
     /// # Safety
@@ -50,66 +58,167 @@ impl Compiled {
     pub unsafe fn resume(&self, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
         settle(unsafe { self.0.call(&self.0.unit.resume, ctx, args, results) })
     }
-    pub fn ret(&self) -> Type { self.0.ret }
-    pub fn text(&self, level: &str) -> Option<String> { self.0.text(level) }
-    pub fn phases(&self) -> Phases { self.0.phases }
-    pub fn size(&self) -> usize { self.0.size() }
+    pub fn ret(&self) -> Type {
+        self.0.ret
+    }
+    pub fn text(&self, level: &str) -> Option<String> {
+        self.0.text(level)
+    }
+    pub fn phases(&self) -> Phases {
+        self.0.phases
+    }
+    pub fn size(&self) -> usize {
+        self.0.size()
+    }
 }
 
 /// Settings of `tierup.config` that compilation follows.
-struct Settings { interpret: bool, promote: bool, dump: Vec<String>, trace: bool }
-static SETTINGS: RwLock<Settings> = RwLock::new(Settings { interpret: false, promote: true, dump: vec![], trace: false });
+struct Settings {
+    interpret: bool,
+    promote: bool,
+    dump: Vec<String>,
+    trace: bool,
+}
+static SETTINGS: RwLock<Settings> =
+    RwLock::new(Settings { interpret: false, promote: true, dump: vec![], trace: false });
 
 pub fn configure(tier: &str, dump: Vec<String>, trace: bool, policy: Policy) {
     promote::set_stress(policy.osr == Osr::Stress);
     crate::ctx::set_stress(policy.osr == Osr::Stress);
     promote::set_policy(policy);
     pass::set_dump(dump.iter().any(|d| d == "passes"));
-    *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) = Settings { interpret: tier == "interp", promote: !policy.off, dump, trace };
+    *SETTINGS.write().unwrap_or_else(|e| e.into_inner()) =
+        Settings { interpret: tier == "interp", promote: !policy.off, dump, trace };
 }
 
 /// Whether a level is printed while compiling.
-pub fn dumps(level: &str) -> bool { SETTINGS.read().unwrap_or_else(|e| e.into_inner()).dump.iter().any(|d| d == level) }
+pub fn dumps(level: &str) -> bool {
+    SETTINGS.read().unwrap_or_else(|e| e.into_inner()).dump.iter().any(|d| d == level)
+}
 
 /// Compiles one overload; `keep_text` keeps what [`Compiled::text`] prints.
-pub fn compile(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, keep_text: bool) -> Result<Compiled> {
+pub fn compile(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+    keep_text: bool,
+) -> Result<Compiled> {
     let (interpret, promote, dump, trace) = {
         let s = SETTINGS.read().unwrap_or_else(|e| e.into_inner());
-        (s.interpret, s.promote && promote::available() && !s.interpret && !keep_text, s.dump.clone(), s.trace)
+        (
+            s.interpret,
+            s.promote && promote::available() && !s.interpret && !keep_text,
+            s.dump.clone(),
+            s.trace,
+        )
     };
     let cranelift = Cranelift::new();
     let backend: &dyn Backend = if interpret && !keep_text { &Interpreted } else { &cranelift };
-    let request = Request { func, args: args.to_vec(), host, backend, options: options.code, keep_text: keep_text || !dump.is_empty(), promote, inner_loop: options.inner_loop };
+    let request = Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend,
+        options: options.code,
+        keep_text: keep_text || !dump.is_empty(),
+        promote,
+        inner_loop: options.inner_loop,
+    };
     let compiled = engine::compile(&request);
     let passes = pass::take_times();
-    if trace { eprintln!("tierup: passes, in milliseconds: {}", pass::show(passes)); }
-    if trace || !dump.is_empty() { report(&request, &compiled, &dump, trace); }
+    if trace {
+        eprintln!("tierup: passes, in milliseconds: {}", pass::show(passes));
+    }
+    if trace || !dump.is_empty() {
+        report(&request, &compiled, &dump, trace);
+    }
     compiled.map(Compiled)
 }
 
 /// The type of what the function gives for these types.
-pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> { engine::result_type(func, args, host) }
+pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
+    engine::result_type(func, args, host)
+}
 
 /// What tier 1 makes of the function for these types: `llvm` or `asm1`.
-pub fn tier1_text(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, level: &str) -> Result<Option<String>> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
+pub fn tier1_text(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+    level: &str,
+) -> Result<Option<String>> {
+    let request = Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Interpreted,
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: options.inner_loop,
+    };
     engine::inspect::text(&request, level)
 }
 
 /// What became of the function in tier 1.
-pub fn explain(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<engine::inspect::Explanation> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
+pub fn explain(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+) -> Result<engine::inspect::Explanation> {
+    let request = Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Interpreted,
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: options.inner_loop,
+    };
     engine::inspect::explain(&request)
 }
 
 /// What became of the operations on arrays of a function with parallel parts.
-pub fn parallel(func: FuncId, args: &[Type], options: &Options, host: &dyn Host) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>> {
-    engine::inspect::parallel(&Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop })
+pub fn parallel(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+) -> Result<std::collections::BTreeSet<tierup_core::lower::pieces::Note>> {
+    engine::inspect::parallel(&Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Interpreted,
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: options.inner_loop,
+    })
 }
 
 /// PTX of a kernel that runs the function.
-pub fn ptx(func: FuncId, args: &[Type], options: &Options, host: &dyn Host, capability: u32) -> Result<String> {
-    let request = Request { func, args: args.to_vec(), host, backend: &Interpreted, options: options.code, keep_text: false, promote: false, inner_loop: options.inner_loop };
+pub fn ptx(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &dyn Host,
+    capability: u32,
+) -> Result<String> {
+    let request = Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Interpreted,
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: options.inner_loop,
+    };
     engine::inspect::ptx(&request, capability)
 }
 
@@ -119,8 +228,12 @@ fn report(request: &Request<'_>, compiled: &Result<engine::Compiled>, dump: &[St
     let args = request.args.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
     if let Some(f) = tierup_core::ssa::registry::get(request.func) {
         for d in dump {
-            if d == "ssa" { eprintln!("tierup: ssa of {name}\n{f}"); }
-            if d == "cfg" { eprintln!("tierup: cfg of {name}\n{}", f.control_flow()); }
+            if d == "ssa" {
+                eprintln!("tierup: ssa of {name}\n{f}");
+            }
+            if d == "cfg" {
+                eprintln!("tierup: cfg of {name}\n{}", f.control_flow());
+            }
         }
     }
     match compiled {
@@ -129,13 +242,24 @@ fn report(request: &Request<'_>, compiled: &Result<engine::Compiled>, dump: &[St
             let p = c.phases;
             if trace {
                 eprintln!(
-                    "tierup: {name}({args}) -> {}: infer {:.2} ms, lower {:.2}, optimise {:.2}, back end {:.2}, {} bytes", c.ret, ms(p.infer), ms(p.lower),
-                    ms(p.optimise), ms(p.backend), c.size(),
+                    "tierup: {name}({args}) -> {}: infer {:.2} ms, lower {:.2}, optimise {:.2}, back end {:.2}, {} bytes",
+                    c.ret,
+                    ms(p.infer),
+                    ms(p.lower),
+                    ms(p.optimise),
+                    ms(p.backend),
+                    c.size(),
                 );
             }
-            for d in dump { if let Some(text) = level(request, c, d) { eprintln!("tierup: {d} of {name}({args})\n{text}"); } }
+            for d in dump {
+                if let Some(text) = level(request, c, d) {
+                    eprintln!("tierup: {d} of {name}({args})\n{text}");
+                }
+            }
         }
-        Err(e) if trace => eprintln!("tierup: {name}({args}) is not compiled: {} [{}]", e.message, e.code.name()),
+        Err(e) if trace => {
+            eprintln!("tierup: {name}({args}) is not compiled: {} [{}]", e.message, e.code.name())
+        }
         Err(_) => {}
     }
 }
@@ -143,8 +267,16 @@ fn report(request: &Request<'_>, compiled: &Result<engine::Compiled>, dump: &[St
 /// One level of a compiled function, or why there is none; those of tier 1 are made for this.
 fn level(request: &Request<'_>, c: &engine::Compiled, level: &str) -> Option<String> {
     let kept = c.text(level);
-    if kept.is_some() { return kept; }
-    let request = Request { backend: &Interpreted, keep_text: false, promote: false, args: request.args.clone(), ..*request };
+    if kept.is_some() {
+        return kept;
+    }
+    let request = Request {
+        backend: &Interpreted,
+        keep_text: false,
+        promote: false,
+        args: request.args.clone(),
+        ..*request
+    };
     let text = match level {
         "llvm" => engine::inspect::text(&request, level),
         "ptx" => engine::inspect::ptx(&request, 90).map(Some),

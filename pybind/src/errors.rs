@@ -1,4 +1,5 @@
-//! Diagnostics as Python exceptions of `tierup.errors`, with the user's source lines; and the net that catches panics at the boundary.
+//! Diagnostics as Python exceptions of `tierup.errors`, with the user's source lines; and the net that
+//! catches panics at the boundary.
 
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
@@ -7,20 +8,28 @@ use tierup_core::diag::{Code, Diagnostic};
 
 /// A line of the user's source, through `linecache`, so that notebooks, zip files and doctests have theirs.
 pub fn source_line(py: Python<'_>, file: &str, line: u32) -> Option<String> {
-    let text: String = py.import("linecache").ok()?.call_method1("getline", (file, line)).ok()?.extract().ok()?;
+    let text: String =
+        py.import("linecache").ok()?.call_method1("getline", (file, line)).ok()?.extract().ok()?;
     if text.is_empty() { None } else { Some(text.trim_end_matches('\n').to_string()) }
 }
 
 /// The diagnostic in about ten lines.
-pub fn render(py: Python<'_>, d: &Diagnostic) -> String { d.render(&|file, line| source_line(py, file, line)) }
+pub fn render(py: Python<'_>, d: &Diagnostic) -> String {
+    d.render(&|file, line| source_line(py, file, line))
+}
 
 /// A TierupWarning about code that compiles.
 pub fn warn(py: Python<'_>, d: &Diagnostic) -> PyResult<()> {
-    py.import("tierup.errors")?.getattr("warn_doubt")?.call1((render(py, d), d.span.as_ref().map(|s| s.file.to_string()), d.span.as_ref().map_or(0, |s| s.line)))?;
+    py.import("tierup.errors")?.getattr("warn_doubt")?.call1((
+        render(py, d),
+        d.span.as_ref().map(|s| s.file.to_string()),
+        d.span.as_ref().map_or(0, |s| s.line),
+    ))?;
     Ok(())
 }
 
-/// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools and tests.
+/// The exception that reports a diagnostic: class and text; its attributes `code`, `line`, `file` serve tools
+/// and tests.
 pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     let make = || -> PyResult<PyErr> {
         let class = py.import("tierup.errors")?.getattr(d.code.exception())?;
@@ -36,22 +45,33 @@ pub fn to_python(py: Python<'_>, d: &Diagnostic) -> PyErr {
     make().unwrap_or_else(|e| e)
 }
 
-/// A panic is reported once, as a diagnostic or an exception, by whoever catches it; its own text is for us. `RUST_BACKTRACE` shows it.
+/// A panic is reported once, as a diagnostic or an exception, by whoever catches it; its own text is for us.
+/// `RUST_BACKTRACE` shows it.
 pub fn quiet_panics() {
     let loud = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| if std::env::var_os("RUST_BACKTRACE").is_some() { loud(panic) }));
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::env::var_os("RUST_BACKTRACE").is_some() {
+            loud(panic)
+        }
+    }));
 }
 
 /// Runs `body`; a panic (a bug of ours) becomes a diagnostic that names what was being done.
 pub fn guard<T>(doing: &str, body: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|s| s.to_string()).or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(Diagnostic::new(Code::InternalError, format!("internal error while {doing}: {text}")).help("this is a bug in Tierup; please report it").into())
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|s| s.to_string())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        Err(Diagnostic::new(Code::InternalError, format!("internal error while {doing}: {text}"))
+            .help("this is a bug in Tierup; please report it")
+            .into())
     })
 }
 
-/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off dropping references; while the interpreter
-/// shuts down it refuses to, and then they are put off.
+/// Runs `body` on a thread that Python has attached already. PyO3 must know that it is, or it puts off
+/// dropping references; while the interpreter shuts down it refuses to, and then they are put off.
 pub fn attached<R>(body: impl FnOnce(Python<'_>) -> R) -> R {
     let _regained = Regained::now();
     let mut body = Some(body);
@@ -82,20 +102,33 @@ impl Drop for Regained {
     }
 }
 
-/// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an import, a signal handler).
-pub enum Failure { Diagnostic(Box<Diagnostic>), Raised(PyErr) }
+/// Why something did not work: a diagnostic, or a Python exception that passes through (from a property, an
+/// import, a signal handler).
+pub enum Failure {
+    Diagnostic(Box<Diagnostic>),
+    Raised(PyErr),
+}
 
 impl From<Diagnostic> for Failure {
-    fn from(d: Diagnostic) -> Failure { Failure::Diagnostic(Box::new(d)) }
+    fn from(d: Diagnostic) -> Failure {
+        Failure::Diagnostic(Box::new(d))
+    }
 }
 impl From<PyErr> for Failure {
-    fn from(e: PyErr) -> Failure { Failure::Raised(e) }
+    fn from(e: PyErr) -> Failure {
+        Failure::Raised(e)
+    }
 }
 impl Failure {
     pub fn into_python(self, py: Python<'_>) -> PyErr {
-        match self { Failure::Diagnostic(d) => to_python(py, &d), Failure::Raised(e) => e }
+        match self {
+            Failure::Diagnostic(d) => to_python(py, &d),
+            Failure::Raised(e) => e,
+        }
     }
 }
 
 /// An exception for a state that cannot be.
-pub fn bug(text: &str) -> PyErr { PySystemError::new_err(format!("tierup: {text}; please report this")) }
+pub fn bug(text: &str) -> PyErr {
+    PySystemError::new_err(format!("tierup: {text}; please report this"))
+}

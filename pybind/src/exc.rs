@@ -1,5 +1,5 @@
-//! Native exceptions as Python ones, with a traceback that shows the user's file, line and function for every compiled frame; and what the
-//! run-time asks of Python: signals, printing, classes of exceptions.
+//! Native exceptions as Python ones, with a traceback that shows the user's file, line and function for every
+//! compiled frame; and what the run-time asks of Python: signals, printing, classes of exceptions.
 
 use crate::known;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
@@ -23,21 +23,30 @@ static CODES: LazyLock<Mutex<HashMap<CodeKey, Py<PyAny>>>> = LazyLock::new(Defau
 
 fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
     let key = (site.file as usize, site.func as usize, site.line);
-    if let Some(c) = CODES.lock().unwrap_or_else(|e| e.into_inner()).get(&key) { return Ok(c.clone_ref(py)); }
+    if let Some(c) = CODES.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
+        return Ok(c.clone_ref(py));
+    }
     let text = |s: &str| CString::new(s.replace('\0', "?")).unwrap_or_default();
     // SAFETY: both texts are NUL-terminated; the result is a new reference or null.
     let code = unsafe {
         // Tracebacks show a function's own name, not where it was defined.
         let name = site.func().rsplit('.').next().unwrap_or("?");
-        let code = ffi::PyCode_NewEmpty(text(site.file()).as_ptr(), text(name).as_ptr(), site.line as std::ffi::c_int);
+        let code = ffi::PyCode_NewEmpty(
+            text(site.file()).as_ptr(),
+            text(name).as_ptr(),
+            site.line as std::ffi::c_int,
+        );
         Bound::from_owned_ptr_or_err(py, code.cast())?.unbind()
     };
     let mut codes = CODES.lock().unwrap_or_else(|e| e.into_inner());
-    if codes.len() < 4096 { codes.insert(key, code.clone_ref(py)); }
+    if codes.len() < 4096 {
+        codes.insert(key, code.clone_ref(py));
+    }
     Ok(code)
 }
 
-/// Puts one frame for each site in front of the traceback of the exception that is being raised; sites come innermost first.
+/// Puts one frame for each site in front of the traceback of the exception that is being raised; sites come
+/// innermost first.
 fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
     // What a builtin function is made of is no business of the user's: in Python it has no frame either.
     let trail: Vec<&Site> = trail.iter().filter(|s| !s.file().contains(tierup_core::ssa::LIBRARY)).collect();
@@ -45,14 +54,23 @@ fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
     let shown = trail.iter().take(FRAMES / 2).chain(trail.iter().skip(FRAMES / 2 + middle));
     for site in shown {
         let Ok(code) = code_object(py, site) else { continue };
-        // SAFETY: this thread is attached; the frame is given a code object and a dict, and released after it was linked in.
+        // SAFETY: this thread is attached; the frame is given a code object and a dict, and released after it
+        // was linked in.
         unsafe {
-            let (mut class, mut value, mut tb) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+            let (mut class, mut value, mut tb) =
+                (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
             // Making a frame must not see an exception set.
             ffi::PyErr_Fetch(&mut class, &mut value, &mut tb);
-            let frame = ffi::PyFrame_New(ffi::PyThreadState_Get(), code.as_ptr().cast(), globals.as_ptr(), std::ptr::null_mut());
+            let frame = ffi::PyFrame_New(
+                ffi::PyThreadState_Get(),
+                code.as_ptr().cast(),
+                globals.as_ptr(),
+                std::ptr::null_mut(),
+            );
             ffi::PyErr_Restore(class, value, tb);
-            if frame.is_null() { return; }
+            if frame.is_null() {
+                return;
+            }
             ffi::PyTraceBack_Here(frame);
             ffi::Py_DECREF(frame.cast());
         }
@@ -60,8 +78,13 @@ fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
 }
 
 fn class_of<'py>(py: Python<'py>, class: ExcClass) -> PyResult<Bound<'py, PyAny>> {
-    let handle = match class { ExcClass::Builtin(c) => c as u64, ExcClass::Host(h) => h as u64 };
-    known::class_object(py, handle).map(|c| c.into_bound(py)).ok_or_else(|| PyRuntimeError::new_err("an exception of a class that is gone"))
+    let handle = match class {
+        ExcClass::Builtin(c) => c as u64,
+        ExcClass::Host(h) => h as u64,
+    };
+    known::class_object(py, handle)
+        .map(|c| c.into_bound(py))
+        .ok_or_else(|| PyRuntimeError::new_err("an exception of a class that is gone"))
 }
 
 fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
@@ -77,11 +100,17 @@ fn arg_object<'py>(py: Python<'py>, arg: &Arg) -> PyResult<Bound<'py, PyAny>> {
         Arg::Str(s) => unsafe {
             match crate::frame::python_str(*s) {
                 Some(p) => Bound::from_borrowed_ptr(py, p),
-                None => Bound::from_owned_ptr_or_err(py, ffi::PyUnicode_FromKindAndData((**s).kind as i32, (**s).data.cast(), (**s).len as isize))?,
+                None => Bound::from_owned_ptr_or_err(
+                    py,
+                    ffi::PyUnicode_FromKindAndData((**s).kind as i32, (**s).data.cast(), (**s).len as isize),
+                )?,
             }
         },
         Arg::Tuple(m) => tuple_of(py, m)?.into_any(),
-        Arg::List(m) => pyo3::types::PyList::new(py, m.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)?.into_any(),
+        Arg::List(m) => {
+            pyo3::types::PyList::new(py, m.iter().map(|a| arg_object(py, a)).collect::<PyResult<Vec<_>>>()?)?
+                .into_any()
+        }
         // SAFETY: the argument owns a live Python object.
         Arg::Py(p) => unsafe { Bound::from_borrowed_ptr(py, p.cast()) },
     })
@@ -94,46 +123,80 @@ fn tuple_of<'py>(py: Python<'py>, args: &[Arg]) -> PyResult<Bound<'py, PyTuple>>
 /// The Python exception for a native one, without its traceback and links.
 fn bare_exception<'py>(py: Python<'py>, exc: &Exc) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: a non-null `py` is an owned reference to a Python exception.
-    if !exc.py.is_null() { return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) }); }
+    if !exc.py.is_null() {
+        return Ok(unsafe { Bound::from_borrowed_ptr(py, exc.py.cast()) });
+    }
     let e = class_of(py, exc.class)?.call1(tuple_of(py, &exc.args)?)?;
     // A class whose `__new__` gives something else cannot be raised; Python says so in these words.
-    if e.is_instance_of::<PyBaseException>() { Ok(e) } else { Err(pyo3::exceptions::PyTypeError::new_err("calling an exception class should have returned an instance of BaseException")) }
+    if e.is_instance_of::<PyBaseException>() {
+        Ok(e)
+    } else {
+        Err(pyo3::exceptions::PyTypeError::new_err(
+            "calling an exception class should have returned an instance of BaseException",
+        ))
+    }
 }
 
 /// A native exception as a Python object: with frames, cause and context.
-pub fn exception_object<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>) -> PyResult<Bound<'py, PyAny>> { linked(py, exc, globals, &mut vec![]) }
+pub fn exception_object<'py>(
+    py: Python<'py>,
+    exc: &Exc,
+    globals: &Bound<'_, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    linked(py, exc, globals, &mut vec![])
+}
 
-/// `made` holds the objects of exceptions that the chain has come by: what is cause and context at once is one object.
-fn linked<'py>(py: Python<'py>, exc: &Exc, globals: &Bound<'_, PyAny>, made: &mut Vec<(*const Exc, Bound<'py, PyAny>)>) -> PyResult<Bound<'py, PyAny>> {
-    if let Some((_, e)) = made.iter().find(|(of, _)| std::ptr::eq(*of, exc)) { return Ok(e.clone()); }
+/// `made` holds the objects of exceptions that the chain has come by: what is cause and context at once is
+/// one object.
+fn linked<'py>(
+    py: Python<'py>,
+    exc: &Exc,
+    globals: &Bound<'_, PyAny>,
+    made: &mut Vec<(*const Exc, Bound<'py, PyAny>)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some((_, e)) = made.iter().find(|(of, _)| std::ptr::eq(*of, exc)) {
+        return Ok(e.clone());
+    }
     let e = bare_exception(py, exc)?;
     made.push((exc, e.clone()));
     // A chain of exceptions raised in handlers of one another in a loop has no useful end.
     if made.len() < 32 {
         // SAFETY: links are null or live exceptions.
         unsafe {
-            if let Some(cause) = exc.cause.as_ref() { e.setattr("__cause__", linked(py, cause, globals, made)?)?; }
+            if let Some(cause) = exc.cause.as_ref() {
+                e.setattr("__cause__", linked(py, cause, globals, made)?)?;
+            }
             match exc.context.as_ref() {
                 Some(context) => e.setattr("__context__", linked(py, context, globals, made)?)?,
-                // The first that was raised in compiled code was raised while the caller handled another one, if it did.
-                None if exc.py.is_null() && !exc.trail.is_empty() => if let Some(handled) = handled(py) { e.setattr("__context__", handled)?; },
+                // The first that was raised in compiled code was raised while the caller handled another one,
+                // if it did.
+                None if exc.py.is_null() && !exc.trail.is_empty() => {
+                    if let Some(handled) = handled(py) {
+                        e.setattr("__context__", handled)?;
+                    }
+                }
                 None => {}
             }
         }
     }
-    if exc.suppress_context { e.setattr("__suppress_context__", true)?; }
+    if exc.suppress_context {
+        e.setattr("__suppress_context__", true)?;
+    }
     if !exc.trail.is_empty() {
         PyErr::from_value(e.clone()).restore(py);
         add_frames(py, &exc.trail, globals);
         let raised = PyErr::take(py);
-        if let Some(r) = raised { e.setattr("__traceback__", r.traceback(py))?; }
+        if let Some(r) = raised {
+            e.setattr("__traceback__", r.traceback(py))?;
+        }
     }
     Ok(e)
 }
 
 /// The exception that the Python code around this call is handling.
 fn handled(py: Python<'_>) -> Option<Bound<'_, PyAny>> {
-    let (mut class, mut value, mut traceback) = (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+    let (mut class, mut value, mut traceback) =
+        (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
     // SAFETY: the thread is attached; the call writes three new references, each of which may be null.
     let [_, value, _] = unsafe {
         ffi::PyErr_GetExcInfo(&mut class, &mut value, &mut traceback);
@@ -151,7 +214,8 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
     let e = unsafe { Error::from_raw(exc) };
     match exception_object(py, &e, globals) {
         Ok(value) => PyErr::from_value(value),
-        // The constructor of a user's exception class raised: that is what Python would report, at the same place.
+        // The constructor of a user's exception class raised: that is what Python would report, at the same
+        // place.
         Err(other) => {
             other.restore(py);
             add_frames(py, &e.trail, globals);
@@ -166,10 +230,13 @@ pub unsafe fn raise(py: Python<'_>, exc: *mut Exc, globals: &Bound<'_, PyAny>) -
 pub fn to_native(py: Python<'_>, e: PyErr) -> Error {
     let value = e.into_value(py);
     let class = value.bind(py).get_type();
-    let class = known::exception_class(&class).ok().flatten().map_or(ExcClass::Builtin(Class::Exception), |c| match Class::from_handle(c.handle) {
-        Some(c) => ExcClass::Builtin(c),
-        None => ExcClass::Host(c.handle as i64),
-    });
+    let class =
+        known::exception_class(&class).ok().flatten().map_or(ExcClass::Builtin(Class::Exception), |c| {
+            match Class::from_handle(c.handle) {
+                Some(c) => ExcClass::Builtin(c),
+                None => ExcClass::Host(c.handle as i64),
+            }
+        });
     let text = value.bind(py).str().map(|s| s.to_string()).unwrap_or_default();
     let args = if text.is_empty() { vec![] } else { vec![Arg::Text(text.into())] };
     let exc = Error::with_args(class, args).into_raw();
@@ -193,7 +260,10 @@ fn with_python<R>(otherwise: R, body: impl FnOnce(Python<'_>) -> R) -> R {
 fn exc_is_a(e: &Exc, handle: i64) -> bool {
     with_python(false, |py| {
         let Some(wanted) = class_of_handle(py, handle) else { return false };
-        class_of(py, e.class).ok().and_then(|c| c.cast_into::<PyType>().ok()).is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
+        class_of(py, e.class)
+            .ok()
+            .and_then(|c| c.cast_into::<PyType>().ok())
+            .is_some_and(|c| c.is_subclass(&wanted).unwrap_or(false))
     })
 }
 
@@ -211,7 +281,9 @@ fn shown(obj: &Bound<'_, PyAny>, repr: bool) -> String {
 }
 
 fn exc_text(e: &Exc, repr: bool) -> Option<String> {
-    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) { return None; }
+    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) {
+        return None;
+    }
     with_python(None, |py| bare_exception(py, e).ok().map(|e| shown(&e, repr)))
 }
 
@@ -223,7 +295,9 @@ fn show_object(p: *mut u8, repr: bool) -> String {
 /// Runs something that waits, without the GIL if this thread has it.
 fn without_lock(wait: &mut dyn FnMut()) {
     // SAFETY: asks about this thread; an interpreter that is gone has no thread attached.
-    if unsafe { pyo3::ffi::Py_IsInitialized() == 0 || pyo3::ffi::PyGILState_Check() == 0 } { return wait(); }
+    if unsafe { pyo3::ffi::Py_IsInitialized() == 0 || pyo3::ffi::PyGILState_Check() == 0 } {
+        return wait();
+    }
     // SAFETY: the thread is attached, as was just asked.
     unsafe { crate::overload::without_gil(wait) }
 }
@@ -241,8 +315,13 @@ fn stdout_call(method: &str, text: Option<&str>) -> Res<()> {
         let call = || -> PyResult<()> {
             let out = py.import("sys")?.getattr("stdout")?;
             // `print` does nothing when there is no stdout (pythonw).
-            if out.is_none() { return Ok(()); }
-            match text { Some(t) => out.call_method1(method, (t,))?, None => out.call_method0(method)? };
+            if out.is_none() {
+                return Ok(());
+            }
+            match text {
+                Some(t) => out.call_method1(method, (t,))?,
+                None => out.call_method0(method)?,
+            };
             Ok(())
         };
         call().map_err(|e| to_native(py, e))
@@ -253,11 +332,17 @@ fn show_array(a: &ArrayView<'_>, repr: bool) -> Res<String> {
     with_python(Ok(String::new()), |py| {
         let show = || -> PyResult<String> {
             let n = crate::npy::require(py)?;
-            let num = crate::npy::type_of_elem(a.elem as u8).and_then(crate::npy::type_num).ok_or_else(|| crate::errors::bug("an array of strings is shown"))?;
-            // SAFETY: the view describes live memory, which outlives the array object made here; None may stand as a base.
+            let num = crate::npy::type_of_elem(a.elem as u8)
+                .and_then(crate::npy::type_num)
+                .ok_or_else(|| crate::errors::bug("an array of strings is shown"))?;
+            // SAFETY: the view describes live memory, which outlives the array object made here; None may
+            // stand as a base.
             let array = unsafe {
                 let none = py.None().into_ptr();
-                Bound::from_owned_ptr_or_err(py, n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none))?
+                Bound::from_owned_ptr_or_err(
+                    py,
+                    n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none),
+                )?
             };
             if repr { array.repr()?.extract() } else { array.str()?.extract() }
         };
@@ -269,11 +354,17 @@ fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
     with_python(std::ptr::null_mut(), |py| {
         let copy = || -> PyResult<*mut u8> {
             let n = crate::npy::require(py)?;
-            let num = crate::npy::type_of_elem(a.elem as u8).and_then(crate::npy::type_num).ok_or_else(|| crate::errors::bug("an array of strings is raised"))?;
-            // SAFETY: the view describes live memory, which outlives the array object made here; None may stand as a base.
+            let num = crate::npy::type_of_elem(a.elem as u8)
+                .and_then(crate::npy::type_num)
+                .ok_or_else(|| crate::errors::bug("an array of strings is raised"))?;
+            // SAFETY: the view describes live memory, which outlives the array object made here; None may
+            // stand as a base.
             let array = unsafe {
                 let none = py.None().into_ptr();
-                Bound::from_owned_ptr_or_err(py, n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none))?
+                Bound::from_owned_ptr_or_err(
+                    py,
+                    n.wrap(num, a.shape, a.strides, a.data.cast_mut(), false, none),
+                )?
             };
             Ok(array.call_method0("copy")?.into_ptr().cast())
         };
@@ -282,7 +373,11 @@ fn copy_array(a: &ArrayView<'_>) -> *mut u8 {
 }
 
 fn class_name(handle: i64) -> String {
-    with_python("Exception".into(), |py| class_of_handle(py, handle).and_then(|c| c.name().ok().map(|n| n.to_string())).unwrap_or_else(|| "Exception".into()))
+    with_python("Exception".into(), |py| {
+        class_of_handle(py, handle)
+            .and_then(|c| c.name().ok().map(|n| n.to_string()))
+            .unwrap_or_else(|| "Exception".into())
+    })
 }
 
 /// A generator that another one spawns, or nothing where it would only be asked whether it can.
@@ -292,7 +387,9 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
             // SAFETY: the run-time passes a live generator.
             let generator = unsafe { Bound::from_borrowed_ptr(py, generator.cast()) };
             let children = generator.call_method1(pyo3::intern!(py, "spawn"), (one as u32,))?;
-            if !one { return Ok(std::ptr::null_mut()); }
+            if !one {
+                return Ok(std::ptr::null_mut());
+            }
             // SAFETY: what a generator spawns are generators.
             unsafe { crate::random::source_of(children.get_item(0)?.as_ptr()) }
         };
@@ -303,15 +400,20 @@ fn spawn(generator: *mut u8, one: bool) -> Res<*mut BitSource> {
 /// Drops a reference to a Python object, from whatever thread.
 fn release(p: *mut u8) {
     // SAFETY: the run-time hands over an owned reference. Without the GIL, PyO3 queues it.
-    if !p.is_null() { with_python((), |py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) })); }
+    if !p.is_null() {
+        with_python((), |py| drop(unsafe { Bound::from_owned_ptr(py, p.cast()) }));
+    }
 }
 
-/// `hash(str)` is that of this process: it depends on a secret, which is the first 16 bytes of a variable that CPython exports.
+/// `hash(str)` is that of this process: it depends on a secret, which is the first 16 bytes of a variable
+/// that CPython exports.
 fn share_hash_key() {
     // SAFETY: the variable, where it exists, is a union of 24 bytes that is never written after start-up.
     unsafe {
         let secret = libc::dlsym(libc::RTLD_DEFAULT, c"_Py_HashSecret".as_ptr()).cast::<u64>();
-        if !secret.is_null() { tierup_runtime::string::set_hash_key(secret.read_unaligned(), secret.add(1).read_unaligned()); }
+        if !secret.is_null() {
+            tierup_runtime::string::set_hash_key(secret.read_unaligned(), secret.add(1).read_unaligned());
+        }
     }
 }
 
@@ -321,7 +423,12 @@ fn lapack(name: &str) -> *const u8 {
         let find = || -> PyResult<*const u8> {
             let capsule = py.import("scipy.linalg.cython_lapack")?.getattr("__pyx_capi__")?.get_item(name)?;
             // SAFETY: a live object; the capsule's name is its own, and a failure is an exception.
-            let p = unsafe { pyo3::ffi::PyCapsule_GetPointer(capsule.as_ptr(), pyo3::ffi::PyCapsule_GetName(capsule.as_ptr())) };
+            let p = unsafe {
+                pyo3::ffi::PyCapsule_GetPointer(
+                    capsule.as_ptr(),
+                    pyo3::ffi::PyCapsule_GetName(capsule.as_ptr()),
+                )
+            };
             if p.is_null() { Err(PyErr::fetch(py)) } else { Ok(p as *const u8) }
         };
         find().unwrap_or(std::ptr::null())
@@ -332,8 +439,20 @@ fn lapack(name: &str) -> *const u8 {
 pub fn install() {
     share_hash_key();
     set_callbacks(Callbacks {
-        exc_is_a, class_is_a, exc_text, show_object, poll, write: |t| stdout_call("write", Some(t)), flush: || stdout_call("flush", None), show_array, copy_array, class_name, lapack, spawn, release,
-        without_lock, context: crate::ctx::current_without_gil,
+        exc_is_a,
+        class_is_a,
+        exc_text,
+        show_object,
+        poll,
+        write: |t| stdout_call("write", Some(t)),
+        flush: || stdout_call("flush", None),
+        show_array,
+        copy_array,
+        class_name,
+        lapack,
+        spawn,
+        release,
+        without_lock,
+        context: crate::ctx::current_without_gil,
     });
 }
-

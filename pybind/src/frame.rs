@@ -1,8 +1,10 @@
-//! What one call holds on its stack: machine arguments, and stand-ins for the Python objects that they borrow from.
+//! What one call holds on its stack: machine arguments, and stand-ins for the Python objects that they borrow
+//! from.
 //!
-//! A stand-in is a [`MemBlock`] or [`Str`] whose reference count is immortal, so compiled code never frees it, and whose `py` names the Python
-//! object. It dies with the call: everything native that could point to it has been turned into Python objects by then. Only a generator outlives
-//! the call that made it; for such calls the stand-ins are counted objects that own a reference ([`Frame::lasting`]).
+//! A stand-in is a [`MemBlock`] or [`Str`] whose reference count is immortal, so compiled code never frees
+//! it, and whose `py` names the Python object. It dies with the call: everything native that could point to
+//! it has been turned into Python objects by then. Only a generator outlives the call that made it; for such
+//! calls the stand-ins are counted objects that own a reference ([`Frame::lasting`]).
 
 use crate::errors::Failure;
 use crate::lists::ListArg;
@@ -19,11 +21,17 @@ pub const RESULTS: usize = 16;
 
 /// A string argument without a copy.
 #[repr(C)]
-pub struct BorrowedStr { pub str: Str, pub py: *mut ffi::PyObject }
+pub struct BorrowedStr {
+    pub str: Str,
+    pub py: *mut ffi::PyObject,
+}
 
 /// Room for either stand-in.
 #[repr(C)]
-union StandIn { block: ManuallyDrop<MemBlock>, text: ManuallyDrop<BorrowedStr> }
+union StandIn {
+    block: ManuallyDrop<MemBlock>,
+    text: ManuallyDrop<BorrowedStr>,
+}
 
 /// What is not needed by calls with scalars and a few arrays.
 #[derive(Default)]
@@ -37,10 +45,15 @@ pub struct Extra {
     pub owned: Vec<*mut Obj>,
 }
 
-/// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which was chosen (`core::declare`). One that is only tried, since it is the sole one,
-/// raises nothing: whether it is for all the arguments is asked before what one of them raises.
+/// Whether arguments are of the declared types exactly, or converted to them: that is for the overload which
+/// was chosen (`core::declare`). One that is only tried, since it is the sole one, raises nothing: whether it
+/// is for all the arguments is asked before what one of them raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lenience { Exact, Tried, Converted }
+pub enum Lenience {
+    Exact,
+    Tried,
+    Converted,
+}
 
 pub struct Frame {
     stand_ins: [MaybeUninit<StandIn>; STAND_INS],
@@ -54,10 +67,15 @@ pub struct Frame {
 }
 
 unsafe extern "C" fn never_dropped(_: *mut Obj) {}
-unsafe extern "C" fn never_dropped_str(o: *mut Obj) { never_dropped_impl(o) }
-// Two functions that differ, or the linker would fold them into one and strings could not be told from blocks.
+unsafe extern "C" fn never_dropped_str(o: *mut Obj) {
+    never_dropped_impl(o)
+}
+// Two functions that differ, or the linker would fold them into one and strings could not be told from
+// blocks.
 #[inline(never)]
-fn never_dropped_impl(o: *mut Obj) { std::hint::black_box(o); }
+fn never_dropped_impl(o: *mut Obj) {
+    std::hint::black_box(o);
+}
 
 /// A block that stands for the memory of an array object, which the caller keeps alive.
 ///
@@ -67,17 +85,28 @@ fn never_dropped_impl(o: *mut Obj) { std::hint::black_box(o); }
 pub unsafe fn borrowed_block(array: *mut ffi::PyObject) -> MemBlock {
     // SAFETY: as required of the caller. The number of bytes is not known for a view, and nobody asks.
     let data = unsafe { (*array.cast::<PyArrayObject>()).data };
-    MemBlock { obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped }, data, bytes: 0, py: array.cast() }
+    MemBlock {
+        obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped },
+        data,
+        bytes: 0,
+        py: array.cast(),
+    }
 }
 
 /// # Safety
 /// `text` must be a live, ready str.
-unsafe fn borrowed_str(text: *mut ffi::PyObject, refs: i64, drop: unsafe extern "C" fn(*mut Obj)) -> BorrowedStr {
+unsafe fn borrowed_str(
+    text: *mut ffi::PyObject,
+    refs: i64,
+    drop: unsafe extern "C" fn(*mut Obj),
+) -> BorrowedStr {
     // SAFETY: the accessors read the header of a ready string.
     unsafe {
         let str = Str {
             obj: Obj { refs: AtomicI64::new(refs), drop },
-            len: ffi::PyUnicode_GET_LENGTH(text) as i64, kind: ffi::PyUnicode_KIND(text) as i64, data: ffi::PyUnicode_DATA(text).cast(),
+            len: ffi::PyUnicode_GET_LENGTH(text) as i64,
+            kind: ffi::PyUnicode_KIND(text) as i64,
+            data: ffi::PyUnicode_DATA(text).cast(),
         };
         BorrowedStr { str, py: text }
     }
@@ -102,16 +131,28 @@ pub unsafe fn python_str(s: *mut Str) -> Option<*mut ffi::PyObject> {
     // SAFETY: strings with one of these drop functions are the first field of a `BorrowedStr`.
     unsafe {
         let drop = (*s).obj.drop;
-        let ours = [never_dropped_str as unsafe extern "C" fn(*mut Obj), drop_lasting_str].iter().any(|d| std::ptr::fn_addr_eq(drop, *d));
+        let ours = [never_dropped_str as unsafe extern "C" fn(*mut Obj), drop_lasting_str]
+            .iter()
+            .any(|d| std::ptr::fn_addr_eq(drop, *d));
         ours.then(|| (*s.cast::<BorrowedStr>()).py)
     }
 }
 
 impl Frame {
     #[inline]
-    pub fn new(lasting: bool) -> Frame { Frame { stand_ins: [const { MaybeUninit::uninit() }; STAND_INS], used: 0, lasting, lenience: Lenience::Exact, extra: ManuallyDrop::new(None) } }
+    pub fn new(lasting: bool) -> Frame {
+        Frame {
+            stand_ins: [const { MaybeUninit::uninit() }; STAND_INS],
+            used: 0,
+            lasting,
+            lenience: Lenience::Exact,
+            extra: ManuallyDrop::new(None),
+        }
+    }
 
-    pub fn extra(&mut self) -> &mut Extra { self.extra.get_or_insert_default() }
+    pub fn extra(&mut self) -> &mut Extra {
+        self.extra.get_or_insert_default()
+    }
 
     #[inline]
     fn stand_in(&mut self) -> *mut StandIn {
@@ -135,9 +176,12 @@ impl Frame {
     #[inline]
     pub unsafe fn block(&mut self, array: *mut ffi::PyObject) -> *mut MemBlock {
         // SAFETY: as required of the caller.
-        if self.lasting { return unsafe { self.lasting_block(array) }; }
+        if self.lasting {
+            return unsafe { self.lasting_block(array) };
+        }
         let p = self.stand_in().cast::<MemBlock>();
-        // SAFETY: there is room for a block at `p`, and it stays where it is as long as this frame is not moved after the first use.
+        // SAFETY: there is room for a block at `p`, and it stays where it is as long as this frame is not
+        // moved after the first use.
         unsafe { p.write(borrowed_block(array)) };
         p
     }
@@ -150,14 +194,17 @@ impl Frame {
     pub unsafe fn text(&mut self, text: *mut ffi::PyObject) -> *mut Str {
         // SAFETY: as required of the caller; there is room at the stand-in.
         unsafe {
-            if self.lasting { return self.lasting_text(text); }
+            if self.lasting {
+                return self.lasting_text(text);
+            }
             let p = self.stand_in().cast::<BorrowedStr>();
             p.write(borrowed_str(text, IMMORTAL, never_dropped_str));
             p.cast()
         }
     }
 
-    /// The bits of a generator argument; none where it has none (then this frame knows why). The stand-in owns a reference to the generator.
+    /// The bits of a generator argument; none where it has none (then this frame knows why). The stand-in
+    /// owns a reference to the generator.
     ///
     /// # Safety
     /// `generator` must be a live `numpy.random.Generator`.
@@ -203,12 +250,18 @@ impl Frame {
     fn release(&mut self) {
         if let Some(e) = self.extra.take() {
             // SAFETY: the references were put there as owned ones.
-            for o in &e.owned { unsafe { tierup_runtime::object::release(*o) }; }
+            for o in &e.owned {
+                unsafe { tierup_runtime::object::release(*o) };
+            }
             drop(e);
         }
     }
 }
 impl Drop for Frame {
     #[inline]
-    fn drop(&mut self) { if self.extra.is_some() { self.release(); } }
+    fn drop(&mut self) {
+        if self.extra.is_some() {
+            self.release();
+        }
+    }
 }

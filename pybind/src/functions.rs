@@ -1,6 +1,8 @@
-//! Python functions that the compiler has seen: one number in `core::ssa::registry` for each object that stands for a function (the function, a dispatcher, a ufunc …) and its code.
+//! Python functions that the compiler has seen: one number in `core::ssa::registry` for each object that
+//! stands for a function (the function, a dispatcher, a ufunc …) and its code.
 //!
-//! The table keeps no function alive, so a closure made in a loop can die; its entries go with it ([`crate::identity`]). Whoever needs a function alive holds it itself.
+//! The table keeps no function alive, so a closure made in a loop can die; its entries go with it
+//! ([`crate::identity`]). Whoever needs a function alive holds it itself.
 
 use crate::declared::Decoration;
 use crate::errors::Failure;
@@ -17,7 +19,8 @@ use tierup_core::ssa::{FuncId, Parts, build, registry};
 use tierup_core::types::{Kind, Type};
 
 struct Entry {
-    /// The object that code sees (a dispatcher, a ufunc, the function itself), and the Python function behind it, by their numbers.
+    /// The object that code sees (a dispatcher, a ufunc, the function itself), and the Python function behind
+    /// it, by their numbers.
     object: u64,
     function: u64,
     /// The code object that was decoded; `f.__code__ = …` makes it another function.
@@ -27,7 +30,8 @@ struct Entry {
     made: Made,
 }
 
-/// How a function is made: what of it is parallel, and by the number of its decoration what is declared of it. Made in another way it is another function.
+/// How a function is made: what of it is parallel, and by the number of its decoration what is declared of
+/// it. Made in another way it is another function.
 type Made = (Parts, u64);
 
 #[derive(Default)]
@@ -41,25 +45,36 @@ struct Table {
 }
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Default::default);
 
-fn table() -> MutexGuard<'static, Table> { TABLE.lock().unwrap_or_else(|e| e.into_inner()) }
+fn table() -> MutexGuard<'static, Table> {
+    TABLE.lock().unwrap_or_else(|e| e.into_inner())
+}
 
-/// The Python function behind a plain function, a dispatcher, or an object whose class names what compiled code calls in its place (`_tierup_function_`).
+/// The Python function behind a plain function, a dispatcher, or an object whose class names what compiled
+/// code calls in its place (`_tierup_function_`).
 pub fn python_function<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyFunction>> {
-    if let Ok(f) = obj.cast::<PyFunction>() { return Some(f.clone()); }
-    if let Some(f) = dispatcher::py_func(obj) { return f.cast_into::<PyFunction>().ok(); }
+    if let Ok(f) = obj.cast::<PyFunction>() {
+        return Some(f.clone());
+    }
+    if let Some(f) = dispatcher::py_func(obj) {
+        return f.cast_into::<PyFunction>().ok();
+    }
     let target = target(obj)?;
     dispatcher::py_func(&target).unwrap_or(target).cast_into::<PyFunction>().ok()
 }
 
-/// The function or dispatcher that compiled code calls in the place of an object whose class has one (`_tierup_function_`).
+/// The function or dispatcher that compiled code calls in the place of an object whose class has one
+/// (`_tierup_function_`).
 fn target<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
     let name = pyo3::intern!(obj.py(), "_tierup_function_");
     // A look at the class, so that nothing of the user's runs for objects of other classes.
-    if !obj.get_type().hasattr(name).unwrap_or(false) { return None; }
+    if !obj.get_type().hasattr(name).unwrap_or(false) {
+        return None;
+    }
     match obj.getattr(name) {
         Ok(f) => Some(f),
         Err(e) => {
-            // Making it is ours; that it fails is a bug, which must not pass for an object without a function.
+            // Making it is ours; that it fails is a bug, which must not pass for an object without a
+            // function.
             e.write_unraisable(obj.py(), Some(obj));
             None
         }
@@ -68,27 +83,51 @@ fn target<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
 
 /// Whether a class or a class that it is made of comes from these modules.
 fn is_from(class: &Bound<'_, PyType>, modules: &[&str]) -> bool {
-    class.mro().iter().any(|c| c.getattr("__module__").is_ok_and(|m| m.cast::<PyString>().is_ok_and(|m| m.to_str().is_ok_and(|m| modules.contains(&m)))))
+    class.mro().iter().any(|c| {
+        c.getattr("__module__")
+            .is_ok_and(|m| m.cast::<PyString>().is_ok_and(|m| m.to_str().is_ok_and(|m| modules.contains(&m))))
+    })
 }
 
-/// The Python function that calls a function of C, or whose attributes are those of a library of C functions; none for other objects.
+/// The Python function that calls a function of C, or whose attributes are those of a library of C functions;
+/// none for other objects.
 pub fn function_of_c<'py>(obj: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyFunction>>> {
     let class = obj.get_type();
     // What may be one is told by its class, so that the module that knows more is loaded for these alone.
     let cython = matches!(class.name()?.to_str()?, "cython_function_or_method" | "fused_cython_function");
-    // Functions of modules that cffi has compiled are built-in ones to Python, bound to the object that is their library.
-    let bound = obj.cast::<PyCFunction>().ok().and_then(|f| f.getattr("__self__").ok()).is_some_and(|of| is_from(&of.get_type(), &["_cffi_backend"]));
-    if !cython && !bound && !is_from(&class, &["_ctypes", "ctypes", "_cffi_backend", "cffi.api"]) { return Ok(None); }
-    Ok(obj.py().import("tierup._foreign")?.getattr("function_for")?.call1((obj,))?.cast_into::<PyFunction>().ok())
+    // Functions of modules that cffi has compiled are built-in ones to Python, bound to the object that is
+    // their library.
+    let bound = obj
+        .cast::<PyCFunction>()
+        .ok()
+        .and_then(|f| f.getattr("__self__").ok())
+        .is_some_and(|of| is_from(&of.get_type(), &["_cffi_backend"]));
+    if !cython && !bound && !is_from(&class, &["_ctypes", "ctypes", "_cffi_backend", "cffi.api"]) {
+        return Ok(None);
+    }
+    Ok(obj
+        .py()
+        .import("tierup._foreign")?
+        .getattr("function_for")?
+        .call1((obj,))?
+        .cast_into::<PyFunction>()
+        .ok())
 }
 
 /// The handle of a function, by which the compiler asks for its globals.
-fn handle_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, made: Made) -> PyResult<u64> {
+fn handle_of(
+    object: &Bound<'_, PyAny>,
+    f: &Bound<'_, PyFunction>,
+    library: bool,
+    made: Made,
+) -> PyResult<u64> {
     // SAFETY: `f` is a function object, which has a code object.
     let code = unsafe { Bound::from_borrowed_ptr(f.py(), ffi::PyFunction_GetCode(f.as_ptr())) }.unbind();
     let (object, function) = (identity::number_of(object)?, identity::number_of(f.as_any())?);
     let mut t = table();
-    if let Some(h) = t.by_object.get(&(object, made)).copied() && t.entries.get(&h).is_some_and(|e| e.code.is(&code)) {
+    if let Some(h) = t.by_object.get(&(object, made)).copied()
+        && t.entries.get(&h).is_some_and(|e| e.code.is(&code))
+    {
         drop(t);
         return Ok(h);
     }
@@ -96,7 +135,9 @@ fn handle_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool
     let handle = t.last;
     t.by_object.insert((object, made), handle);
     t.of.entry(object).or_default().push(handle);
-    if function != object { t.of.entry(function).or_default().push(handle); }
+    if function != object {
+        t.of.entry(function).or_default().push(handle);
+    }
     t.entries.insert(handle, Entry { object, function, code, func: None, library, made });
     Ok(handle)
 }
@@ -108,38 +149,77 @@ pub fn forget(object: u64) {
         let mut t = table();
         for h in t.of.remove(&object).unwrap_or_default() {
             let Some(e) = t.entries.remove(&h) else { continue };
-            if t.by_object.get(&(e.object, e.made)) == Some(&h) { t.by_object.remove(&(e.object, e.made)); }
-            if let Some(f) = e.func { t.by_func.remove(&f); }
+            if t.by_object.get(&(e.object, e.made)) == Some(&h) {
+                t.by_object.remove(&(e.object, e.made));
+            }
+            if let Some(f) = e.func {
+                t.by_func.remove(&f);
+            }
             let other = if e.object == object { e.function } else { e.object };
-            if other != object && let Some(of) = t.of.get_mut(&other) {
+            if other != object
+                && let Some(of) = t.of.get_mut(&other)
+            {
                 of.retain(|x| *x != h);
-                if of.is_empty() { t.of.remove(&other); }
+                if of.is_empty() {
+                    t.of.remove(&other);
+                }
             }
             gone.push((h, e));
         }
     }
-    for (h, _) in &gone { registry::remove(*h).into_iter().for_each(session::forget); }
+    for (h, _) in &gone {
+        registry::remove(*h).into_iter().for_each(session::forget);
+    }
 }
 
-/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
-pub fn func_id(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, parallel: Parts, decoration: &Decoration) -> Result<FuncId, Failure> { func_id_as(object, f, false, parallel, decoration) }
-/// The number of the function behind a plain function, a dispatcher or an object that has one, made as that says.
+/// The number of a Python function in the compiler, decoded at the first request; and what of it is parallel
+/// and declared. `object` is what stands for it: itself, a dispatcher, a ufunc.
+pub fn func_id(
+    object: &Bound<'_, PyAny>,
+    f: &Bound<'_, PyFunction>,
+    parallel: Parts,
+    decoration: &Decoration,
+) -> Result<FuncId, Failure> {
+    func_id_as(object, f, false, parallel, decoration)
+}
+/// The number of the function behind a plain function, a dispatcher or an object that has one, made as that
+/// says.
 pub fn func_id_of(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
     let target = target(object);
-    match dispatcher::core(target.as_ref().unwrap_or(object)) { Some(c) => func_id(object, f, c.options.parallel, &c.decoration()), None => func_id(object, f, Parts::NONE, &Decoration::default()) }
+    match dispatcher::core(target.as_ref().unwrap_or(object)) {
+        Some(c) => func_id(object, f, c.options.parallel, &c.decoration()),
+        None => func_id(object, f, Parts::NONE, &Decoration::default()),
+    }
 }
 /// The same for a function of `tierup.lib`, whose globals never change.
-pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> { func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default()) }
+pub fn library_func_id(f: &Bound<'_, PyFunction>) -> Result<FuncId, Failure> {
+    func_id_as(f.as_any(), f, true, Parts::NONE, &Decoration::default())
+}
 
-fn func_id_as(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: bool, parallel: Parts, decoration: &Decoration) -> Result<FuncId, Failure> {
+fn func_id_as(
+    object: &Bound<'_, PyAny>,
+    f: &Bound<'_, PyFunction>,
+    library: bool,
+    parallel: Parts,
+    decoration: &Decoration,
+) -> Result<FuncId, Failure> {
     let handle = handle_of(object, f, library, (parallel, decoration.id))?;
-    if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) { return Ok(id); }
+    if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) {
+        return Ok(id);
+    }
     let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
     let names = PrangeNames { f };
     let func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
-    let doubts: Vec<Diagnostic> = func.loops.iter().flat_map(|l| &l.doubts).map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc))).collect();
+    let doubts: Vec<Diagnostic> = func
+        .loops
+        .iter()
+        .flat_map(|l| &l.doubts)
+        .map(|(loc, why)| Diagnostic::new(Code::ParallelRace, &**why).at(func.span(*loc)))
+        .collect();
     let id = registry::add(func);
-    if decoration.declares() { registry::declare(id, decoration.declared.clone()); }
+    if decoration.declares() {
+        registry::declare(id, decoration.declared.clone());
+    }
     {
         let mut t = table();
         if let Some(e) = t.entries.get_mut(&handle) {
@@ -147,30 +227,41 @@ fn func_id_as(object: &Bound<'_, PyAny>, f: &Bound<'_, PyFunction>, library: boo
             t.by_func.insert(id, handle);
         }
     }
-    for d in doubts { crate::errors::warn(f.py(), &d)?; }
+    for d in doubts {
+        crate::errors::warn(f.py(), &d)?;
+    }
     Ok(id)
 }
 
 /// What names mean in a function while it is read.
-struct PrangeNames<'a, 'py> { f: &'a Bound<'py, PyFunction> }
+struct PrangeNames<'a, 'py> {
+    f: &'a Bound<'py, PyFunction>,
+}
 
 impl Names for PrangeNames<'_, '_> {
     fn is_ours(&self, root: Root<'_>, attributes: &[&str], name: &str) -> bool {
         let find = || -> PyResult<bool> {
             let mut at = self.object(root)?;
-            for a in attributes { at = at.getattr(*a)?; }
+            for a in attributes {
+                at = at.getattr(*a)?;
+            }
             is_ours(&at, name)
         };
         find().unwrap_or(false)
     }
 
     fn is_module(&self, root: Root<'_>, name: &str) -> bool {
-        let find = || -> PyResult<bool> { Ok(self.object(root)?.is(&self.f.py().import("sys")?.getattr("modules")?.get_item(name)?)) };
+        let find = || -> PyResult<bool> {
+            Ok(self.object(root)?.is(&self.f.py().import("sys")?.getattr("modules")?.get_item(name)?))
+        };
         find().unwrap_or(false)
     }
 
     fn is_builtin(&self, name: &str) -> bool {
-        let find = || -> PyResult<bool> { Ok(!self.f.getattr("__globals__")?.cast_into::<pyo3::types::PyDict>()?.contains(name)? && self.f.py().import("builtins")?.hasattr(name)?) };
+        let find = || -> PyResult<bool> {
+            Ok(!self.f.getattr("__globals__")?.cast_into::<pyo3::types::PyDict>()?.contains(name)?
+                && self.f.py().import("builtins")?.hasattr(name)?)
+        };
         find().unwrap_or(false)
     }
 }
@@ -190,14 +281,17 @@ pub fn function_of<'py>(py: Python<'py>, handle: u64) -> Option<(Bound<'py, PyFu
     identity::object(py, function)?.cast_into::<PyFunction>().ok().map(|f| (f, library))
 }
 
-/// The function of a handle, if it is called that and declares its types: what its own name means in it before that is bound.
+/// The function of a handle, if it is called that and declares its types: what its own name means in it
+/// before that is bound.
 pub fn itself(py: Python<'_>, handle: u64, name: &str) -> Option<FuncId> {
     let (func, decorated) = table().entries.get(&handle).map(|e| (e.func, e.made.1 != 0))?;
     let (f, _) = function_of(py, handle).filter(|_| decorated)?;
     (f.getattr("__name__").ok()?.extract::<String>().ok()? == name).then_some(func)?
 }
 
-fn handle_of_id(id: FuncId) -> Option<u64> { table().by_func.get(&id).copied() }
+fn handle_of_id(id: FuncId) -> Option<u64> {
+    table().by_func.get(&id).copied()
+}
 
 /// The number of the same library function with these parts in parallel.
 pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
@@ -206,9 +300,12 @@ pub fn in_parallel(py: Python<'_>, id: FuncId, parts: Parts) -> Option<FuncId> {
 }
 
 /// The Python function whose code has this number.
-pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> { function_of(py, handle_of_id(id)?).map(|(f, _)| f) }
+pub fn function_of_id<'py>(py: Python<'py>, id: FuncId) -> Option<Bound<'py, PyFunction>> {
+    function_of(py, handle_of_id(id)?).map(|(f, _)| f)
+}
 
-/// What Python has in the place of the function of this number ([`crate::identity`]); functions made inside compiled code have none.
+/// What Python has in the place of the function of this number ([`crate::identity`]); functions made inside
+/// compiled code have none.
 pub fn object_of_id(id: FuncId) -> Option<u64> {
     let t = table();
     t.by_func.get(&id).and_then(|h| t.entries.get(h)).map(|e| e.object)
@@ -220,7 +317,8 @@ pub fn is_ours(obj: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     Ok(module.getattr(name).is_ok_and(|p| p.is(obj)))
 }
 
-/// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in compiled code).
+/// The scalar type that an object of `tierup.types` stands for (`tierup.float64` as a cast or dtype in
+/// compiled code).
 pub fn scalar_type_object(obj: &Bound<'_, PyAny>) -> PyResult<Option<Type>> {
     let Ok(text) = obj.getattr(pyo3::intern!(obj.py(), "_tierup_type_")) else { return Ok(None) };
     let Ok(text) = text.cast::<PyString>() else { return Ok(None) };
@@ -234,5 +332,8 @@ pub fn not_a_function(obj: &Bound<'_, PyAny>) -> Diagnostic {
         Ok(class) => format!("the class {}", class.name().map_or_else(|_| "?".into(), |n| n.to_string())),
         Err(_) => crate::value::a(&crate::value::class_name(obj)),
     };
-    Diagnostic::new(Code::UnsupportedSyntax, format!("cannot compile {what}: only functions written in Python can be compiled"))
+    Diagnostic::new(
+        Code::UnsupportedSyntax,
+        format!("cannot compile {what}: only functions written in Python can be compiled"),
+    )
 }

@@ -1,23 +1,30 @@
-//! What an overload assumed about the world, checked before every call: globals by name, captured variables, defaults, global arrays.
+//! What an overload assumed about the world, checked before every call: globals by name, captured variables,
+//! defaults, global arrays.
 //!
-//! The names of one dictionary are checked by the dictionary's version tag; when that has moved, each value is compared by identity and, for
-//! immutable scalars, by value. A changed global therefore gives another overload, never a stale answer.
+//! The names of one dictionary are checked by the dictionary's version tag; when that has moved, each value
+//! is compared by identity and, for immutable scalars, by value. A changed global therefore gives another
+//! overload, never a stale answer.
 //!
-//! Guards hold what they compare with, since an address means nothing without its object. Those of an overload that ends with an object (a function that was passed, say) hold
-//! objects weakly where they can ([`Guards::loosen`]): such a function is often held by what it uses, its module or a variable that it captured, and would live as long as its caller.
+//! Guards hold what they compare with, since an address means nothing without its object. Those of an
+//! overload that ends with an object (a function that was passed, say) hold objects weakly where they can
+//! ([`Guards::loosen`]): such a function is often held by what it uses, its module or a variable that it
+//! captured, and would live as long as its caller.
 
 use crate::identity;
 use crate::npy::{self, PyArrayObject};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use tierup_core::layout::MemBlock;
 
 type Obj = *mut ffi::PyObject;
 
 /// A reference that may be exchanged for an equal object. It is owned until it is loosened.
-struct Held { object: AtomicPtr<ffi::PyObject>, loose: AtomicBool }
+struct Held {
+    object: AtomicPtr<ffi::PyObject>,
+    loose: AtomicBool,
+}
 impl Held {
     /// Takes a new reference; null is allowed.
     fn new(p: Obj) -> Held {
@@ -25,9 +32,13 @@ impl Held {
         unsafe { ffi::Py_XINCREF(p) };
         Held { object: AtomicPtr::new(p), loose: AtomicBool::new(false) }
     }
-    fn of(obj: Option<&Bound<'_, PyAny>>) -> Held { Held::new(obj.map_or(std::ptr::null_mut(), |o| o.as_ptr())) }
+    fn of(obj: Option<&Bound<'_, PyAny>>) -> Held {
+        Held::new(obj.map_or(std::ptr::null_mut(), |o| o.as_ptr()))
+    }
     /// What it owns, if anything.
-    fn owned(&self) -> Obj { if self.loose.load(Ordering::Relaxed) { std::ptr::null_mut() } else { self.get() } }
+    fn owned(&self) -> Obj {
+        if self.loose.load(Ordering::Relaxed) { std::ptr::null_mut() } else { self.get() }
+    }
     /// Owns nothing from now on: something else says when the object goes.
     fn loosen(&self) {
         let owned = self.owned();
@@ -35,13 +46,21 @@ impl Held {
         // SAFETY: the reference was owned, and is given up once; the GIL is held.
         unsafe { ffi::Py_XDECREF(owned) };
     }
-    fn get(&self) -> Obj { self.object.load(Ordering::Relaxed) }
-    /// Whether `now` is the same value; an equal scalar replaces the one held, so that the next look is quick.
+    fn get(&self) -> Obj {
+        self.object.load(Ordering::Relaxed)
+    }
+    /// Whether `now` is the same value; an equal scalar replaces the one held, so that the next look is
+    /// quick.
     fn admits(&self, now: Obj) -> bool {
         let held = self.get();
-        if held == now { return true; }
-        if held.is_null() || now.is_null() || !same_scalar(held, now) { return false; }
-        // SAFETY: both are live; this thread holds the GIL, and the old object's destructor (a number's or a string's) runs no Python code.
+        if held == now {
+            return true;
+        }
+        if held.is_null() || now.is_null() || !same_scalar(held, now) {
+            return false;
+        }
+        // SAFETY: both are live; this thread holds the GIL, and the old object's destructor (a number's or a
+        // string's) runs no Python code.
         unsafe {
             ffi::Py_INCREF(now);
             let old = self.object.swap(now, Ordering::Relaxed);
@@ -52,7 +71,9 @@ impl Held {
 }
 impl Drop for Held {
     // SAFETY: guards are dropped with the GIL held (overloads are owned by dispatchers).
-    fn drop(&mut self) { unsafe { ffi::Py_XDECREF(self.owned()) } }
+    fn drop(&mut self) {
+        unsafe { ffi::Py_XDECREF(self.owned()) }
+    }
 }
 
 /// Equal numbers or strings of exactly the same built-in class; 0.0 and -0.0 differ, NaN equals itself.
@@ -60,15 +81,27 @@ fn same_scalar(a: Obj, b: Obj) -> bool {
     // SAFETY: both are live objects; the casts follow checks of the exact class.
     unsafe {
         let class = ffi::Py_TYPE(a);
-        if class != ffi::Py_TYPE(b) { return false; }
-        if class == &raw mut ffi::PyFloat_Type { return ffi::PyFloat_AS_DOUBLE(a).to_bits() == ffi::PyFloat_AS_DOUBLE(b).to_bits(); }
-        if class == &raw mut ffi::PyLong_Type || class == &raw mut ffi::PyUnicode_Type { return ffi::PyObject_RichCompareBool(a, b, ffi::Py_EQ) == 1; }
+        if class != ffi::Py_TYPE(b) {
+            return false;
+        }
+        if class == &raw mut ffi::PyFloat_Type {
+            return ffi::PyFloat_AS_DOUBLE(a).to_bits() == ffi::PyFloat_AS_DOUBLE(b).to_bits();
+        }
+        if class == &raw mut ffi::PyLong_Type || class == &raw mut ffi::PyUnicode_Type {
+            return ffi::PyObject_RichCompareBool(a, b, ffi::Py_EQ) == 1;
+        }
         false
     }
 }
 
-/// Names read from one dictionary. `owner`, where there is one, has it as long as it lives: a function its globals, a module or class its attributes.
-struct DictGuard { dict: Held, owner: Held, version: AtomicU64, names: Vec<(Obj, Held)> }
+/// Names read from one dictionary. `owner`, where there is one, has it as long as it lives: a function its
+/// globals, a module or class its attributes.
+struct DictGuard {
+    dict: Held,
+    owner: Held,
+    version: AtomicU64,
+    names: Vec<(Obj, Held)>,
+}
 
 #[cfg(not(Py_3_14))]
 #[allow(deprecated)]
@@ -80,7 +113,9 @@ fn version(dict: Obj) -> u64 {
 /// Dictionaries lost their version tags; every name is compared at every call.
 #[cfg(Py_3_14)]
 #[inline]
-fn version(_dict: Obj) -> u64 { 0 }
+fn version(_dict: Obj) -> u64 {
+    0
+}
 
 impl DictGuard {
     #[inline]
@@ -93,7 +128,9 @@ impl DictGuard {
         for (name, value) in &self.names {
             // SAFETY: dict and name are kept alive by this guard; the result is borrowed and not kept.
             let current = unsafe { ffi::PyDict_GetItemWithError(self.dict.get(), *name) };
-            if !value.admits(current) { return false; }
+            if !value.admits(current) {
+                return false;
+            }
         }
         self.version.store(now, Ordering::Relaxed);
         true
@@ -102,115 +139,217 @@ impl DictGuard {
 impl Drop for DictGuard {
     fn drop(&mut self) {
         // SAFETY: the references are owned; the GIL is held.
-        for (name, _) in &self.names { unsafe { ffi::Py_DECREF(*name) } }
+        for (name, _) in &self.names {
+            unsafe { ffi::Py_DECREF(*name) }
+        }
     }
 }
 
 /// A captured variable, and a function that captured it.
-struct CellGuard { cell: Held, owner: Held, content: Held }
+struct CellGuard {
+    cell: Held,
+    owner: Held,
+    content: Held,
+}
 /// A dispatcher that declared what it then did: the number of its decoration, and what it was.
-struct DecorationGuard { now: Arc<AtomicU64>, id: u64 }
+struct DecorationGuard {
+    now: Arc<AtomicU64>,
+    id: u64,
+}
 /// A function whose code and defaults were read.
-struct FunctionGuard { func: Held, code: Held, defaults: Held, kwdefaults: Held }
+struct FunctionGuard {
+    func: Held,
+    code: Held,
+    defaults: Held,
+    kwdefaults: Held,
+}
 /// A global array: compiled code holds its address and shape.
-struct ArrayGuard { array: Held, data: usize, dims: Vec<isize>, flags: i32, block: Box<MemBlock> }
+struct ArrayGuard {
+    array: Held,
+    data: usize,
+    dims: Vec<isize>,
+    flags: i32,
+    block: Box<MemBlock>,
+}
 
 /// Everything one overload assumed. Made and dropped with the GIL held.
 #[derive(Default)]
-pub struct Guards { dicts: Vec<DictGuard>, cells: Vec<CellGuard>, functions: Vec<FunctionGuard>, decorations: Vec<DecorationGuard>, arrays: Vec<ArrayGuard> }
+pub struct Guards {
+    dicts: Vec<DictGuard>,
+    cells: Vec<CellGuard>,
+    functions: Vec<FunctionGuard>,
+    decorations: Vec<DecorationGuard>,
+    arrays: Vec<ArrayGuard>,
+}
 
-// SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations on live objects).
+// SAFETY: the references are only touched by threads that hold the GIL (or, without one, by atomic operations
+// on live objects).
 unsafe impl Send for Guards {}
 unsafe impl Sync for Guards {}
 
 impl Guards {
-    pub fn is_empty(&self) -> bool { self.functions.is_empty() && self.dicts.is_empty() && self.cells.is_empty() && self.arrays.is_empty() && self.decorations.is_empty() }
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+            && self.dicts.is_empty()
+            && self.cells.is_empty()
+            && self.arrays.is_empty()
+            && self.decorations.is_empty()
+    }
     /// Whether everything is as it was. Runs no Python code.
     #[inline]
     pub fn hold(&self) -> bool {
-        self.functions.iter().all(FunctionGuard::holds) && self.decorations.iter().all(DecorationGuard::holds) && self.dicts.iter().all(DictGuard::holds) && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
+        self.functions.iter().all(FunctionGuard::holds)
+            && self.decorations.iter().all(DecorationGuard::holds)
+            && self.dicts.iter().all(DictGuard::holds)
+            && (self.cells.is_empty() && self.arrays.is_empty() || self.rest_holds())
     }
     #[inline(never)]
-    fn rest_holds(&self) -> bool { self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds) }
+    fn rest_holds(&self) -> bool {
+        self.cells.iter().all(|c| c.holds()) && self.arrays.iter().all(ArrayGuard::holds)
+    }
 
     /// `dict[name]` was read; no `value` says that it was absent. `owner` keeps the dictionary.
-    pub fn name(&mut self, dict: &Bound<'_, PyAny>, owner: Option<&Bound<'_, PyAny>>, name: &Bound<'_, PyAny>, value: Option<&Bound<'_, PyAny>>) {
+    pub fn name(
+        &mut self,
+        dict: &Bound<'_, PyAny>,
+        owner: Option<&Bound<'_, PyAny>>,
+        name: &Bound<'_, PyAny>,
+        value: Option<&Bound<'_, PyAny>>,
+    ) {
         let at = self.dicts.iter().position(|d| d.dict.get() == dict.as_ptr()).unwrap_or_else(|| {
             // The version is taken at the first check: values read so far may have changed between two reads.
-            self.dicts.push(DictGuard { dict: Held::new(dict.as_ptr()), owner: Held::of(owner), version: AtomicU64::new(0), names: vec![] });
+            self.dicts.push(DictGuard {
+                dict: Held::new(dict.as_ptr()),
+                owner: Held::of(owner),
+                version: AtomicU64::new(0),
+                names: vec![],
+            });
             self.dicts.len() - 1
         });
         let names = &mut self.dicts[at].names;
         // SAFETY: names are live str objects.
-        if names.iter().any(|(n, _)| *n == name.as_ptr()) { return; }
+        if names.iter().any(|(n, _)| *n == name.as_ptr()) {
+            return;
+        }
         names.push((name.clone().into_ptr(), Held::of(value)));
     }
     /// The content of a cell of `owner` was read; none when it was empty.
-    pub fn cell(&mut self, cell: &Bound<'_, PyAny>, owner: &Bound<'_, PyAny>, content: Option<&Bound<'_, PyAny>>) {
-        if self.cells.iter().any(|c| c.cell.get() == cell.as_ptr()) { return; }
-        self.cells.push(CellGuard { cell: Held::new(cell.as_ptr()), owner: Held::new(owner.as_ptr()), content: Held::of(content) });
+    pub fn cell(
+        &mut self,
+        cell: &Bound<'_, PyAny>,
+        owner: &Bound<'_, PyAny>,
+        content: Option<&Bound<'_, PyAny>>,
+    ) {
+        if self.cells.iter().any(|c| c.cell.get() == cell.as_ptr()) {
+            return;
+        }
+        self.cells.push(CellGuard {
+            cell: Held::new(cell.as_ptr()),
+            owner: Held::new(owner.as_ptr()),
+            content: Held::of(content),
+        });
     }
     /// The code of a function was compiled in, and its defaults may have been read.
     pub fn function(&mut self, func: &Bound<'_, PyAny>) {
-        if self.functions.iter().any(|f| f.func.get() == func.as_ptr()) { return; }
+        if self.functions.iter().any(|f| f.func.get() == func.as_ptr()) {
+            return;
+        }
         let f = func.as_ptr().cast::<ffi::PyFunctionObject>();
         // SAFETY: `func` is a function object, whose fields are live or null.
         unsafe {
             self.functions.push(FunctionGuard {
-                func: Held::new(f.cast()), code: Held::new((*f).func_code), defaults: Held::new((*f).func_defaults), kwdefaults: Held::new((*f).func_kwdefaults),
+                func: Held::new(f.cast()),
+                code: Held::new((*f).func_code),
+                defaults: Held::new((*f).func_defaults),
+                kwdefaults: Held::new((*f).func_kwdefaults),
             });
         }
     }
     /// A dispatcher was called in compiled code, or passed to it.
     pub fn decoration(&mut self, now: &Arc<AtomicU64>) {
-        if self.decorations.iter().any(|d| Arc::ptr_eq(&d.now, now)) { return; }
+        if self.decorations.iter().any(|d| Arc::ptr_eq(&d.now, now)) {
+            return;
+        }
         self.decorations.push(DecorationGuard { now: now.clone(), id: now.load(Ordering::Relaxed) });
     }
     /// A global array; the answer is the address of the block that stands for it in compiled code.
     pub fn array(&mut self, array: &Bound<'_, PyAny>) -> usize {
-        if let Some(a) = self.arrays.iter().find(|a| a.array.get() == array.as_ptr()) { return std::ptr::from_ref(&*a.block) as usize; }
+        if let Some(a) = self.arrays.iter().find(|a| a.array.get() == array.as_ptr()) {
+            return std::ptr::from_ref(&*a.block) as usize;
+        }
         let a = array.as_ptr().cast::<PyArrayObject>();
         // SAFETY: the caller gives an ndarray.
         unsafe {
             let dims = (0..(*a).nd as usize).map(|i| *(*a).dimensions.add(i)).collect();
             let block = Box::new(crate::frame::borrowed_block(array.as_ptr()));
             let address = std::ptr::from_ref(&*block) as usize;
-            self.arrays.push(ArrayGuard { array: Held::new(array.as_ptr()), data: (*a).data as usize, dims, flags: (*a).flags, block });
+            self.arrays.push(ArrayGuard {
+                array: Held::new(array.as_ptr()),
+                data: (*a).data as usize,
+                dims,
+                flags: (*a).flags,
+                block,
+            });
             address
         }
     }
     /// Calls `visit` on every reference owned, until one call gives something other than 0.
     pub fn traverse(&self, visit: &dyn Fn(Obj) -> i32) -> i32 {
-        let dicts = self.dicts.iter().flat_map(|d| [d.dict.owned(), d.owner.owned()].into_iter().chain(d.names.iter().flat_map(|(n, v)| [*n, v.owned()])));
+        let dicts = self.dicts.iter().flat_map(|d| {
+            [d.dict.owned(), d.owner.owned()]
+                .into_iter()
+                .chain(d.names.iter().flat_map(|(n, v)| [*n, v.owned()]))
+        });
         let cells = self.cells.iter().flat_map(|c| [c.cell.owned(), c.owner.owned(), c.content.owned()]);
-        let functions = self.functions.iter().flat_map(|f| [f.func.owned(), f.code.owned(), f.defaults.owned(), f.kwdefaults.owned()]);
+        let functions = self
+            .functions
+            .iter()
+            .flat_map(|f| [f.func.owned(), f.code.owned(), f.defaults.owned(), f.kwdefaults.owned()]);
         let rest = self.arrays.iter().map(|a| a.array.owned());
         dicts.chain(cells).chain(functions).chain(rest).map(visit).find(|r| *r != 0).unwrap_or(0)
     }
 
-    /// What may be held weakly, by its numbers: whoever calls [`Guards::loosen`] sees to it that the guards are asked no more once one of these is gone.
+    /// What may be held weakly, by its numbers: whoever calls [`Guards::loosen`] sees to it that the guards
+    /// are asked no more once one of these is gone.
     pub fn mortals(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let mut numbers = vec![];
         for held in self.loosened() {
             let obj = held.get();
-            if obj.is_null() { continue; }
+            if obj.is_null() {
+                continue;
+            }
             // SAFETY: what is held is live.
             let obj = unsafe { Bound::from_borrowed_ptr(py, obj) };
-            if let Some(n) = identity::number_of_mortal(&obj)? && !numbers.contains(&n) { numbers.push(n); }
+            if let Some(n) = identity::number_of_mortal(&obj)?
+                && !numbers.contains(&n)
+            {
+                numbers.push(n);
+            }
         }
         Ok(numbers)
     }
 
-    /// What can be held weakly: functions, classes, modules and objects with a life of their own. Not arrays, which hold nothing.
+    /// What can be held weakly: functions, classes, modules and objects with a life of their own. Not arrays,
+    /// which hold nothing.
     fn loosened(&self) -> impl Iterator<Item = &Held> {
-        let values = self.dicts.iter().flat_map(|d| std::iter::once(&d.owner).chain(d.names.iter().map(|(_, v)| v)));
-        values.chain(self.cells.iter().flat_map(|c| [&c.owner, &c.content])).chain(self.functions.iter().map(|f| &f.func)).filter(|h| has_life(h.get()))
+        let values =
+            self.dicts.iter().flat_map(|d| std::iter::once(&d.owner).chain(d.names.iter().map(|(_, v)| v)));
+        values
+            .chain(self.cells.iter().flat_map(|c| [&c.owner, &c.content]))
+            .chain(self.functions.iter().map(|f| &f.func))
+            .filter(|h| has_life(h.get()))
     }
 
     /// Holds weakly what [`Guards::mortals`] has named, and what that keeps.
     pub fn loosen(&self) {
-        for d in &self.dicts { if has_life(d.owner.get()) { d.dict.loosen(); } }
-        for c in &self.cells { c.cell.loosen(); }
+        for d in &self.dicts {
+            if has_life(d.owner.get()) {
+                d.dict.loosen();
+            }
+        }
+        for c in &self.cells {
+            c.cell.loosen();
+        }
         self.loosened().for_each(Held::loosen);
     }
 }
@@ -219,10 +358,13 @@ impl Guards {
 fn has_life(obj: Obj) -> bool {
     // SAFETY: null, or live.
     unsafe {
-        if obj.is_null() || ffi::PyObject_IS_GC(obj) == 0 { return false; }
+        if obj.is_null() || ffi::PyObject_IS_GC(obj) == 0 {
+            return false;
+        }
         let class = ffi::Py_TYPE(obj);
         let array = npy::ARRAY_TYPE.load(Ordering::Relaxed);
-        ((*class).tp_weaklistoffset != 0 || has_managed_weakrefs(class)) && (array.is_null() || ffi::PyType_IsSubtype(class, array) == 0)
+        ((*class).tp_weaklistoffset != 0 || has_managed_weakrefs(class))
+            && (array.is_null() || ffi::PyType_IsSubtype(class, array) == 0)
     }
 }
 
@@ -233,7 +375,9 @@ unsafe fn has_managed_weakrefs(class: *mut ffi::PyTypeObject) -> bool {
     unsafe { ffi::PyType_GetFlags(class) & (1 << 3) != 0 }
 }
 #[cfg(not(Py_3_12))]
-unsafe fn has_managed_weakrefs(_: *mut ffi::PyTypeObject) -> bool { false }
+unsafe fn has_managed_weakrefs(_: *mut ffi::PyTypeObject) -> bool {
+    false
+}
 
 impl CellGuard {
     #[inline]
@@ -245,24 +389,33 @@ impl CellGuard {
 impl DecorationGuard {
     /// Signatures are declared one after the other (`f.compile(sig)`), and closed (`f.disable_compile()`).
     #[inline]
-    fn holds(&self) -> bool { self.now.load(Ordering::Relaxed) == self.id }
+    fn holds(&self) -> bool {
+        self.now.load(Ordering::Relaxed) == self.id
+    }
 }
 impl FunctionGuard {
     #[inline]
     fn holds(&self) -> bool {
         let f = self.func.get().cast::<ffi::PyFunctionObject>();
         // SAFETY: the function is alive, and only its fields are read.
-        unsafe { self.code.get() == (*f).func_code && self.defaults.get() == (*f).func_defaults && self.kwdefaults.get() == (*f).func_kwdefaults }
+        unsafe {
+            self.code.get() == (*f).func_code
+                && self.defaults.get() == (*f).func_defaults
+                && self.kwdefaults.get() == (*f).func_kwdefaults
+        }
     }
 }
 impl ArrayGuard {
-    /// The memory and shape of an array change only in place: `a.shape = …`, `a.resize(…, refcheck=False)`, `a.setflags(write=False)`.
+    /// The memory and shape of an array change only in place: `a.shape = …`, `a.resize(…, refcheck=False)`,
+    /// `a.setflags(write=False)`.
     #[inline]
     fn holds(&self) -> bool {
         let a = self.array.get().cast::<PyArrayObject>();
         // SAFETY: the array is alive; its shape has `nd` members.
         unsafe {
-            (*a).data as usize == self.data && (*a).flags == self.flags && (*a).nd as usize == self.dims.len()
+            (*a).data as usize == self.data
+                && (*a).flags == self.flags
+                && (*a).nd as usize == self.dims.len()
                 && self.dims.iter().enumerate().all(|(i, d)| *(*a).dimensions.add(i) == *d)
         }
     }

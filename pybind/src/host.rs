@@ -1,4 +1,5 @@
-//! [`Host`] for one compilation: answers what globals, captured variables and defaults mean, and notes each answer as a guard of the overload.
+//! [`Host`] for one compilation: answers what globals, captured variables and defaults mean, and notes each
+//! answer as a guard of the overload.
 
 use crate::errors::Failure;
 use crate::guards::Guards;
@@ -16,21 +17,28 @@ use tierup_core::types::{ClassInfo, Type};
 pub struct PyHost<'py> {
     py: Python<'py>,
     guards: RefCell<Guards>,
-    /// The first Python exception that an answer met (an import that failed, Ctrl-C); the compilation's own error is less to the point.
+    /// The first Python exception that an answer met (an import that failed, Ctrl-C); the compilation's own
+    /// error is less to the point.
     raised: RefCell<Option<PyErr>>,
     /// A signal handler raised it.
     stopped: Cell<bool>,
 }
 
 impl Record for PyHost<'_> {
-    fn array(&self, array: &Bound<'_, PyAny>) -> usize { self.guards.borrow_mut().array(array) }
+    fn array(&self, array: &Bound<'_, PyAny>) -> usize {
+        self.guards.borrow_mut().array(array)
+    }
 }
 
 impl<'py> PyHost<'py> {
-    pub fn new(py: Python<'py>) -> PyHost<'py> { PyHost { py, guards: RefCell::default(), raised: RefCell::default(), stopped: Cell::new(false) } }
+    pub fn new(py: Python<'py>) -> PyHost<'py> {
+        PyHost { py, guards: RefCell::default(), raised: RefCell::default(), stopped: Cell::new(false) }
+    }
 
     /// What the compilation assumed, and the Python exception that it met.
-    pub fn finish(self) -> (Guards, Option<PyErr>) { (self.guards.into_inner(), self.raised.into_inner()) }
+    pub fn finish(self) -> (Guards, Option<PyErr>) {
+        (self.guards.into_inner(), self.raised.into_inner())
+    }
 
     /// The answer of a compilation that this served, or the Python exception that it met.
     pub fn settle<T>(self, answer: Result<T>) -> std::result::Result<T, Failure> {
@@ -40,18 +48,27 @@ impl<'py> PyHost<'py> {
         }
     }
 
-    /// Guards the code and defaults of a function that is compiled in or passed as an argument, and what is declared of it.
+    /// Guards the code and defaults of a function that is compiled in or passed as an argument, and what is
+    /// declared of it.
     pub fn depends_on(&self, obj: &Bound<'py, PyAny>) {
         let Some(f) = functions::python_function(obj) else { return };
         self.guards.borrow_mut().function(f.as_any());
-        if let Some(core) = dispatcher::core(obj) { self.guards.borrow_mut().decoration(&core.decorated); }
+        if let Some(core) = dispatcher::core(obj) {
+            self.guards.borrow_mut().decoration(&core.decorated);
+        }
     }
 
     fn classify(&self, obj: &Bound<'py, PyAny>, guarded: bool) -> Option<GlobalValue> {
         match value::classify(obj, self) {
             Ok(v) => {
-                if guarded && matches!(v, GlobalValue::Function(_)) && functions::python_function(obj).is_some() { self.depends_on(obj); }
-                // Members of tuples and the like are reached through the tuple, which its own guard keeps alive.
+                if guarded
+                    && matches!(v, GlobalValue::Function(_))
+                    && functions::python_function(obj).is_some()
+                {
+                    self.depends_on(obj);
+                }
+                // Members of tuples and the like are reached through the tuple, which its own guard keeps
+                // alive.
                 Some(v)
             }
             Err(e) => Some(self.unsupported(e)),
@@ -72,35 +89,59 @@ impl<'py> PyHost<'py> {
 
     fn globals_of(&self, f: &Bound<'py, PyFunction>) -> Bound<'py, PyDict> {
         // SAFETY: a function has a dict of globals.
-        unsafe { Bound::from_borrowed_ptr(self.py, ffi::PyFunction_GetGlobals(f.as_ptr())).cast_into_unchecked() }
+        unsafe {
+            Bound::from_borrowed_ptr(self.py, ffi::PyFunction_GetGlobals(f.as_ptr())).cast_into_unchecked()
+        }
     }
 
     /// `name` as code with these globals reads it, with its guards.
-    fn lookup(&self, f: &Bound<'py, PyFunction>, name: &Bound<'py, PyString>, guarded: bool) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn lookup(
+        &self,
+        f: &Bound<'py, PyFunction>,
+        name: &Bound<'py, PyString>,
+        guarded: bool,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let globals = &self.globals_of(f);
         let found = globals.get_item(name)?;
-        if guarded { self.guards.borrow_mut().name(globals.as_any(), Some(f.as_any()), name.as_any(), found.as_ref()); }
-        if found.is_some() { return Ok(found); }
+        if guarded {
+            self.guards.borrow_mut().name(globals.as_any(), Some(f.as_any()), name.as_any(), found.as_ref());
+        }
+        if found.is_some() {
+            return Ok(found);
+        }
         let builtins = match globals.get_item("__builtins__")? {
-            Some(b) => match b.cast_into::<PyDict>() { Ok(d) => d, Err(e) => e.into_inner().getattr("__dict__")?.cast_into::<PyDict>()? },
+            Some(b) => match b.cast_into::<PyDict>() {
+                Ok(d) => d,
+                Err(e) => e.into_inner().getattr("__dict__")?.cast_into::<PyDict>()?,
+            },
             None => self.py.import("builtins")?.dict(),
         };
         let found = builtins.get_item(name)?;
-        if guarded { self.guards.borrow_mut().name(builtins.as_any(), None, name.as_any(), found.as_ref()); }
+        if guarded {
+            self.guards.borrow_mut().name(builtins.as_any(), None, name.as_any(), found.as_ref());
+        }
         Ok(found)
     }
 }
 
 impl<'py> PyHost<'py> {
-    /// What lies under a name in the dictionaries of a class and its bases; each that was looked into is guarded.
-    fn lookup_in_class(&self, class: &Bound<'py, PyType>, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// What lies under a name in the dictionaries of a class and its bases; each that was looked into is
+    /// guarded.
+    fn lookup_in_class(
+        &self,
+        class: &Bound<'py, PyType>,
+        name: &Bound<'py, PyString>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         for base in class.mro().iter() {
             let at = base.as_ptr().cast::<ffi::PyTypeObject>();
-            // SAFETY: the members of an `mro` are live classes; only classes made in Python, which can change, keep their dictionary here.
+            // SAFETY: the members of an `mro` are live classes; only classes made in Python, which can
+            // change, keep their dictionary here.
             let dict = unsafe {
                 if ffi::PyType_GetFlags(at) & ffi::Py_TPFLAGS_HEAPTYPE == 0 {
                     // What a class made in C has under the name comes before what stands behind it.
-                    if base.getattr(pyo3::intern!(self.py, "__dict__"))?.contains(name)? { return Ok(None); }
+                    if base.getattr(pyo3::intern!(self.py, "__dict__"))?.contains(name)? {
+                        return Ok(None);
+                    }
                     continue;
                 }
                 Bound::from_borrowed_ptr_or_opt(self.py, (*at).tp_dict)
@@ -108,14 +149,23 @@ impl<'py> PyHost<'py> {
             let Some(dict) = dict.and_then(|d| d.cast_into::<PyDict>().ok()) else { continue };
             let found = dict.get_item(name)?;
             self.guards.borrow_mut().name(dict.as_any(), Some(&base), name.as_any(), found.as_ref());
-            if found.is_some() { return Ok(found); }
+            if found.is_some() {
+                return Ok(found);
+            }
         }
         Ok(None)
     }
 
-    fn class_member(&self, class: &Bound<'py, PyType>, name: &str, raw: &Bound<'py, PyAny>) -> std::result::Result<Option<ClassAttr>, Failure> {
+    fn class_member(
+        &self,
+        class: &Bound<'py, PyType>,
+        name: &str,
+        raw: &Bound<'py, PyAny>,
+    ) -> std::result::Result<Option<ClassAttr>, Failure> {
         let kind = raw.get_type().name()?.to_string();
-        if is_made_by_namedtuple(raw, &kind)? { return Ok(None); }
+        if is_made_by_namedtuple(raw, &kind)? {
+            return Ok(None);
+        }
         let function = |object: &Bound<'py, PyAny>| -> std::result::Result<Option<FuncId>, Failure> {
             let Some(f) = functions::python_function(object) else { return Ok(None) };
             self.depends_on(f.as_any());
@@ -130,7 +180,11 @@ impl<'py> PyHost<'py> {
                 // Members of an enumeration, and whatever else gives its value through a descriptor.
                 None => {
                     let computed = raw.get_type().hasattr("__get__")?;
-                    self.classify(&class.getattr(name)?, true).map(if computed { ClassAttr::Computed } else { ClassAttr::Value })
+                    self.classify(&class.getattr(name)?, true).map(if computed {
+                        ClassAttr::Computed
+                    } else {
+                        ClassAttr::Value
+                    })
                 }
             },
         })
@@ -139,11 +193,17 @@ impl<'py> PyHost<'py> {
 
 /// What `collections.namedtuple` puts into each of its classes.
 fn is_made_by_namedtuple(raw: &Bound<'_, PyAny>, kind: &str) -> PyResult<bool> {
-    if kind == "_tuplegetter" { return Ok(true); }
-    let function = if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
-    if kind == "property" { return Ok(raw.getattr("fget")?.get_type().name()? == "itemgetter"); }
+    if kind == "_tuplegetter" {
+        return Ok(true);
+    }
+    let function =
+        if matches!(kind, "staticmethod" | "classmethod") { raw.getattr("__func__")? } else { raw.clone() };
+    if kind == "property" {
+        return Ok(raw.getattr("fget")?.get_type().name()? == "itemgetter");
+    }
     let Ok(function) = function.cast_into::<PyFunction>() else { return Ok(false) };
-    let home: String = function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
+    let home: String =
+        function.getattr("__globals__")?.get_item("__name__").and_then(|n| n.extract()).unwrap_or_default();
     Ok(home == "collections" || home.starts_with("namedtuple_"))
 }
 
@@ -152,7 +212,9 @@ impl Host for PyHost<'_> {
         // SAFETY: the thread is attached.
         if !self.stopped.get() && unsafe { ffi::PyErr_CheckSignals() } != 0 {
             self.stopped.set(true);
-            if let Some(e) = PyErr::take(self.py) { self.raised.borrow_mut().get_or_insert(e); }
+            if let Some(e) = PyErr::take(self.py) {
+                self.raised.borrow_mut().get_or_insert(e);
+            }
         }
         self.stopped.get()
     }
@@ -171,13 +233,17 @@ impl Host for PyHost<'_> {
         let (f, _) = functions::function_of(self.py, host)?;
         // SAFETY: the closure of a function is null or a tuple of cells; both results are borrowed.
         let cell = unsafe {
-            let closure = Bound::from_borrowed_ptr_or_opt(self.py, (*f.as_ptr().cast::<ffi::PyFunctionObject>()).func_closure)?;
+            let closure = Bound::from_borrowed_ptr_or_opt(
+                self.py,
+                (*f.as_ptr().cast::<ffi::PyFunctionObject>()).func_closure,
+            )?;
             closure.cast::<PyTuple>().ok()?.get_item(index as usize).ok()?
         };
         let content = cell.getattr("cell_contents").ok();
         self.guards.borrow_mut().cell(&cell, f.as_any(), content.as_ref());
         let Some(content) = content else {
-            let names: Vec<String> = f.getattr("__code__").ok()?.getattr("co_freevars").ok()?.extract().ok()?;
+            let names: Vec<String> =
+                f.getattr("__code__").ok()?.getattr("co_freevars").ok()?.extract().ok()?;
             return functions::itself(self.py, host, names.get(index as usize)?).map(GlobalValue::Function);
         };
         self.classify(&content, true)
@@ -185,7 +251,9 @@ impl Host for PyHost<'_> {
 
     fn default(&self, host: u64, param: &str) -> Option<GlobalValue> {
         let (f, library) = functions::function_of(self.py, host)?;
-        if !library { self.depends_on(f.as_any()); }
+        if !library {
+            self.depends_on(f.as_any());
+        }
         let value = default_of(&f, param);
         match value {
             Ok(v) => v.and_then(|v| self.classify(&v, !library)),
@@ -194,7 +262,10 @@ impl Host for PyHost<'_> {
     }
 
     fn field_default(&self, class: &ClassInfo, field: &str) -> Option<GlobalValue> {
-        let defaults = known::class_object(self.py, class.handle)?.into_bound(self.py).getattr("_field_defaults").ok()?;
+        let defaults = known::class_object(self.py, class.handle)?
+            .into_bound(self.py)
+            .getattr("_field_defaults")
+            .ok()?;
         self.classify(&defaults.get_item(field).ok()?, true)
     }
 
@@ -204,25 +275,38 @@ impl Host for PyHost<'_> {
     }
 
     fn class_attr(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
-        let class = known::class_object(self.py, class.handle)?.into_bound(self.py).cast_into::<PyType>().ok()?;
+        let class =
+            known::class_object(self.py, class.handle)?.into_bound(self.py).cast_into::<PyType>().ok()?;
         let found = self.lookup_in_class(&class, &PyString::intern(self.py, name));
         match found {
-            Ok(raw) => raw.and_then(|raw| self.class_member(&class, name, &raw).unwrap_or_else(|e| Some(ClassAttr::Value(self.unsupported(e))))),
+            Ok(raw) => raw.and_then(|raw| {
+                self.class_member(&class, name, &raw)
+                    .unwrap_or_else(|e| Some(ClassAttr::Value(self.unsupported(e))))
+            }),
             Err(e) => Some(ClassAttr::Value(self.unsupported(e.into()))),
         }
     }
 
     fn derives(&self, class: &ClassInfo, base: &ClassInfo) -> bool {
-        if class.handle == base.handle { return true; }
-        let classes = [class, base].map(|c| known::class_object(self.py, c.handle).and_then(|c| c.into_bound(self.py).cast_into::<PyType>().ok()));
+        if class.handle == base.handle {
+            return true;
+        }
+        let classes = [class, base].map(|c| {
+            known::class_object(self.py, c.handle)
+                .and_then(|c| c.into_bound(self.py).cast_into::<PyType>().ok())
+        });
         let [Some(class), Some(base)] = classes else { return false };
         // SAFETY: both are live type objects.
         unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), base.as_ptr().cast()) != 0 }
     }
 
-    fn is_instance(&self, value: Type, class: Type) -> Option<bool> { crate::classes::is_instance(self.py, value, class) }
+    fn is_instance(&self, value: Type, class: Type) -> Option<bool> {
+        crate::classes::is_instance(self.py, value, class)
+    }
 
-    fn is_subclass(&self, class: Type, of: Type) -> Option<bool> { crate::classes::is_subclass(self.py, class, of) }
+    fn is_subclass(&self, class: Type, of: Type) -> Option<bool> {
+        crate::classes::is_subclass(self.py, class, of)
+    }
 
     fn attribute_of_function(&self, func: FuncId, name: &str) -> Option<GlobalValue> {
         let f = functions::function_of_id(self.py, func)?.cast_into::<PyFunction>().ok()?;
@@ -233,37 +317,59 @@ impl Host for PyHost<'_> {
         let m = known::module_object(self.py, module)?;
         let name = PyString::intern(self.py, name);
         let value = m.getattr(&name).ok()?;
-        // A module may compute its attributes (`__getattr__`); those that lie in its dict can change and are guarded.
-        if let Ok(dict) = m.getattr("__dict__") && let Ok(d) = dict.cast::<PyDict>() {
+        // A module may compute its attributes (`__getattr__`); those that lie in its dict can change and are
+        // guarded.
+        if let Ok(dict) = m.getattr("__dict__")
+            && let Ok(d) = dict.cast::<PyDict>()
+        {
             let found = d.get_item(&name).ok().flatten();
             self.guards.borrow_mut().name(d.as_any(), Some(&m), name.as_any(), found.as_ref());
         }
         self.classify(&value, true)
     }
 
-    fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId { functions::in_parallel(self.py, func, parts).unwrap_or(func) }
+    fn in_parallel(&self, func: FuncId, parts: Parts) -> FuncId {
+        functions::in_parallel(self.py, func, parts).unwrap_or(func)
+    }
 
     fn stencil(&self, wanted: &Stencil) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {
             let module = self.py.import("tierup._stencil")?;
             let f = match wanted {
-                Stencil::Decorator(standard) => module.getattr("decorator_for")?.call1((PyTuple::new(self.py, standard)?,))?,
+                Stencil::Decorator(standard) => {
+                    module.getattr("decorator_for")?.call1((PyTuple::new(self.py, standard)?,))?
+                }
                 Stencil::Loops(k) => {
-                    let found = k.found.iter().map(|(param, writes, index)| (*param, *writes, index.as_ref().map(|i| PyTuple::new(self.py, i).ok())));
+                    let found = k.found.iter().map(|(param, writes, index)| {
+                        (*param, *writes, index.as_ref().map(|i| PyTuple::new(self.py, i).ok()))
+                    });
                     let found = found.map(|f| f.into_pyobject(self.py)).collect::<PyResult<Vec<_>>>()?;
-                    let (names, standard, found) = (PyTuple::new(self.py, &k.names)?, PyTuple::new(self.py, &k.standard)?, PyTuple::new(self.py, found)?);
-                    module.getattr("loops_for")?.call1((&k.name, names, k.plain, found, standard, k.given, k.filled))?
+                    let (names, standard, found) = (
+                        PyTuple::new(self.py, &k.names)?,
+                        PyTuple::new(self.py, &k.standard)?,
+                        PyTuple::new(self.py, found)?,
+                    );
+                    module
+                        .getattr("loops_for")?
+                        .call1((&k.name, names, k.plain, found, standard, k.given, k.filled))?
                 }
             };
-            let f = f.cast::<PyFunction>().map_err(|_| Diagnostic::internal("the loops of a stencil are no Python function"))?;
+            let f = f
+                .cast::<PyFunction>()
+                .map_err(|_| Diagnostic::internal("the loops of a stencil are no Python function"))?;
             functions::library_func_id(f)
         };
         find().map_err(|e| match e {
             Failure::Diagnostic(d) => *d,
             // What is wrong with the kernel is said where the stencil is made.
-            Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => Diagnostic::new(Code::BadCall, e.value(self.py).to_string()),
+            Failure::Raised(e) if e.is_instance_of::<pyo3::exceptions::PyValueError>(self.py) => {
+                Diagnostic::new(Code::BadCall, e.value(self.py).to_string())
+            }
             Failure::Raised(e) => {
-                let d = Diagnostic::new(Code::InternalError, format!("the loops of a stencil could not be made: {e}"));
+                let d = Diagnostic::new(
+                    Code::InternalError,
+                    format!("the loops of a stencil could not be made: {e}"),
+                );
                 self.raised.borrow_mut().get_or_insert(e);
                 d
             }
@@ -272,17 +378,26 @@ impl Host for PyHost<'_> {
 
     fn library(&self, path: &str) -> Result<FuncId> {
         let find = || -> std::result::Result<FuncId, Failure> {
-            let (module, name) = path.rsplit_once('.').ok_or_else(|| Diagnostic::internal(format!("{path} is no library function")))?;
+            let (module, name) = path
+                .rsplit_once('.')
+                .ok_or_else(|| Diagnostic::internal(format!("{path} is no library function")))?;
             let f = self.py.import(format!("tierup.lib.{module}"))?.getattr(name)?;
-            let f = f.cast::<PyFunction>().map_err(|_| Diagnostic::internal(format!("tierup.lib.{path} is no Python function")))?;
+            let f = f
+                .cast::<PyFunction>()
+                .map_err(|_| Diagnostic::internal(format!("tierup.lib.{path} is no Python function")))?;
             functions::library_func_id(f)
         };
         find().map_err(|e| match e {
             Failure::Diagnostic(d) => *d,
             Failure::Raised(e) => {
-                let d = Diagnostic::new(Code::InternalError, format!("the library function {path} could not be loaded: {e}"));
+                let d = Diagnostic::new(
+                    Code::InternalError,
+                    format!("the library function {path} could not be loaded: {e}"),
+                );
                 // A library that cannot be imported is our own trouble; Ctrl-C while it loads is the user's.
-                if !e.is_instance_of::<pyo3::exceptions::PyException>(self.py) { self.raised.borrow_mut().get_or_insert(e); }
+                if !e.is_instance_of::<pyo3::exceptions::PyException>(self.py) {
+                    self.raised.borrow_mut().get_or_insert(e);
+                }
                 d
             }
         })
@@ -291,12 +406,19 @@ impl Host for PyHost<'_> {
 
 /// The default of a parameter.
 fn default_of<'py>(f: &Bound<'py, PyFunction>, param: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    if let Ok(d) = f.getattr("__kwdefaults__")?.cast::<PyDict>() && let Some(v) = d.get_item(param)? { return Ok(Some(v)); }
+    if let Ok(d) = f.getattr("__kwdefaults__")?.cast::<PyDict>()
+        && let Some(v) = d.get_item(param)?
+    {
+        return Ok(Some(v));
+    }
     let code = f.getattr("__code__")?;
     let count: usize = code.getattr("co_argcount")?.extract()?;
     let names: Vec<String> = code.getattr("co_varnames")?.extract()?;
     let defaults = f.getattr("__defaults__")?;
     let Ok(defaults) = defaults.cast::<PyTuple>() else { return Ok(None) };
     let Some(at) = names.iter().take(count).position(|n| n == param) else { return Ok(None) };
-    match (at + defaults.len()).checked_sub(count) { Some(i) => defaults.get_item(i).map(Some), None => Ok(None) }
+    match (at + defaults.len()).checked_sub(count) {
+        Some(i) => defaults.get_item(i).map(Some),
+        None => Ok(None),
+    }
 }

@@ -1,6 +1,8 @@
-//! Python objects that the compiler knows by name or number: rows of the operation table, exception and named tuple classes, modules.
+//! Python objects that the compiler knows by name or number: rows of the operation table, exception and named
+//! tuple classes, modules.
 //!
-//! What rows of the operation table name lives as long as the process. Classes and modules of the user's live as long as they do without us.
+//! What rows of the operation table name lives as long as the process. Classes and modules of the user's live
+//! as long as they do without us.
 
 use crate::identity;
 use pyo3::ffi;
@@ -15,9 +17,13 @@ use tierup_core::types::ClassInfo;
 /// A Python object's address; only ever compared.
 type Id = usize;
 
-fn id(obj: &Bound<'_, PyAny>) -> Id { obj.as_ptr() as usize }
+fn id(obj: &Bound<'_, PyAny>) -> Id {
+    obj.as_ptr() as usize
+}
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(|e| e.into_inner()) }
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(|e| e.into_inner())
+}
 
 // ---------------------------------------------------------------- operations
 
@@ -30,7 +36,8 @@ struct Paths {
 }
 static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
 
-/// Modules that NumPy loads when somebody asks for them. Nobody must ask in order to find out what an object is.
+/// Modules that NumPy loads when somebody asks for them. Nobody must ask in order to find out what an object
+/// is.
 const LOADED_LATER: [&str; 3] = ["numpy.random", "numpy.linalg", "numpy.polynomial"];
 
 /// The module that a row of the operation table lives in, and the rest of its path.
@@ -49,7 +56,9 @@ static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 
 /// The path of the operation table that means this object.
 pub fn path_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
-    if let Some(p) = lock(&PATHS).by_id.get(&id(obj)) { return Ok(Some(p)); }
+    if let Some(p) = lock(&PATHS).by_id.get(&id(obj)) {
+        return Ok(Some(p));
+    }
     scan_new_modules(obj.py())?;
     Ok(lock(&PATHS).by_id.get(&id(obj)).copied())
 }
@@ -64,20 +73,29 @@ pub fn object_of(py: Python<'_>, path: &str) -> PyResult<Option<Py<PyAny>>> {
 fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
     let modules = py.import("sys")?.getattr("modules")?;
     for root in ROOTS.iter() {
-        if lock(&PATHS).scanned.contains(root) { continue; }
+        if lock(&PATHS).scanned.contains(root) {
+            continue;
+        }
         let Ok(module) = modules.get_item(root) else { continue };
         // `array` and `string` are prefixes of method rows as well as modules of the standard library.
-        if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() { continue; }
-        let rows: Vec<(&'static str, &'static str)> = ops::paths().filter_map(|p| module_and_rest(p).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest))).collect();
+        if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() {
+            continue;
+        }
+        let rows: Vec<(&'static str, &'static str)> = ops::paths()
+            .filter_map(|p| module_and_rest(p).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest)))
+            .collect();
         let mut found = vec![];
         for (path, rest) in rows {
             let object = rest.split('.').try_fold(module.clone(), |at, name| at.getattr(name));
             // A row for another version of the module than this one has no object.
-            if let Ok(o) = object { found.push((path, o)); }
+            if let Ok(o) = object {
+                found.push((path, o));
+            }
         }
         let mut table = lock(&PATHS);
         for (path, o) in found {
-            // Where several paths of one row name one object (`numpy.abs`, `numpy.absolute`), any of them will do.
+            // Where several paths of one row name one object (`numpy.abs`, `numpy.absolute`), any of them
+            // will do.
             table.by_id.entry(id(&o)).or_insert(path);
             table.objects.insert(path, o.unbind());
         }
@@ -88,14 +106,25 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
 
 // ---------------------------------------------------------------- classes
 
-/// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone: code in the cache may hold one, and finds what it finds here.
+/// Classes by the numbers of [`crate::identity`], and those numbers by handle. Handles count classes alone:
+/// code in the cache may hold one, and finds what it finds here.
 #[derive(Default)]
-struct Classes { by_object: HashMap<u64, &'static ClassInfo>, objects: HashMap<u64, u64>, made: u64 }
+struct Classes {
+    by_object: HashMap<u64, &'static ClassInfo>,
+    objects: HashMap<u64, u64>,
+    made: u64,
+}
 static CLASSES: LazyLock<Mutex<Classes>> = LazyLock::new(Default::default);
 
-fn host_class(class: &Bound<'_, PyAny>, fields: Vec<String>, shadowed: Vec<String>) -> PyResult<&'static ClassInfo> {
+fn host_class(
+    class: &Bound<'_, PyAny>,
+    fields: Vec<String>,
+    shadowed: Vec<String>,
+) -> PyResult<&'static ClassInfo> {
     let object = identity::number_of(class)?;
-    if let Some(c) = lock(&CLASSES).by_object.get(&object) { return Ok(c); }
+    if let Some(c) = lock(&CLASSES).by_object.get(&object) {
+        return Ok(c);
+    }
     let name: String = class.getattr("__name__")?.extract()?;
     let mut table = lock(&CLASSES);
     let handle = FIRST_HOST_CLASS + table.made;
@@ -111,10 +140,14 @@ pub fn forget(object: u64) {
     crate::classes::forget(object);
     {
         let mut table = lock(&CLASSES);
-        if let Some(c) = table.by_object.remove(&object) { table.objects.remove(&c.handle); }
+        if let Some(c) = table.by_object.remove(&object) {
+            table.objects.remove(&c.handle);
+        }
     }
     let mut table = lock(&MODULES);
-    if let Some(name) = table.by_object.remove(&object) { table.by_name.insert(name, None); }
+    if let Some(name) = table.by_object.remove(&object) {
+        table.by_name.insert(name, None);
+    }
 }
 
 /// The Python class behind a native one.
@@ -125,18 +158,27 @@ pub fn native_class(py: Python<'_>, c: Class) -> PyResult<Bound<'_, PyAny>> {
 
 /// The class with that handle.
 pub fn class_object(py: Python<'_>, handle: u64) -> Option<Py<PyAny>> {
-    if let Some(c) = Class::from_handle(handle) { return native_class(py, c).ok().map(Bound::unbind); }
+    if let Some(c) = Class::from_handle(handle) {
+        return native_class(py, c).ok().map(Bound::unbind);
+    }
     identity::object(py, object_of_class(handle)?).map(Bound::unbind)
 }
 
 /// The number of a class of the host ([`crate::identity`]).
-pub fn object_of_class(handle: u64) -> Option<u64> { lock(&CLASSES).objects.get(&handle).copied() }
+pub fn object_of_class(handle: u64) -> Option<u64> {
+    lock(&CLASSES).objects.get(&handle).copied()
+}
 
 /// A class made by `collections.namedtuple` or `typing.NamedTuple`.
 pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
-    let known = identity::known_number(class.as_any()).and_then(|n| lock(&CLASSES).by_object.get(&n).copied());
-    if let Some(c) = known { return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) }); }
-    if !class.is_subclass_of::<PyTuple>()? { return Ok(None); }
+    let known =
+        identity::known_number(class.as_any()).and_then(|n| lock(&CLASSES).by_object.get(&n).copied());
+    if let Some(c) = known {
+        return Ok(if c.fields.is_empty() && !class.hasattr("_fields")? { None } else { Some(c) });
+    }
+    if !class.is_subclass_of::<PyTuple>()? {
+        return Ok(None);
+    }
     let Ok(fields) = class.getattr("_fields") else { return Ok(None) };
     let Ok(fields) = fields.extract::<Vec<String>>() else { return Ok(None) };
     let shadowed = crate::classes::shadowed(class, &fields)?;
@@ -146,40 +188,57 @@ pub fn namedtuple_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static C
 /// An exception class.
 pub fn exception_class(class: &Bound<'_, PyType>) -> PyResult<Option<&'static ClassInfo>> {
     // SAFETY: the macro reads the flags of a live type object.
-    if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 { return Ok(None); }
+    if unsafe { ffi::PyExceptionClass_Check(class.as_ptr()) } == 0 {
+        return Ok(None);
+    }
     if let Some(c) = Class::from_name(&class.name()?.to_string_lossy()) {
         let builtin = native_class(class.py(), c)?;
-        if builtin.is(class) { return Ok(Some(c.info())); }
+        if builtin.is(class) {
+            return Ok(Some(c.info()));
+        }
     }
-    // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in our table.
+    // `IOError` and `EnvironmentError` are other names of the same object, and its `__name__` is the one in
+    // our table.
     host_class(class.as_any(), vec![], vec![]).map(Some)
 }
 
 /// A class that is neither of these: compiled code reads its attributes.
-pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> { host_class(class.as_any(), vec![], vec![]) }
+pub fn plain_class(class: &Bound<'_, PyType>) -> PyResult<&'static ClassInfo> {
+    host_class(class.as_any(), vec![], vec![])
+}
 
 // ---------------------------------------------------------------- modules
 
-/// Modules by the numbers of [`crate::identity`], and those numbers by name; the name of a module that is gone is never another one's.
+/// Modules by the numbers of [`crate::identity`], and those numbers by name; the name of a module that is
+/// gone is never another one's.
 #[derive(Default)]
-struct Modules { by_object: HashMap<u64, &'static str>, by_name: HashMap<&'static str, Option<u64>> }
+struct Modules {
+    by_object: HashMap<u64, &'static str>,
+    by_name: HashMap<&'static str, Option<u64>>,
+}
 static MODULES: LazyLock<Mutex<Modules>> = LazyLock::new(Default::default);
 
-/// The name under which compiled code knows a module: its `__name__`, made unique when another module has it or had it.
+/// The name under which compiled code knows a module: its `__name__`, made unique when another module has it
+/// or had it.
 pub fn module_name(module: &Bound<'_, PyAny>) -> PyResult<&'static str> {
     let object = identity::number_of(module)?;
-    if let Some(n) = lock(&MODULES).by_object.get(&object) { return Ok(n); }
+    if let Some(n) = lock(&MODULES).by_object.get(&object) {
+        return Ok(n);
+    }
     let name: String = module.getattr("__name__")?.extract()?;
     let mut table = lock(&MODULES);
     let taken = table.by_name.contains_key(name.as_str());
-    let name: &'static str = Box::leak(if taken { format!("{name}#{}", table.by_name.len()) } else { name }.into_boxed_str());
+    let name: &'static str =
+        Box::leak(if taken { format!("{name}#{}", table.by_name.len()) } else { name }.into_boxed_str());
     table.by_object.insert(object, name);
     table.by_name.insert(name, Some(object));
     Ok(name)
 }
 
 /// The number of a module that has a name from [`module_name`].
-pub fn object_of_module(name: &str) -> Option<u64> { lock(&MODULES).by_name.get(name).copied().flatten() }
+pub fn object_of_module(name: &str) -> Option<u64> {
+    lock(&MODULES).by_name.get(name).copied().flatten()
+}
 
 /// The module that [`module_name`] gave this name, or else the imported module of that name.
 pub fn module_object<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {

@@ -1,7 +1,7 @@
 //! The extension module `tierup._tierup`: converts and forwards, holds no compiler logic.
 //!
-//! A call enters in [`dispatcher`], is matched and converted by [`overload`] and [`plan`], and returns through [`boxing`] or [`exc`].
-//! A compilation sees Python through [`host`]; what it saw becomes [`guards`].
+//! A call enters in [`dispatcher`], is matched and converted by [`overload`] and [`plan`], and returns
+//! through [`boxing`] or [`exc`]. A compilation sees Python through [`host`]; what it saw becomes [`guards`].
 
 mod api;
 mod bind;
@@ -35,18 +35,35 @@ mod value;
 
 use pyo3::prelude::*;
 
-/// Callbacks reach Python through `PyGILState`, which knows the main interpreter alone: in another one a call would wait for ever.
+/// Callbacks reach Python through `PyGILState`, which knows the main interpreter alone: in another one a call
+/// would wait for ever.
 fn only_in_main_interpreter() -> PyResult<()> {
     // SAFETY: this thread is attached, so it has an interpreter.
     let id = unsafe { pyo3::ffi::PyInterpreterState_GetID(pyo3::ffi::PyInterpreterState_Get()) };
-    if id == 0 { Ok(()) } else { Err(pyo3::exceptions::PyImportError::new_err("tierup works in the main interpreter only, not in subinterpreters")) }
+    if id == 0 {
+        Ok(())
+    } else {
+        Err(pyo3::exceptions::PyImportError::new_err(
+            "tierup works in the main interpreter only, not in subinterpreters",
+        ))
+    }
 }
 
 /// Bytecode differs between versions of Python; of one that is not in the table nothing could be compiled.
 fn only_known_versions(v: pyo3::PythonVersionInfo) -> PyResult<()> {
-    if tierup_core::bytecode::opcodes::decoder((v.major, v.minor)).is_some() { return Ok(()); }
-    let known: Vec<String> = tierup_core::bytecode::opcodes::VERSIONS.iter().map(|(major, minor)| format!("{major}.{minor}")).collect();
-    Err(pyo3::exceptions::PyImportError::new_err(format!("tierup reads the bytecode of Python {}, not of {}.{}", known.join(", "), v.major, v.minor)))
+    if tierup_core::bytecode::opcodes::decoder((v.major, v.minor)).is_some() {
+        return Ok(());
+    }
+    let known: Vec<String> = tierup_core::bytecode::opcodes::VERSIONS
+        .iter()
+        .map(|(major, minor)| format!("{major}.{minor}"))
+        .collect();
+    Err(pyo3::exceptions::PyImportError::new_err(format!(
+        "tierup reads the bytecode of Python {}, not of {}.{}",
+        known.join(", "),
+        v.major,
+        v.minor
+    )))
 }
 
 #[pymodule]

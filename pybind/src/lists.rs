@@ -1,7 +1,8 @@
 //! Python lists as arguments and results.
 //!
-//! A list argument is copied into a native list that knows where it came from ([`List::py`]); after the call its changes are written back, element
-//! by element, so that what was not changed keeps its identity. One Python list is one native list, however often it occurs.
+//! A list argument is copied into a native list that knows where it came from ([`List::py`]); after the call
+//! its changes are written back, element by element, so that what was not changed keeps its identity. One
+//! Python list is one native list, however often it occurs.
 
 use crate::boxing::{self, BoxCx};
 use crate::errors::{attached, bug};
@@ -20,15 +21,26 @@ use tierup_runtime::object::{release, retain};
 type Obj = *mut ffi::PyObject;
 
 pub struct ListPlan {
-    ty: Type, elem: Type, plan: Plan,
-    /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type. Not for lists of lists, which would be
-    /// half converted where one element does not fit.
+    ty: Type,
+    elem: Type,
+    plan: Plan,
+    /// Takes elements of exactly the element type, so that a list of nothing else needs no look at its type.
+    /// Not for lists of lists, which would be half converted where one element does not fit.
     exact: Option<Plan>,
-    leaves: Vec<u32>, bytes: i64, refs: i64, lenient: bool, declared: bool,
+    leaves: Vec<u32>,
+    bytes: i64,
+    refs: i64,
+    lenient: bool,
+    declared: bool,
 }
 
 /// One list argument of a call in progress.
-pub struct ListArg { native: *mut List, py: Obj, elem: Type, before: Vec<u8> }
+pub struct ListArg {
+    native: *mut List,
+    py: Obj,
+    elem: Type,
+    before: Vec<u8>,
+}
 
 /// Whether values of a type hold lists.
 fn holds_list(t: Type) -> bool {
@@ -45,23 +57,47 @@ impl ListPlan {
         let (bytes, refs) = elem.element_layout();
         // Elements are converted: a list of ints and floats is a list of floats.
         let exact = (purpose.is_none() && !holds_list(elem)).then(|| Plan::new(elem, None));
-        ListPlan { exact, ty, elem, plan: Plan::new(elem, Some(Purpose::Element)), leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(), bytes, refs, lenient: purpose == Some(Purpose::Element), declared: purpose == Some(Purpose::Declared) }
+        ListPlan {
+            exact,
+            ty,
+            elem,
+            plan: Plan::new(elem, Some(Purpose::Element)),
+            leaves: elem.leaves().iter().map(|l| l.ty.bytes()).collect(),
+            bytes,
+            refs,
+            lenient: purpose == Some(Purpose::Element),
+            declared: purpose == Some(Purpose::Declared),
+        }
     }
 
     /// See [`Plan::part`].
     pub fn part(&self) {
         self.plan.part();
-        if let Some(p) = &self.exact { p.part(); }
+        if let Some(p) = &self.exact {
+            p.part();
+        }
     }
 
     /// Whether a list has this very type. An empty list has any.
     fn admits(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
         use pyo3::types::PyListMethods;
-        self.lenient || list.is_empty() || self.all_of_one_class(list) || type_of_list(list).is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
+        self.lenient
+            || list.is_empty()
+            || self.all_of_one_class(list)
+            || type_of_list(list)
+                .is_ok_and(|t| t == self.ty || self.declared && conversion(t, self.ty).is_some())
     }
     /// The frequent case without making types: all floats, or all ints.
     fn all_of_one_class(&self, list: &Bound<'_, pyo3::types::PyList>) -> bool {
-        let class = match *self.elem { Kind::Float(Float::F64 | Float::Py) if self.declared || self.elem.is_weak() => &raw mut ffi::PyFloat_Type, Kind::Int(Int::I64 | Int::Py) if self.declared || self.elem.is_weak() => &raw mut ffi::PyLong_Type, _ => return false };
+        let class = match *self.elem {
+            Kind::Float(Float::F64 | Float::Py) if self.declared || self.elem.is_weak() => {
+                &raw mut ffi::PyFloat_Type
+            }
+            Kind::Int(Int::I64 | Int::Py) if self.declared || self.elem.is_weak() => {
+                &raw mut ffi::PyLong_Type
+            }
+            _ => return false,
+        };
         let l = list.as_ptr();
         // SAFETY: the list is live and not changed while its items are looked at.
         unsafe { (0..ffi::PyList_GET_SIZE(l)).all(|i| ffi::Py_TYPE(ffi::PyList_GET_ITEM(l, i)) == class) }
@@ -71,7 +107,8 @@ impl ListPlan {
 impl ListArg {
     /// Forgets the Python list.
     pub fn detach(&self) {
-        // SAFETY: the frame holds a reference to the native list, which owns one to the Python list; the thread is attached.
+        // SAFETY: the frame holds a reference to the native list, which owns one to the Python list; the
+        // thread is attached.
         unsafe {
             (*self.native).py = std::ptr::null_mut();
             ffi::Py_DECREF(self.py);
@@ -84,32 +121,51 @@ impl ListArg {
 /// # Safety
 /// As for [`Plan::unbox`].
 pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) -> Option<*mut u64> {
-    // SAFETY: the thread is attached; the list is not changed meanwhile, since converting elements runs no Python code that could.
+    // SAFETY: the thread is attached; the list is not changed meanwhile, since converting elements runs no
+    // Python code that could.
     unsafe {
-        if ffi::Py_TYPE(obj) != &raw mut ffi::PyList_Type && (ffi::PyList_Check(obj) == 0 || attached(|py| crate::typeof_::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some())) { return None; }
+        if ffi::Py_TYPE(obj) != &raw mut ffi::PyList_Type
+            && (ffi::PyList_Check(obj) == 0
+                || attached(|py| crate::typeof_::overridden(&Bound::from_borrowed_ptr(py, obj)).is_some()))
+        {
+            return None;
+        }
         let known = frame.extra().lists.iter().find(|l| l.py == obj).map(|l| (l.native, l.elem));
         if let Some((native, elem)) = known {
-            if elem != p.elem { return None; }
+            if elem != p.elem {
+                return None;
+            }
             out.write(native as u64);
             return Some(out.add(1));
         }
         let mut exact = p.exact.is_some();
-        if !exact && !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) { return None; }
+        if !exact && !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) {
+            return None;
+        }
         let native = new_list(p.bytes, p.refs, ffi::PyList_GET_SIZE(obj), frame)?;
-        // Known before its elements are converted: a list may contain itself. The native list owns a reference.
+        // Known before its elements are converted: a list may contain itself. The native list owns a
+        // reference.
         ffi::Py_INCREF(obj);
         (*native).py = obj.cast();
         let at = frame.extra().lists.len();
         frame.extra().lists.push(ListArg { native, py: obj, elem: p.elem, before: vec![] });
         frame.extra().owned.push(native.cast());
         let mut slots = [0u64; 64];
-        if p.leaves.len() > slots.len() { return None; }
+        if p.leaves.len() > slots.len() {
+            return None;
+        }
         let mut i = 0;
         while i < ffi::PyList_GET_SIZE(obj) {
-            let plan = match &p.exact { Some(plan) if exact => plan, Some(_) | None => &p.plan };
+            let plan = match &p.exact {
+                Some(plan) if exact => plan,
+                Some(_) | None => &p.plan,
+            };
             if plan.unbox(ffi::PyList_GET_ITEM(obj, i), slots.as_mut_ptr(), frame).is_none() {
-                // An element of another type: the list may still be one of the wanted type, if its elements are converted.
-                if !exact { return None; }
+                // An element of another type: the list may still be one of the wanted type, if its elements
+                // are converted.
+                if !exact {
+                    return None;
+                }
                 if !attached(|py| p.admits(Bound::from_borrowed_ptr(py, obj).cast_unchecked())) {
                     // Another overload may take it: nothing of this attempt stays.
                     let extra = frame.extra();
@@ -125,7 +181,11 @@ pub unsafe fn unbox(p: &ListPlan, obj: Obj, out: *mut u64, frame: &mut Frame) ->
             }
             let to = (*native).data.add(i as usize * p.bytes as usize);
             write_element(&p.leaves, &slots, to);
-            for k in 0..p.leaves.len().min(64) { if p.refs >> k & 1 != 0 { retain(slots[k] as *mut Native); } }
+            for k in 0..p.leaves.len().min(64) {
+                if p.refs >> k & 1 != 0 {
+                    retain(slots[k] as *mut Native);
+                }
+            }
             (*native).len = i as i64 + 1;
             i += 1;
         }
@@ -153,7 +213,9 @@ unsafe fn new_list(bytes: i64, refs: i64, cap: isize, frame: &mut Frame) -> Opti
 unsafe fn write_element(leaves: &[u32], slots: &[u64], to: *mut u8) {
     // SAFETY: the caller made room for an element.
     unsafe {
-        if let [bytes] = leaves { return std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, *bytes as usize); }
+        if let [bytes] = leaves {
+            return std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, *bytes as usize);
+        }
         std::ptr::copy_nonoverlapping(slots.as_ptr().cast::<u8>(), to, 8 * leaves.len());
     }
 }
@@ -182,16 +244,26 @@ unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
         let width = (*l.native).elem_bytes as usize;
         let (len, before) = ((*l.native).len as usize, if width == 0 { 0 } else { l.before.len() / width });
         let now = contents(l.native);
-        if width != 0 && now == l.before { return true; }
+        if width != 0 && now == l.before {
+            return true;
+        }
         // `a.reverse()` of arrays: what is overwritten here is still needed there, and by the result.
         if l.elem.is_counted() {
-            for i in 0..ffi::PyList_GET_SIZE(l.py) { cx.held.push(boxing::new_ref(ffi::PyList_GET_ITEM(l.py, i))); }
+            for i in 0..ffi::PyList_GET_SIZE(l.py) {
+                cx.held.push(boxing::new_ref(ffi::PyList_GET_ITEM(l.py, i)));
+            }
         }
         for i in 0..len {
-            let same = i < before && i < ffi::PyList_GET_SIZE(l.py) as usize && now[i * width..(i + 1) * width] == l.before[i * width..(i + 1) * width];
-            if same { continue; }
+            let same = i < before
+                && i < ffi::PyList_GET_SIZE(l.py) as usize
+                && now[i * width..(i + 1) * width] == l.before[i * width..(i + 1) * width];
+            if same {
+                continue;
+            }
             let item = element_object(l.elem, now[i * width..(i + 1) * width].as_ptr(), cx);
-            if item.is_null() { return false; }
+            if item.is_null() {
+                return false;
+            }
             let done = if (i as isize) < ffi::PyList_GET_SIZE(l.py) {
                 ffi::PyList_SetItem(l.py, i as isize, item)
             } else {
@@ -199,7 +271,9 @@ unsafe fn write_back_one(l: &ListArg, cx: &mut BoxCx<'_>) -> bool {
                 ffi::Py_DECREF(item);
                 done
             };
-            if done < 0 { return false; }
+            if done < 0 {
+                return false;
+            }
         }
         ffi::PyList_SetSlice(l.py, len as isize, isize::MAX, std::ptr::null_mut()) == 0
     }
@@ -214,11 +288,16 @@ unsafe fn element_object(elem: Type, from: *const u8, cx: &mut BoxCx<'_>) -> Obj
         bug("a list element with more than 64 parts").restore(unsafe { Python::assume_attached() });
         return std::ptr::null_mut();
     }
-    // SAFETY: an element is one scalar of its own width or a slot for each leaf; boxing takes a reference over, so it is given one.
+    // SAFETY: an element is one scalar of its own width or a slot for each leaf; boxing takes a reference
+    // over, so it is given one.
     unsafe {
         let bytes = if let [one] = leaves.as_slice() { one.ty.bytes() as usize } else { 8 * leaves.len() };
         std::ptr::copy_nonoverlapping(from, slots.as_mut_ptr().cast::<u8>(), bytes);
-        for (slot, leaf) in slots.iter().zip(&leaves) { if leaf.is_ref { retain(*slot as *mut Native); } }
+        for (slot, leaf) in slots.iter().zip(&leaves) {
+            if leaf.is_ref {
+                retain(*slot as *mut Native);
+            }
+        }
         let mut at = slots.as_ptr();
         boxing::to_python(elem, &mut at, cx)
     }
@@ -232,7 +311,11 @@ pub unsafe fn to_python(t: Type, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
     let Kind::List(elem) = *t else { return std::ptr::null_mut() };
     // SAFETY: as required of the caller.
     unsafe {
-        let made = if !(*l).py.is_null() { Some((*l).py.cast::<ffi::PyObject>()) } else { cx.made.iter().find(|(n, _)| *n == l.cast()).map(|(_, o)| *o) };
+        let made = if !(*l).py.is_null() {
+            Some((*l).py.cast::<ffi::PyObject>())
+        } else {
+            cx.made.iter().find(|(n, _)| *n == l.cast()).map(|(_, o)| *o)
+        };
         if let Some(o) = made {
             ffi::Py_INCREF(o);
             release(l.cast());
@@ -240,12 +323,17 @@ pub unsafe fn to_python(t: Type, l: *mut List, cx: &mut BoxCx<'_>) -> Obj {
         }
         let (n, width) = ((*l).len, (*l).elem_bytes as usize);
         let list = ffi::PyList_New(n as isize);
-        // Known before its elements are made: a list may contain itself. The entry outlives the native list's reference below, but addresses
-        // are not taken again while one result is made, since nothing native is allocated meanwhile.
-        if !list.is_null() { cx.made.push((l.cast(), list)); }
+        // Known before its elements are made: a list may contain itself. The entry outlives the native list's
+        // reference below, but addresses are not taken again while one result is made, since nothing native
+        // is allocated meanwhile.
+        if !list.is_null() {
+            cx.made.push((l.cast(), list));
+        }
         let mut failed = list.is_null();
         for i in 0..n as usize {
-            if failed { break; }
+            if failed {
+                break;
+            }
             let item = element_object(elem, (*l).data.add(i * width), cx);
             if item.is_null() { failed = true } else { ffi::PyList_SET_ITEM(list, i as isize, item) }
         }

@@ -1,7 +1,10 @@
-//! What the processor has noted about operations on floats. NumPy reads it after the loops of a ufunc, and warns or raises as `np.errstate` says.
+//! What the processor has noted about operations on floats. NumPy reads it after the loops of a ufunc, and
+//! warns or raises as `np.errstate` says.
 //!
-//! Elementary functions (`tierup_core::math`) have no branches: they compute on with operands that are NaN or infinite, and choose the answer in the end. So they leave marks that
-//! the operation is not to blame for, and `exp(nan)` would warn. After a loop that calls such functions what is new among the marks is judged by operands and results.
+//! Elementary functions (`tierup_core::math`) have no branches: they compute on with operands that are NaN or
+//! infinite, and choose the answer in the end. So they leave marks that the operation is not to blame for,
+//! and `exp(nan)` would warn. After a loop that calls such functions what is new among the marks is judged by
+//! operands and results.
 
 use std::ops::BitOr;
 
@@ -11,7 +14,9 @@ pub struct Marks(u32);
 
 impl BitOr for Marks {
     type Output = Marks;
-    fn bitor(self, other: Marks) -> Marks { Marks(self.0 | other.0) }
+    fn bitor(self, other: Marks) -> Marks {
+        Marks(self.0 | other.0)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -32,7 +37,9 @@ mod cpu {
     pub fn clear(marks: u32) {
         let word = read() & !marks;
         // SAFETY: the word differs from the one that is there only by marks.
-        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const word, options(nostack, preserves_flags))
+        };
     }
 }
 
@@ -65,27 +72,39 @@ impl Marks {
     pub const INFINITE: Marks = Marks(cpu::DIVIDED | cpu::OVERFLOW);
     const ALL: Marks = Marks(cpu::INVALID | cpu::DIVIDED | cpu::OVERFLOW | cpu::UNDERFLOW);
 
-    pub fn now() -> Marks { Marks(cpu::read() & Marks::ALL.0) }
+    pub fn now() -> Marks {
+        Marks(cpu::read() & Marks::ALL.0)
+    }
 
     /// Runs something; of the marks that are new after it, `credible` says which to keep.
     pub fn judged(body: impl FnOnce(), credible: impl FnOnce() -> Marks) {
         let before = Marks::now();
         body();
         let new = Marks::now().0 & !before.0;
-        if new != 0 { cpu::clear(new & !credible().0); }
+        if new != 0 {
+            cpu::clear(new & !credible().0);
+        }
     }
 
     /// Those that nobody doubts.
-    pub fn every() -> Marks { Marks::ALL }
+    pub fn every() -> Marks {
+        Marks::ALL
+    }
 }
 
 /// What numbers in memory may be: NaN, infinite.
 #[derive(Clone, Copy, Default)]
-pub struct Special { pub nan: bool, pub infinite: bool }
+pub struct Special {
+    pub nan: bool,
+    pub infinite: bool,
+}
 
 /// The floats that an element consists of: none, one, or the two of a complex number.
 #[derive(Clone, Copy)]
-pub struct Floats { pub count: u8, pub bytes: u8 }
+pub struct Floats {
+    pub count: u8,
+    pub bytes: u8,
+}
 
 impl Floats {
     /// # Safety
@@ -95,7 +114,11 @@ impl Floats {
         for k in 0..usize::from(self.count) {
             // SAFETY: as required of the caller.
             let x = unsafe {
-                if self.bytes == 4 { f64::from(at.cast::<f32>().add(k).read_unaligned()) } else { at.cast::<f64>().add(k).read_unaligned() }
+                if self.bytes == 4 {
+                    f64::from(at.cast::<f32>().add(k).read_unaligned())
+                } else {
+                    at.cast::<f64>().add(k).read_unaligned()
+                }
             };
             found.nan |= x.is_nan();
             found.infinite |= x.is_infinite();

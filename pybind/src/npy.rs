@@ -1,7 +1,8 @@
-//! NumPy's arrays and scalars, read through their C structs; nothing of NumPy is linked, and it is imported only when an object of its own
-//! shows up or an array must be made.
+//! NumPy's arrays and scalars, read through their C structs; nothing of NumPy is linked, and it is imported
+//! only when an object of its own shows up or an array must be made.
 //!
-//! The structs and type numbers below are NumPy's stable ABI (`PyArrayObject_fields`, the head of `PyArray_Descr`): equal in 1.x and 2.x.
+//! The structs and type numbers below are NumPy's stable ABI (`PyArrayObject_fields`, the head of
+//! `PyArray_Descr`): equal in 1.x and 2.x.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -44,10 +45,29 @@ pub const SCALAR_VALUE: usize = size_of::<ffi::PyObject>();
 
 /// Element codes by NumPy's type number; 255 is a dtype that compiled code cannot hold.
 static ELEM_OF_NUM: [u8; 17] = {
-    let long: (u8, u8) = if size_of::<std::ffi::c_long>() == 8 { (Elem::I64 as u8, Elem::U64 as u8) } else { (Elem::I32 as u8, Elem::U32 as u8) };
+    let long: (u8, u8) = if size_of::<std::ffi::c_long>() == 8 {
+        (Elem::I64 as u8, Elem::U64 as u8)
+    } else {
+        (Elem::I32 as u8, Elem::U32 as u8)
+    };
     [
-        Elem::Bool as u8, Elem::I8 as u8, Elem::U8 as u8, Elem::I16 as u8, Elem::U16 as u8, Elem::I32 as u8, Elem::U32 as u8, long.0, long.1,
-        Elem::I64 as u8, Elem::U64 as u8, Elem::F32 as u8, Elem::F64 as u8, 255, Elem::C64 as u8, Elem::C128 as u8, 255,
+        Elem::Bool as u8,
+        Elem::I8 as u8,
+        Elem::U8 as u8,
+        Elem::I16 as u8,
+        Elem::U16 as u8,
+        Elem::I32 as u8,
+        Elem::U32 as u8,
+        long.0,
+        long.1,
+        Elem::I64 as u8,
+        Elem::U64 as u8,
+        Elem::F32 as u8,
+        Elem::F64 as u8,
+        255,
+        Elem::C64 as u8,
+        Elem::C128 as u8,
+        255,
     ]
 };
 
@@ -60,7 +80,9 @@ pub unsafe fn elem_code(d: *const Descr) -> u8 {
     // SAFETY: as required of the caller.
     let (num, order) = unsafe { ((*d).type_num, (*d).byteorder as u8) };
     let swapped = if cfg!(target_endian = "little") { b'>' } else { b'<' };
-    if order == swapped { return 255; }
+    if order == swapped {
+        return 255;
+    }
     ELEM_OF_NUM.get(num as usize).copied().unwrap_or(255)
 }
 
@@ -89,12 +111,41 @@ pub fn type_num(ty: Type) -> Option<c_int> {
     Some(match *ty {
         Kind::Bool => 0,
         Kind::Int(i) => match i {
-            Int::I8 => 1, Int::U8 => 2, Int::I16 => 3, Int::U16 => 4, Int::I32 => 5, Int::U32 => 6,
-            Int::I64 | Int::Py => if size_of::<std::ffi::c_long>() == 8 { 7 } else { 9 },
-            Int::U64 => if size_of::<std::ffi::c_long>() == 8 { 8 } else { 10 },
+            Int::I8 => 1,
+            Int::U8 => 2,
+            Int::I16 => 3,
+            Int::U16 => 4,
+            Int::I32 => 5,
+            Int::U32 => 6,
+            Int::I64 | Int::Py => {
+                if size_of::<std::ffi::c_long>() == 8 {
+                    7
+                } else {
+                    9
+                }
+            }
+            Int::U64 => {
+                if size_of::<std::ffi::c_long>() == 8 {
+                    8
+                } else {
+                    10
+                }
+            }
         },
-        Kind::Float(f) => if f.bits() == 32 { 11 } else { 12 },
-        Kind::Complex(f) => if f.bits() == 32 { 14 } else { 15 },
+        Kind::Float(f) => {
+            if f.bits() == 32 {
+                11
+            } else {
+                12
+            }
+        }
+        Kind::Complex(f) => {
+            if f.bits() == 32 {
+                14
+            } else {
+                15
+            }
+        }
         _ => return None,
     })
 }
@@ -122,7 +173,9 @@ pub fn loaded() -> Option<&'static Numpy> {
 
 /// NumPy, if this process has imported it.
 pub fn get(py: Python<'_>) -> PyResult<Option<&'static Numpy>> {
-    if let Some(n) = loaded() { return Ok(Some(n)); }
+    if let Some(n) = loaded() {
+        return Ok(Some(n));
+    }
     let module = py.import("sys")?.getattr("modules")?.get_item("numpy");
     match module {
         // A half-imported NumPy (we are called while it loads) counts as absent.
@@ -147,29 +200,64 @@ fn load(module: &Bound<'_, PyAny>) -> PyResult<&'static Numpy> {
     };
     let mut scalars = vec![];
     let names = [
-        "bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128",
-        "intc", "uintc", "int_", "uint", "longlong", "ulonglong",
+        "bool_",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+        "intc",
+        "uintc",
+        "int_",
+        "uint",
+        "longlong",
+        "ulonglong",
     ];
     for name in names {
         let tp = class(name)?;
         let dtype = module.getattr("dtype")?.call1((module.getattr(name)?,))?;
         // SAFETY: `numpy.dtype(...)` gives a dtype object.
         let code = unsafe { elem_code(dtype.as_ptr().cast()) };
-        if let Some(t) = type_of_elem(code) && !scalars.iter().any(|(p, _)| *p == tp) { scalars.push((tp, t)); }
+        if let Some(t) = type_of_elem(code)
+            && !scalars.iter().any(|(p, _)| *p == tp)
+        {
+            scalars.push((tp, t));
+        }
     }
-    let core = py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
+    let core =
+        py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;
     let capsule = core.getattr("_ARRAY_API")?.into_ptr();
     // SAFETY: the attribute is NumPy's nameless capsule with its table of C functions.
-    let api = unsafe { ffi::PyCapsule_GetPointer(capsule, std::ptr::null()) }.cast::<*const c_void>().cast_const();
-    if api.is_null() { return Err(PyErr::fetch(py)); }
+    let api =
+        unsafe { ffi::PyCapsule_GetPointer(capsule, std::ptr::null()) }.cast::<*const c_void>().cast_const();
+    if api.is_null() {
+        return Err(PyErr::fetch(py));
+    }
     let mut strange = vec![];
-    if let Ok(m) = module.getattr("matrix") { strange.push(m.into_ptr().cast()); }
+    if let Ok(m) = module.getattr("matrix") {
+        strange.push(m.into_ptr().cast());
+    }
     let numpy = Box::leak(Box::new(Numpy {
-        array_type: class("ndarray")?, dtype_type: class("dtype")?, scalars, strange, api,
+        array_type: class("ndarray")?,
+        dtype_type: class("dtype")?,
+        scalars,
+        strange,
+        api,
     }));
     let version = module.getattr("__version__")?.extract::<String>()?;
     let major = version.split('.').next().and_then(|v| v.parse::<u32>().ok()).unwrap_or(0);
-    if !(1..=2).contains(&major) { return Err(PyImportError::new_err(format!("Tierup does not know the memory layout of NumPy {version}"))); }
+    if !(1..=2).contains(&major) {
+        return Err(PyImportError::new_err(format!(
+            "Tierup does not know the memory layout of NumPy {version}"
+        )));
+    }
     ARRAY_TYPE.store(numpy.array_type, Ordering::Release);
     NUMPY.store(numpy, Ordering::Release);
     Ok(numpy)
@@ -192,26 +280,53 @@ impl Numpy {
         unsafe { self.function::<unsafe extern "C" fn(c_int) -> *mut Descr>(45)(num) }
     }
 
-    /// A new array over memory that `base` (a reference, which is taken over) keeps alive; null with a Python exception.
+    /// A new array over memory that `base` (a reference, which is taken over) keeps alive; null with a Python
+    /// exception.
     ///
     /// # Safety
-    /// `data` must hold an array of that shape, strides and type for as long as `base` lives; at most 64 dimensions.
-    pub unsafe fn wrap(&self, ty: c_int, shape: &[i64], strides: &[i64], data: *mut u8, writeable: bool, base: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    /// `data` must hold an array of that shape, strides and type for as long as `base` lives; at most 64
+    /// dimensions.
+    pub unsafe fn wrap(
+        &self,
+        ty: c_int,
+        shape: &[i64],
+        strides: &[i64],
+        data: *mut u8,
+        writeable: bool,
+        base: *mut ffi::PyObject,
+    ) -> *mut ffi::PyObject {
         type New = unsafe extern "C" fn(
-            *mut ffi::PyTypeObject, *mut Descr, c_int, *const i64, *const i64, *mut u8, c_int, *mut ffi::PyObject,
+            *mut ffi::PyTypeObject,
+            *mut Descr,
+            c_int,
+            *const i64,
+            *const i64,
+            *mut u8,
+            c_int,
+            *mut ffi::PyObject,
         ) -> *mut ffi::PyObject;
-        // SAFETY: slot 94 is `PyArray_NewFromDescr`, which takes the reference to the dtype; slot 282 is `PyArray_SetBaseObject`,
-        // which takes the reference to the base, also when it fails.
+        // SAFETY: slot 94 is `PyArray_NewFromDescr`, which takes the reference to the dtype; slot 282 is
+        // `PyArray_SetBaseObject`, which takes the reference to the base, also when it fails.
         unsafe {
             let flags = if writeable { WRITEABLE } else { 0 };
             let array = self.function::<New>(94)(
-                self.array_type, self.descr(ty), shape.len() as c_int, shape.as_ptr(), strides.as_ptr(), data, flags, std::ptr::null_mut(),
+                self.array_type,
+                self.descr(ty),
+                shape.len() as c_int,
+                shape.as_ptr(),
+                strides.as_ptr(),
+                data,
+                flags,
+                std::ptr::null_mut(),
             );
             if array.is_null() {
                 ffi::Py_DECREF(base);
                 return array;
             }
-            if self.function::<unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int>(282)(array, base) < 0 {
+            if self.function::<unsafe extern "C" fn(*mut ffi::PyObject, *mut ffi::PyObject) -> c_int>(282)(
+                array, base,
+            ) < 0
+            {
                 ffi::Py_DECREF(array);
                 return std::ptr::null_mut();
             }
@@ -219,5 +334,7 @@ impl Numpy {
         }
     }
 
-    pub fn scalar_type(&self, tp: *mut ffi::PyTypeObject) -> Option<Type> { self.scalars.iter().find(|(p, _)| *p == tp).map(|(_, t)| *t) }
+    pub fn scalar_type(&self, tp: *mut ffi::PyTypeObject) -> Option<Type> {
+        self.scalars.iter().find(|(p, _)| *p == tp).map(|(_, t)| *t)
+    }
 }

@@ -2,20 +2,20 @@
 
 use crate::boxing::{self, BoxCx};
 use crate::dispatcher::Core;
-use crate::errors::attached;
 use crate::engine::{Compiled, Wrapper};
-use tierup_runtime::engine::promote::Unit;
+use crate::errors::attached;
 use crate::frame::{ARGS, Frame, Lenience, RESULTS, borrowed_block};
 use crate::guards::Guards;
-use crate::{ctx, exc, identity, lists};
 use crate::plan::{Plan, Purpose, small_int};
+use crate::{ctx, exc, identity, lists};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tierup_core::layout::MemBlock;
 use tierup_core::types::{Float, Int, Kind, Type};
+use tierup_runtime::engine::promote::Unit;
 use tierup_runtime::panics::settle;
 
 type Obj = *mut ffi::PyObject;
@@ -41,7 +41,8 @@ pub struct Overload {
     /// The result is a generator, which outlives the call.
     lasting: bool,
     nogil: bool,
-    /// Positional arguments of a call that fill all parameters; `usize::MAX` where that needs a look at more than their number.
+    /// Positional arguments of a call that fill all parameters; `usize::MAX` where that needs a look at more
+    /// than their number.
     pub positional: usize,
     /// Nothing was assumed.
     unguarded: bool,
@@ -74,12 +75,18 @@ pub unsafe fn without_gil<R>(body: impl FnOnce() -> R) -> R {
     py.detach(move || {
         let body = { body }.0;
         Here(body())
-    }).0
+    })
+    .0
 }
 
 /// Results that are boxed in line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Quick { Int, Float, None, No }
+enum Quick {
+    Int,
+    Float,
+    None,
+    No,
+}
 
 fn quick(t: Type) -> Quick {
     match *t {
@@ -111,35 +118,62 @@ pub unsafe fn enter(unit: &Arc<Unit>) -> Wrapper {
 }
 
 /// Slots that an overload needs.
-fn leaves(types: &[Type]) -> usize { types.iter().map(|t| t.leaf_count()).sum() }
+fn leaves(types: &[Type]) -> usize {
+    types.iter().map(|t| t.leaf_count()).sum()
+}
 
 impl Overload {
     pub fn new(args: &[Type], ret: Type, run: Run, guards: Guards, core: &Core, declared: bool) -> Overload {
         let (a, r) = (leaves(args), ret.leaf_count());
         let (big, nogil) = (a > ARGS || r > RESULTS, core.options.nogil);
-        let plain = match &run { Run::Compiled(code) if !big && !nogil => code.native().cloned(), Run::Compiled(_) | Run::Python(_) => None };
+        let plain = match &run {
+            Run::Compiled(code) if !big && !nogil => code.native().cloned(),
+            Run::Compiled(_) | Run::Python(_) => None,
+        };
         let unguarded = guards.is_empty();
         let mut objects = vec![];
         args.iter().for_each(|t| identity::objects_of(*t, &mut objects));
         Overload {
-            args: args.into(), ret, run, guards, plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
-            slots: (a, r), big, sole: AtomicBool::new(false), quick: quick(ret), lasting: matches!(*ret, Kind::Generator(..)), nogil, declared, positional: core.simple.unwrap_or(usize::MAX),
-            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)), plain, unguarded, objects: objects.into(), parted: AtomicBool::new(false),
+            args: args.into(),
+            ret,
+            run,
+            guards,
+            plans: args.iter().map(|t| Plan::new(*t, declared.then_some(Purpose::Declared))).collect(),
+            slots: (a, r),
+            big,
+            sole: AtomicBool::new(false),
+            quick: quick(ret),
+            lasting: matches!(*ret, Kind::Generator(..)),
+            nogil,
+            declared,
+            positional: core.simple.unwrap_or(usize::MAX),
+            small: plain.is_some() && is_small(args) && !declared && !matches!(*ret, Kind::Generator(..)),
+            plain,
+            unguarded,
+            objects: objects.into(),
+            parted: AtomicBool::new(false),
         }
     }
 
     #[inline]
-    pub fn arity(&self) -> usize { self.plans.len() }
+    pub fn arity(&self) -> usize {
+        self.plans.len()
+    }
     /// Whether what was assumed still holds.
     #[inline(always)]
-    pub fn holds(&self) -> bool { self.unguarded || self.guards.hold() }
+    pub fn holds(&self) -> bool {
+        self.unguarded || self.guards.hold()
+    }
 
-    /// Forgets the objects that it was compiled for, for one of them will be gone. No call takes it any more; what runs goes on.
+    /// Forgets the objects that it was compiled for, for one of them will be gone. No call takes it any more;
+    /// what runs goes on.
     pub fn part(&self) {
         self.parted.store(true, Ordering::Relaxed);
         self.plans.iter().for_each(Plan::part);
     }
-    pub fn parted(&self) -> bool { self.parted.load(Ordering::Relaxed) }
+    pub fn parted(&self) -> bool {
+        self.parted.load(Ordering::Relaxed)
+    }
 
     /// The code of a generator function, and what its generators yield.
     pub fn generator(&self) -> Option<(&Arc<Compiled>, Type)> {
@@ -147,16 +181,22 @@ impl Overload {
         Some((code, code.yields()?))
     }
 
-    /// Objects without machine values that this overload is called with: remembered, so that the next call recognises them at once.
+    /// Objects without machine values that this overload is called with: remembered, so that the next call
+    /// recognises them at once.
     ///
     /// # Safety
     /// `args` points to as many live objects as there are parameters.
     pub unsafe fn remember_units(&self, args: *const Obj) {
         // SAFETY: as required of the caller.
-        for (i, p) in self.plans.iter().enumerate() { if let Plan::Unit(u) = p { u.remember(unsafe { *args.add(i) }); } }
+        for (i, p) in self.plans.iter().enumerate() {
+            if let Plan::Unit(u) = p {
+                u.remember(unsafe { *args.add(i) });
+            }
+        }
     }
 
-    /// Calls the overload if the arguments fit; the answer is a new reference, or null with a Python exception set. None: they do not fit.
+    /// Calls the overload if the arguments fit; the answer is a new reference, or null with a Python
+    /// exception set. None: they do not fit.
     ///
     /// # Safety
     /// `args` points to [`Overload::arity`] live objects; the thread is attached; guards were checked.
@@ -178,7 +218,8 @@ impl Overload {
         }
     }
 
-    /// [`Overload::call`] for small overloads: no frame, so nothing to set up and take down. This is what calls in a Python loop cost.
+    /// [`Overload::call`] for small overloads: no frame, so nothing to set up and take down. This is what
+    /// calls in a Python loop cost.
     ///
     /// # Safety
     /// As for [`Overload::call`]; the overload is small.
@@ -189,21 +230,28 @@ impl Overload {
         let mut blocks = [const { MaybeUninit::<MemBlock>::uninit() }; SMALL_ARRAYS];
         let mut at = slots.as_mut_ptr().cast::<u64>();
         let mut block = blocks.as_mut_ptr().cast::<MemBlock>();
-        // SAFETY: a small overload has at most that many arrays and slots; every cast follows a check of the class.
+        // SAFETY: a small overload has at most that many arrays and slots; every cast follows a check of the
+        // class.
         unsafe {
             for (i, plan) in self.plans.iter().enumerate() {
                 let obj = *args.add(i);
                 let class = ffi::Py_TYPE(obj);
                 if let Plan::PyFloat = plan {
-                    if class != &raw mut ffi::PyFloat_Type { return None; }
+                    if class != &raw mut ffi::PyFloat_Type {
+                        return None;
+                    }
                     at.write(ffi::PyFloat_AS_DOUBLE(obj).to_bits());
                     at = at.add(1);
                 } else if let Plan::PyInt = plan {
-                    if class != &raw mut ffi::PyLong_Type { return None; }
+                    if class != &raw mut ffi::PyLong_Type {
+                        return None;
+                    }
                     at.write(small_int(obj)? as u64);
                     at = at.add(1);
                 } else if let Plan::Array(p) = plan {
-                    if !p.admits(obj, class) { return None; }
+                    if !p.admits(obj, class) {
+                        return None;
+                    }
                     block.write(borrowed_block(obj));
                     at = p.write(obj, block, at);
                     block = block.add(1);
@@ -235,7 +283,14 @@ impl Overload {
     }
 
     #[inline(always)]
-    unsafe fn call_in(&self, core: &Core, args: *const Obj, lenience: Lenience, slots: *mut u64, results: *mut u64) -> Option<Obj> {
+    unsafe fn call_in(
+        &self,
+        core: &Core,
+        args: *const Obj,
+        lenience: Lenience,
+        slots: *mut u64,
+        results: *mut u64,
+    ) -> Option<Obj> {
         let mut frame = Frame::new(self.lasting);
         frame.lenience = lenience;
         let mut at = slots;
@@ -260,20 +315,38 @@ impl Overload {
 
     #[cold]
     fn misfit(&self, frame: &mut Frame) -> Option<Obj> {
-        let failure = frame.extra.as_mut().and_then(|e| e.failure.take()).filter(|_| frame.lenience != Lenience::Tried)?;
+        let failure = frame
+            .extra
+            .as_mut()
+            .and_then(|e| e.failure.take())
+            .filter(|_| frame.lenience != Lenience::Tried)?;
         attached(|py| failure.into_python(py).restore(py));
         Some(std::ptr::null_mut())
     }
 
     /// Without the GIL, with large buffers, or not compiled.
     #[inline(never)]
-    unsafe fn run_other(&self, core: &Core, args: *const Obj, slots: *const u64, results: *mut u64, frame: &mut Frame) -> Obj {
-        // SAFETY: the slots hold what the overload's types say; Python objects that they borrow from outlive the call.
+    unsafe fn run_other(
+        &self,
+        core: &Core,
+        args: *const Obj,
+        slots: *const u64,
+        results: *mut u64,
+        frame: &mut Frame,
+    ) -> Obj {
+        // SAFETY: the slots hold what the overload's types say; Python objects that they borrow from outlive
+        // the call.
         unsafe {
             let Run::Compiled(code) = &self.run else { return core.call_python(args, self.plans.len()) };
             let ctx = ctx::current();
-            if let Some(unit) = code.native() { unit.called(); }
-            let status = if self.nogil { without_gil(|| code.call(ctx, slots, results)) } else { code.call(ctx, slots, results) };
+            if let Some(unit) = code.native() {
+                unit.called();
+            }
+            let status = if self.nogil {
+                without_gil(|| code.call(ctx, slots, results))
+            } else {
+                code.call(ctx, slots, results)
+            };
             self.leave(core, status, results, frame)
         }
     }
@@ -283,7 +356,9 @@ impl Overload {
     unsafe fn leave(&self, core: &Core, status: u64, results: *const u64, frame: &mut Frame) -> Obj {
         // SAFETY: status 0 says that the results hold a value of type `ret`, now ours.
         unsafe {
-            if status != 0 { return self.raise(core, status, frame); }
+            if status != 0 {
+                return self.raise(core, status, frame);
+            }
             if frame.extra.is_none() {
                 match self.quick {
                     Quick::Float => return ffi::PyFloat_FromDouble(f64::from_bits(*results)),
@@ -304,11 +379,21 @@ impl Overload {
         unsafe {
             let written = lists::write_back(&mut cx);
             // A generator keeps its lists; there is nobody to write their changes back.
-            if self.lasting && let Some(extra) = &*frame.extra { for l in &extra.lists { l.detach(); } }
+            if self.lasting
+                && let Some(extra) = &*frame.extra
+            {
+                for l in &extra.lists {
+                    l.detach();
+                }
+            }
             let failure = if written { None } else { PyErr::take(Python::assume_attached()) };
             if let Kind::Generator(..) = self.ret.kind() {
                 Arc::increment_strong_count(self);
-                cx.code = Some((Arc::from_raw(self), core.globals(Python::assume_attached()).as_ptr(), core.name()));
+                cx.code = Some((
+                    Arc::from_raw(self),
+                    core.globals(Python::assume_attached()).as_ptr(),
+                    core.name(),
+                ));
             }
             let result = boxing::to_python(self.ret, &mut at, &mut cx);
             match failure {
@@ -330,7 +415,9 @@ impl Overload {
             // What was changed before the exception was raised is seen after it, as in Python.
             let mut cx = BoxCx::new(frame);
             let written = lists::write_back(&mut cx);
-            if !written { PyErr::take(py); }
+            if !written {
+                PyErr::take(py);
+            }
             e.restore(py);
         });
         std::ptr::null_mut()

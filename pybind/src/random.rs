@@ -1,4 +1,5 @@
-//! `numpy.random.Generator` as an argument: compiled code draws through the C interface of its bit generator, so Python and compiled code advance one state.
+//! `numpy.random.Generator` as an argument: compiled code draws through the C interface of its bit generator,
+//! so Python and compiled code advance one state.
 
 use crate::errors::attached;
 use pyo3::ffi;
@@ -15,19 +16,27 @@ static GENERATOR: AtomicPtr<ffi::PyTypeObject> = AtomicPtr::new(std::ptr::null_m
 /// Whether a class is `numpy.random.Generator`, which need not have been imported.
 pub fn is_generator(class: Class) -> bool {
     let known = GENERATOR.load(Ordering::Relaxed);
-    if !known.is_null() { return class == known; }
+    if !known.is_null() {
+        return class == known;
+    }
     // SAFETY: the name of a live class.
-    let named = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes() == b"numpy.random._generator.Generator";
+    let named = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) }.to_bytes()
+        == b"numpy.random._generator.Generator";
     named && is_numpys(class)
 }
 
-/// Whether a class of that name is the one that NumPy has: anybody may call a class so. It is kept alive from now on, so that its address says all.
+/// Whether a class of that name is the one that NumPy has: anybody may call a class so. It is kept alive from
+/// now on, so that its address says all.
 #[cold]
 fn is_numpys(class: Class) -> bool {
     attached(|py| {
-        let found = || -> PyResult<Bound<'_, PyAny>> { py.import("sys")?.getattr("modules")?.get_item("numpy.random._generator")?.getattr("Generator") };
+        let found = || -> PyResult<Bound<'_, PyAny>> {
+            py.import("sys")?.getattr("modules")?.get_item("numpy.random._generator")?.getattr("Generator")
+        };
         let Ok(found) = found() else { return false };
-        if found.as_ptr().cast() != class { return false; }
+        if found.as_ptr().cast() != class {
+            return false;
+        }
         GENERATOR.store(found.into_ptr().cast(), Ordering::Relaxed);
         true
     })
@@ -47,12 +56,19 @@ pub unsafe fn source_of(generator: *mut ffi::PyObject) -> PyResult<*mut BitSourc
     attached(|py| {
         // SAFETY: as required of the caller.
         let generator = unsafe { Bound::from_borrowed_ptr(py, generator) };
-        let capsule = generator.getattr(pyo3::intern!(py, "bit_generator"))?.getattr(pyo3::intern!(py, "capsule"))?;
+        let capsule =
+            generator.getattr(pyo3::intern!(py, "bit_generator"))?.getattr(pyo3::intern!(py, "capsule"))?;
         let capsule = capsule.cast::<PyCapsule>()?;
         // SAFETY: a capsule; the name is the one that NumPy documents for `bitgen_t`.
         let bits = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), c"BitGenerator".as_ptr()) };
-        if bits.is_null() { return Err(PyErr::fetch(py)); }
-        let source = BitSource { obj: Obj { refs: AtomicI64::new(1), drop: drop_source }, bits: bits.cast(), py: generator.into_ptr().cast() };
+        if bits.is_null() {
+            return Err(PyErr::fetch(py));
+        }
+        let source = BitSource {
+            obj: Obj { refs: AtomicI64::new(1), drop: drop_source },
+            bits: bits.cast(),
+            py: generator.into_ptr().cast(),
+        };
         Ok(Box::into_raw(Box::new(source)))
     })
 }

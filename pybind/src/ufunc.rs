@@ -1,11 +1,16 @@
-//! NumPy ufuncs whose inner loops are compiled code: objects made by NumPy's own C functions, of a class of ours below `numpy.ufunc`, so that calls,
-//! `reduce`, `out=`, `where=`, `__array_ufunc__` and the rest are NumPy's and cost what NumPy's cost.
+//! NumPy ufuncs whose inner loops are compiled code: objects made by NumPy's own C functions, of a class of
+//! ours below `numpy.ufunc`, so that calls, `reduce`, `out=`, `where=`, `__array_ufunc__` and the rest are
+//! NumPy's and cost what NumPy's cost.
 //!
-//! An inner loop is an overload like any other. It takes arrays, of one dimension for a ufunc and of one more than the kernel's for a gufunc, so it is compiled, polled,
-//! promoted and cached as a loop that the user wrote. Which loop a call needs is asked by NumPy through the ufunc's type resolver, once for each combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
+//! An inner loop is an overload like any other. It takes arrays, of one dimension for a ufunc and of one more
+//! than the kernel's for a gufunc, so it is compiled, polled, promoted and cached as a loop that the user
+//! wrote. Which loop a call needs is asked by NumPy through the ufunc's type resolver, once for each
+//! combination of dtypes; the Python side (`tierup/_ufunc.py`) answers and compiles.
 //!
-//! NumPy calls inner loops with the GIL or without it. Which it is matters only to what needs Python inside, so nobody asks before: PyO3 must not think that this thread has it, hence
-//! [`ctx::without_gil`]. A few turns go to an entry of their own, which needs neither a context nor arguments laid out (`tierup_core::lower::few`).
+//! NumPy calls inner loops with the GIL or without it. Which it is matters only to what needs Python inside,
+//! so nobody asks before: PyO3 must not think that this thread has it, hence [`ctx::without_gil`]. A few
+//! turns go to an entry of their own, which needs neither a context nor arguments laid out
+//! (`tierup_core::lower::few`).
 
 use crate::marks::{Floats, Marks, Special};
 use crate::npy::{self, Descr, PyArrayObject};
@@ -26,7 +31,13 @@ use tierup_runtime::panics::settle;
 
 type LoopFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize, *mut c_void);
 type FewFn = unsafe extern "C" fn(*mut *mut u8, *const isize, *const isize) -> u64;
-type Resolver = unsafe extern "C" fn(*mut UFunc, c_int, *mut *mut PyArrayObject, *mut ffi::PyObject, *mut *mut Descr) -> c_int;
+type Resolver = unsafe extern "C" fn(
+    *mut UFunc,
+    c_int,
+    *mut *mut PyArrayObject,
+    *mut ffi::PyObject,
+    *mut *mut Descr,
+) -> c_int;
 
 /// The head of NumPy's `PyUFuncObject`: equal in all of 2.x.
 #[repr(C)]
@@ -62,10 +73,12 @@ struct UFunc {
 /// NumPy's NPY_ITER_READWRITE, NPY_ITER_UPDATEIFCOPY and NPY_ITER_ALIGNED.
 const READ_AND_WRITE: u32 = 0x0001_0000 | 0x0080_0000 | 0x0010_0000;
 
-/// What else NumPy asks for an output: NPY_ITER_ALLOCATE, NPY_ITER_NO_SUBTYPE, NPY_ITER_NO_BROADCAST and NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE. Flags of an operand take the place of NumPy's.
+/// What else NumPy asks for an output: NPY_ITER_ALLOCATE, NPY_ITER_NO_SUBTYPE, NPY_ITER_NO_BROADCAST and
+/// NPY_ITER_OVERLAP_ASSUME_ELEMENTWISE. Flags of an operand take the place of NumPy's.
 const OUTPUT: u32 = 0x0100_0000 | 0x0200_0000 | 0x0800_0000 | 0x4000_0000;
 
-/// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs may need more and take a vector.
+/// Slots of the arguments of one turn: NumPy's 64 operands of a ufunc with 4 words each; kernels of gufuncs
+/// may need more and take a vector.
 const SLOTS: usize = 256;
 
 /// Up to so many turns their own entry is faster than the loop that makes vectors and polls.
@@ -78,9 +91,14 @@ struct Borrowed(#[allow(dead_code, reason = "loops take its address")] MemBlock)
 // SAFETY: nothing of it is ever written; its count is that of an immortal object.
 unsafe impl Sync for Borrowed {}
 static BORROWED: Borrowed = Borrowed(MemBlock {
-    obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped }, data: std::ptr::null_mut(), bytes: 0, py: std::ptr::null_mut(),
+    obj: Obj { refs: AtomicI64::new(IMMORTAL), drop: never_dropped },
+    data: std::ptr::null_mut(),
+    bytes: 0,
+    py: std::ptr::null_mut(),
 });
-pub fn owner() -> u64 { &raw const BORROWED as u64 }
+pub fn owner() -> u64 {
+    &raw const BORROWED as u64
+}
 
 /// One inner loop; NumPy hands its address to the loop functions.
 struct Loop {
@@ -108,7 +126,11 @@ struct Operand {
     bytes: isize,
     floats: Floats,
 }
-impl Operand { fn ndim(&self) -> usize { 1 + self.axes.len() + self.boxed as usize } }
+impl Operand {
+    fn ndim(&self) -> usize {
+        1 + self.axes.len() + self.boxed as usize
+    }
+}
 
 impl Loop {
     /// Runs the code once.
@@ -116,15 +138,24 @@ impl Loop {
     /// # Safety
     /// `slots` are the leaves of the overload's arguments.
     #[inline(always)]
-    unsafe fn run(&self, overload: &Overload, ctx: *mut tierup_core::layout::ThreadCtx, slots: *const u64) -> u64 {
+    unsafe fn run(
+        &self,
+        overload: &Overload,
+        ctx: *mut tierup_core::layout::ThreadCtx,
+        slots: *const u64,
+    ) -> u64 {
         let mut nothing = 0u64;
         // SAFETY: as required of the caller; the loop returns nothing, and `self` keeps its unit.
         unsafe {
             match &self.unit {
-                Some(unit) if std::ptr::eq(overload, &raw const *self.overload) => settle(enter(unit)(ctx, slots, &raw mut nothing)),
+                Some(unit) if std::ptr::eq(overload, &raw const *self.overload) => {
+                    settle(enter(unit)(ctx, slots, &raw mut nothing))
+                }
                 Some(_) | None => {
                     let Run::Compiled(code) = &overload.run else { return 0 };
-                    if let Some(unit) = code.native() { unit.called(); }
+                    if let Some(unit) = code.native() {
+                        unit.called();
+                    }
                     code.call(ctx, slots, &raw mut nothing)
                 }
             }
@@ -154,9 +185,16 @@ unsafe fn failed(l: &Loop, status: u64) {
     }
 }
 
-/// The inner loop of a ufunc or gufunc. Core dimensions follow in `dims`, the strides of core axes in `steps`.
-unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *const isize, data: *mut c_void) {
-    // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and with a `Loop` of ours, which keeps the unit and its code.
+/// The inner loop of a ufunc or gufunc. Core dimensions follow in `dims`, the strides of core axes in
+/// `steps`.
+unsafe extern "C" fn run_loop(
+    args: *mut *mut u8,
+    dims: *const isize,
+    steps: *const isize,
+    data: *mut c_void,
+) {
+    // SAFETY: NumPy calls with as many operands as the ufunc has, all aligned and of the loop's dtypes, and
+    // with a `Loop` of ours, which keeps the unit and its code.
     unsafe {
         let l = &*data.cast::<Loop>();
         if l.elementary {
@@ -173,7 +211,9 @@ unsafe extern "C" fn run_loop(args: *mut *mut u8, dims: *const isize, steps: *co
 unsafe fn run(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *const isize) {
     // SAFETY: as required of the caller.
     unsafe {
-        if *dims <= FEW && let Some(unit) = &l.unit {
+        if *dims <= FEW
+            && let Some(unit) = &l.unit
+        {
             let few = unit.few.load(Ordering::Acquire);
             if !few.is_null() {
                 std::mem::transmute::<*mut u8, FewFn>(few)(args, dims, steps);
@@ -191,10 +231,14 @@ unsafe fn run_turns(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *co
     // SAFETY: as required of the caller.
     unsafe {
         let (n, nargs) = (*dims, l.operands.len());
-        if n <= 0 { return; }
+        if n <= 0 {
+            return;
+        }
         let mut small = [const { std::mem::MaybeUninit::<u64>::uninit() }; SLOTS];
         let mut large = vec![];
-        let mut at = if l.slots <= SLOTS { small.as_mut_ptr().cast::<u64>() } else {
+        let mut at = if l.slots <= SLOTS {
+            small.as_mut_ptr().cast::<u64>()
+        } else {
             large.resize(l.slots, 0u64);
             large.as_mut_ptr()
         };
@@ -217,23 +261,36 @@ unsafe fn run_turns(l: &Loop, args: *mut *mut u8, dims: *const isize, steps: *co
             }
             at = at.add(2 + 2 * ndim);
         }
-        let overload = match &l.parallel { Some(o) if independent(l, args, dims, steps) => o, Some(_) | None => &l.overload };
+        let overload = match &l.parallel {
+            Some(o) if independent(l, args, dims, steps) => o,
+            Some(_) | None => &l.overload,
+        };
         let status = ctx::without_gil(|ctx| l.run(overload, ctx, slots));
-        if status != 0 { failed(l, status); }
+        if status != 0 {
+            failed(l, status);
+        }
     }
 }
 
 /// The most axes of an operand whose memory is looked at.
 const AXES: usize = 8;
 
-/// The memory of one operand: where it starts, and the length and stride of each axis, the one that the loop runs along first.
+/// The memory of one operand: where it starts, and the length and stride of each axis, the one that the loop
+/// runs along first.
 #[derive(Clone, Copy, PartialEq)]
-struct Memory { at: isize, axes: [(isize, isize); AXES], bytes: isize }
+struct Memory {
+    at: isize,
+    axes: [(isize, isize); AXES],
+    bytes: isize,
+}
 
 impl Memory {
     fn extent(&self) -> (isize, isize) {
         let way = |(n, step): &(isize, isize)| step * (n - 1);
-        (self.at + self.axes.iter().map(|a| way(a).min(0)).sum::<isize>(), self.at + self.axes.iter().map(|a| way(a).max(0)).sum::<isize>() + self.bytes)
+        (
+            self.at + self.axes.iter().map(|a| way(a).min(0)).sum::<isize>(),
+            self.at + self.axes.iter().map(|a| way(a).max(0)).sum::<isize>() + self.bytes,
+        )
     }
 
     /// What the elements of turn `i` are.
@@ -242,14 +299,19 @@ impl Memory {
     /// It is the memory of an operand with such elements.
     unsafe fn special(&self, i: isize, floats: Floats) -> Special {
         let mut found = Special::default();
-        if floats.count == 0 || self.axes.iter().any(|a| a.0 == 0) { return found; }
+        if floats.count == 0 || self.axes.iter().any(|a| a.0 == 0) {
+            return found;
+        }
         let (mut index, mut at) = ([0; AXES], self.at + i * self.axes[0].1);
         loop {
             // SAFETY: as required of the caller; the index is within all axes.
             let one = unsafe { floats.special(at as *const u8) };
             (found.nan, found.infinite) = (found.nan | one.nan, found.infinite | one.infinite);
             let Some(k) = (1..AXES).find(|k| index[*k] + 1 < self.axes[*k].0) else { return found };
-            for j in 1..k { at -= index[j] * self.axes[j].1; index[j] = 0; }
+            for j in 1..k {
+                at -= index[j] * self.axes[j].1;
+                index[j] = 0;
+            }
             index[k] += 1;
             at += self.axes[k].1;
         }
@@ -265,7 +327,11 @@ impl Memory {
         let mut axes = self.axes.map(|(n, step)| (step.abs(), n));
         axes.sort_unstable();
         let mut reach = self.bytes;
-        axes.iter().filter(|(_, n)| *n > 1).all(|(step, n)| { let past = *step >= reach; reach += step * (n - 1); past })
+        axes.iter().filter(|(_, n)| *n > 1).all(|(step, n)| {
+            let past = *step >= reach;
+            reach += step * (n - 1);
+            past
+        })
     }
 }
 
@@ -273,11 +339,18 @@ impl Memory {
 ///
 /// # Safety
 /// As for a loop function; the operand has less than [`AXES`] core dimensions.
-unsafe fn memory(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *const isize, o: usize) -> Memory {
+unsafe fn memory(
+    l: &Loop,
+    args: *const *mut u8,
+    dims: *const isize,
+    steps: *const isize,
+    o: usize,
+) -> Memory {
     let operand = &l.operands[o];
     // SAFETY: as required of the caller. Strides of core axes lie one behind the other.
     unsafe {
-        let strides = steps.add(l.operands.len() + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
+        let strides =
+            steps.add(l.operands.len() + l.operands[..o].iter().map(|x| x.axes.len()).sum::<usize>());
         let mut axes = [(1, 0); AXES];
         axes[0] = (*dims, *steps.add(o));
         for (k, axis) in operand.axes.iter().enumerate() {
@@ -288,10 +361,13 @@ unsafe fn memory(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *con
     }
 }
 
-fn has_many_axes(l: &Loop) -> bool { l.operands.iter().any(|o| o.axes.len() >= AXES) }
+fn has_many_axes(l: &Loop) -> bool {
+    l.operands.iter().any(|o| o.axes.len() >= AXES)
+}
 
-/// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an output's memory is no input's but for one that lies in the same places,
-/// turn by turn. In a reduction the output stays where it is and is an input as well.
+/// Whether the turns of a loop may run at the same time: the elements of outputs are distinct, and an
+/// output's memory is no input's but for one that lies in the same places, turn by turn. In a reduction the
+/// output stays where it is and is an input as well.
 ///
 /// # Safety
 /// As for a loop function.
@@ -300,17 +376,25 @@ unsafe fn independent(l: &Loop, args: *const *mut u8, dims: *const isize, steps:
     // SAFETY: as required of the caller.
     unsafe {
         let n = *dims;
-        if n == 1 || has_many_axes(l) { return n == 1; }
+        if n == 1 || has_many_axes(l) {
+            return n == 1;
+        }
         (l.nin..nargs).all(|o| {
             let out = memory(l, args, dims, steps, o);
             out.axes.iter().any(|a| a.0 == 0)
-                || out.distinct() && (0..nargs).filter(|i| *i != o).all(|i| { let other = memory(l, args, dims, steps, i); out.apart(&other) || i < l.nin && other == out })
+                || out.distinct()
+                    && (0..nargs).filter(|i| *i != o).all(|i| {
+                        let other = memory(l, args, dims, steps, i);
+                        out.apart(&other) || i < l.nin && other == out
+                    })
         })
     }
 }
 
-/// Which new marks are true after a loop that calls elementary functions. All, where operands were finite. A result that is no number, out of operands that are, is a reason
-/// for some, and one that is not finite, out of finite ones; without a reason operands that are not finite have left them. Where a result lies on an operand nobody knows what that was.
+/// Which new marks are true after a loop that calls elementary functions. All, where operands were finite. A
+/// result that is no number, out of operands that are, is a reason for some, and one that is not finite, out
+/// of finite ones; without a reason operands that are not finite have left them. Where a result lies on an
+/// operand nobody knows what that was.
 ///
 /// # Safety
 /// As for a loop function.
@@ -320,20 +404,34 @@ unsafe fn credible(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *c
     let (n, nargs) = (*unsafe { &*dims }, l.operands.len());
     // SAFETY: as required of the caller.
     unsafe {
-        if has_many_axes(l) { return Marks::every(); }
+        if has_many_axes(l) {
+            return Marks::every();
+        }
         let places: Vec<Memory> = (0..nargs).map(|o| memory(l, args, dims, steps, o)).collect();
-        if places[l.nin..].iter().any(|out| places[..l.nin].iter().any(|given| !out.apart(given))) { return Marks::every(); }
+        if places[l.nin..].iter().any(|out| places[..l.nin].iter().any(|given| !out.apart(given))) {
+            return Marks::every();
+        }
         let (mut finite, mut reasons) = (true, Marks::NONE);
         for i in 0..n {
             let special = |operands: std::ops::Range<usize>| {
-                operands.map(|o| places[o].special(i, l.operands[o].floats)).fold(Special::default(), |a, b| Special { nan: a.nan | b.nan, infinite: a.infinite | b.infinite })
+                operands.map(|o| places[o].special(i, l.operands[o].floats)).fold(
+                    Special::default(),
+                    |a, b| Special { nan: a.nan | b.nan, infinite: a.infinite | b.infinite },
+                )
             };
             let given = special(0..l.nin);
-            if given.nan { finite = false; continue; }
+            if given.nan {
+                finite = false;
+                continue;
+            }
             let made = special(l.nin..nargs);
             finite &= !given.infinite;
-            if made.nan { reasons = reasons | Marks::INVALID; }
-            if (made.nan || made.infinite) && !given.infinite { reasons = reasons | Marks::INFINITE; }
+            if made.nan {
+                reasons = reasons | Marks::INVALID;
+            }
+            if (made.nan || made.infinite) && !given.infinite {
+                reasons = reasons | Marks::INFINITE;
+            }
         }
         if finite { Marks::every() } else { reasons }
     }
@@ -341,27 +439,41 @@ unsafe fn credible(l: &Loop, args: *const *mut u8, dims: *const isize, steps: *c
 
 /// What belongs to one ufunc. Arrays that NumPy may be reading are kept when longer ones take their place.
 #[derive(Default)]
-struct Contents { loops: Vec<Box<Loop>>, functions: Vec<Vec<LoopFn>>, data: Vec<Vec<usize>>, types: Vec<Vec<c_char>>, room: usize }
+struct Contents {
+    loops: Vec<Box<Loop>>,
+    functions: Vec<Vec<LoopFn>>,
+    data: Vec<Vec<usize>>,
+    types: Vec<Vec<c_char>>,
+    room: usize,
+}
 
 /// What a ufunc holds as its `obj`: its loops, its texts, and the object that answers for it.
 #[pyclass(module = "tierup._tierup", frozen, weakref)]
-struct Table { contents: Mutex<Contents>, builder: Py<PyAny>, #[allow(dead_code, reason = "the ufunc points to them")] texts: Vec<CString> }
+struct Table {
+    contents: Mutex<Contents>,
+    builder: Py<PyAny>,
+    #[allow(dead_code, reason = "the ufunc points to them")]
+    texts: Vec<CString>,
+}
 
 /// NumPy's table of C functions for ufuncs.
 fn api_table(py: Python<'_>) -> PyResult<*const *const c_void> {
     npy::require(py)?;
     let capsule = py.import("numpy._core._multiarray_umath")?.getattr("_UFUNC_API")?;
     // SAFETY: the attribute is NumPy's nameless capsule.
-    let table = unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) }.cast::<*const c_void>();
+    let table =
+        unsafe { ffi::PyCapsule_GetPointer(capsule.as_ptr(), std::ptr::null()) }.cast::<*const c_void>();
     if table.is_null() { Err(PyErr::fetch(py)) } else { Ok(table.cast_const()) }
 }
 
-/// Calls `body` while `numpy.ufunc` may have subclasses; it makes one, whose instances have the layout of a ufunc.
+/// Calls `body` while `numpy.ufunc` may have subclasses; it makes one, whose instances have the layout of a
+/// ufunc.
 #[pyfunction]
 fn below_ufunc<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let base = body.py().import("numpy")?.getattr("ufunc")?;
     let at = base.as_ptr().cast::<ffi::PyTypeObject>();
-    // SAFETY: a live type object; the flag is only read where classes are made. Objects of the new class are made by NumPy, whose `dealloc` frees them.
+    // SAFETY: a live type object; the flag is only read where classes are made. Objects of the new class are
+    // made by NumPy, whose `dealloc` frees them.
     unsafe {
         let flags = &raw mut (*at).tp_flags;
         let before = flags.read();
@@ -370,24 +482,48 @@ fn below_ufunc<'py>(body: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         flags.write(before);
         let class = class?;
         let made = class.as_ptr().cast::<ffi::PyTypeObject>();
-        if (*made).tp_basicsize != (*at).tp_basicsize { return Err(PyTypeError::new_err("the class has a layout of its own")); }
+        if (*made).tp_basicsize != (*at).tp_basicsize {
+            return Err(PyTypeError::new_err("the class has a layout of its own"));
+        }
         Ok(class)
     }
 }
 
-/// A ufunc of class `class` without loops. `builder` answers for it: `_resolve(type numbers, weak kinds, asked)` gives the type numbers of all operands and
-/// adds the loop. With a `signature` it is a gufunc. `identity` is a number, or "reorderable", or None.
+/// A ufunc of class `class` without loops. `builder` answers for it: `_resolve(type numbers, weak kinds,
+/// asked)` gives the type numbers of all operands and adds the loop. With a `signature` it is a gufunc.
+/// `identity` is a number, or "reorderable", or None.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 #[pyo3(signature = (class, builder, nin, nout, name, doc, identity, signature, dynamic))]
 fn make_ufunc<'py>(
-    class: &Bound<'py, PyAny>, builder: &Bound<'py, PyAny>, nin: c_int, nout: c_int, name: &str, doc: &str, identity: &Bound<'py, PyAny>, signature: Option<&str>, dynamic: bool,
+    class: &Bound<'py, PyAny>,
+    builder: &Bound<'py, PyAny>,
+    nin: c_int,
+    nout: c_int,
+    name: &str,
+    doc: &str,
+    identity: &Bound<'py, PyAny>,
+    signature: Option<&str>,
+    dynamic: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     type Make = unsafe extern "C" fn(
-        *const LoopFn, *const *mut c_void, *const c_char, c_int, c_int, c_int, c_int, *const c_char, *const c_char, c_int, *const c_char, *mut ffi::PyObject,
+        *const LoopFn,
+        *const *mut c_void,
+        *const c_char,
+        c_int,
+        c_int,
+        c_int,
+        c_int,
+        *const c_char,
+        *const c_char,
+        c_int,
+        *const c_char,
+        *mut ffi::PyObject,
     ) -> *mut ffi::PyObject;
     let py = class.py();
-    let text = |t: &str| CString::new(t).map_err(|_| PyValueError::new_err("names and texts of ufuncs have no NUL in them"));
+    let text = |t: &str| {
+        CString::new(t).map_err(|_| PyValueError::new_err("names and texts of ufuncs have no NUL in them"))
+    };
     let texts = vec![text(name)?, text(doc)?, text(signature.unwrap_or_default())?];
     // NumPy's PyUFunc_None, PyUFunc_ReorderableNone, PyUFunc_IdentityValue.
     let (code, value) = match identity.extract::<&str>() {
@@ -396,15 +532,30 @@ fn make_ufunc<'py>(
         Err(_) => (-3, identity.as_ptr()),
     };
     let table = api_table(py)?;
-    // SAFETY: slot 42 is `PyUFunc_FromFuncAndDataAndSignatureAndIdentity`; the texts live as long as the ufunc, which owns `table` by its `obj`. The class has
-    // the layout of its base, as `below_ufunc` has seen to.
+    // SAFETY: slot 42 is `PyUFunc_FromFuncAndDataAndSignatureAndIdentity`; the texts live as long as the
+    // ufunc, which owns `table` by its `obj`. The class has the layout of its base, as `below_ufunc` has seen
+    // to.
     unsafe {
         let make = std::mem::transmute::<*const c_void, Make>(*table.add(42));
         let shape = if signature.is_some() { texts[2].as_ptr() } else { std::ptr::null() };
-        let made = make(std::ptr::null(), std::ptr::null(), std::ptr::null(), 0, nin, nout, code, texts[0].as_ptr(), texts[1].as_ptr(), 0, shape, value);
+        let made = make(
+            std::ptr::null(),
+            std::ptr::null(),
+            std::ptr::null(),
+            0,
+            nin,
+            nout,
+            code,
+            texts[0].as_ptr(),
+            texts[1].as_ptr(),
+            0,
+            shape,
+            value,
+        );
         let made = Bound::from_owned_ptr_or_err(py, made)?;
         let u = made.as_ptr().cast::<UFunc>();
-        let owned = Bound::new(py, Table { contents: Mutex::default(), builder: builder.clone().unbind(), texts })?;
+        let owned =
+            Bound::new(py, Table { contents: Mutex::default(), builder: builder.clone().unbind(), texts })?;
         (*u).obj = owned.into_ptr();
         // NumPy asks no resolver of a ufunc that has neither loops nor loops of users.
         (*u).userloops = pyo3::types::PyDict::new(py).into_ptr();
@@ -418,31 +569,46 @@ fn make_ufunc<'py>(
 /// The table of a ufunc made here.
 fn table_of<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Table>> {
     let base = ufunc.py().import("numpy")?.getattr("ufunc")?;
-    if !ufunc.is_instance(&base)? { return Err(PyTypeError::new_err("expected a ufunc")); }
+    if !ufunc.is_instance(&base)? {
+        return Err(PyTypeError::new_err("expected a ufunc"));
+    }
     // SAFETY: an instance of `numpy.ufunc` starts with this struct.
     let obj = unsafe { Bound::from_borrowed_ptr_or_opt(ufunc.py(), (*ufunc.as_ptr().cast::<UFunc>()).obj) };
-    obj.and_then(|o| o.cast_into::<Table>().ok()).ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
+    obj.and_then(|o| o.cast_into::<Table>().ok())
+        .ok_or_else(|| PyTypeError::new_err("expected a ufunc made by tierup"))
 }
 
-/// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which NumPy's ufuncs have not.
-pub fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> { npy::loaded()?; table_of(obj).ok().map(Bound::into_any) }
+/// An object that a ufunc made here owns alone, so that both live equally long; it has weak references, which
+/// NumPy's ufuncs have not.
+pub fn owned_by<'py>(obj: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    npy::loaded()?;
+    table_of(obj).ok().map(Bound::into_any)
+}
 
-/// Inputs that the kernel of a gufunc changes, and its outputs, of which it may leave elements alone: where NumPy has to convert one, it reads it first and writes it back.
+/// Inputs that the kernel of a gufunc changes, and its outputs, of which it may leave elements alone: where
+/// NumPy has to convert one, it reads it first and writes it back.
 #[pyfunction]
 fn set_writable(ufunc: &Bound<'_, PyAny>, operands: Vec<usize>) -> PyResult<()> {
     table_of(ufunc)?;
     let u = ufunc.as_ptr().cast::<UFunc>();
     // SAFETY: `table_of` has looked at the object; it has a word of flags for each operand.
     unsafe {
-        if (*u).op_flags.is_null() { return Ok(()); }
-        for k in operands.into_iter().filter(|k| *k < (*u).nargs as usize) { *(*u).op_flags.add(k) |= if k < (*u).nin as usize { READ_AND_WRITE } else { READ_AND_WRITE | OUTPUT }; }
+        if (*u).op_flags.is_null() {
+            return Ok(());
+        }
+        for k in operands.into_iter().filter(|k| *k < (*u).nargs as usize) {
+            *(*u).op_flags.add(k) |=
+                if k < (*u).nin as usize { READ_AND_WRITE } else { READ_AND_WRITE | OUTPUT };
+        }
     }
     Ok(())
 }
 
 /// The object that answers for a ufunc.
 #[pyfunction]
-fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> { table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone()) }
+fn ufunc_builder<'py>(ufunc: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    table_of(ufunc).map(|t| t.get().builder.bind(ufunc.py()).clone())
+}
 
 fn floats_of(t: Type) -> Floats {
     let count = if t.is_complex() { 2 } else { t.is_float() as u8 };
@@ -451,32 +617,61 @@ fn floats_of(t: Type) -> Floats {
 
 /// What the loop takes for each operand: arrays of its core dimensions and one more, or of one element each.
 unsafe fn operands_of(u: *const UFunc, generalised: bool, types: &[Type]) -> PyResult<Vec<Operand>> {
-    types.iter().enumerate().map(|(i, t)| {
-        // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions. To NumPy a layout without core dimensions is none.
-        let axes: Vec<usize> = unsafe {
-            let known = generalised && (*u).core_enabled != 0;
-            let (first, n) = if known { (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize) } else { (0, 0) };
-            (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
-        };
-        let (has, array) = (axes.len(), t.as_array());
-        let fits = |a: &tierup_core::types::ArrayType| a.layout == Layout::A && (a.ndim() == 1 + has || generalised && has == 0 && a.ndim() == 2);
-        match array.filter(fits) {
-            Some(a) => Ok(Operand { boxed: a.ndim() > 1 + has, axes, bytes: a.itemsize() as isize, floats: floats_of(a.dtype) }),
-            None => Err(PyTypeError::new_err(format!("operand {i} has {has} core dimensions and cannot be of type {t}"))),
-        }
-    }).collect()
+    types
+        .iter()
+        .enumerate()
+        .map(|(i, t)| {
+            // SAFETY: the arrays have a member for each operand, and one for each of its core dimensions. To
+            // NumPy a layout without core dimensions is none.
+            let axes: Vec<usize> = unsafe {
+                let known = generalised && (*u).core_enabled != 0;
+                let (first, n) = if known {
+                    (*(*u).core_offsets.add(i) as usize, *(*u).core_num_dims.add(i) as usize)
+                } else {
+                    (0, 0)
+                };
+                (first..first + n).map(|k| *(*u).core_dim_ixs.add(k) as usize).collect()
+            };
+            let (has, array) = (axes.len(), t.as_array());
+            let fits = |a: &tierup_core::types::ArrayType| {
+                a.layout == Layout::A && (a.ndim() == 1 + has || generalised && has == 0 && a.ndim() == 2)
+            };
+            match array.filter(fits) {
+                Some(a) => Ok(Operand {
+                    boxed: a.ndim() > 1 + has,
+                    axes,
+                    bytes: a.itemsize() as isize,
+                    floats: floats_of(a.dtype),
+                }),
+                None => Err(PyTypeError::new_err(format!(
+                    "operand {i} has {has} core dimensions and cannot be of type {t}"
+                ))),
+            }
+        })
+        .collect()
 }
 
-/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes arrays with an axis that it runs along;
-/// that of `parallel` does the same on all cores.
+/// Adds a loop for operands of these type numbers: the overload of `d` that was compiled last, which takes
+/// arrays with an axis that it runs along; that of `parallel` does the same on all cores.
 #[pyfunction]
 #[pyo3(signature = (ufunc, d, numbers, generalised, parallel=None))]
-fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>, generalised: bool, parallel: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+fn add_loop(
+    ufunc: &Bound<'_, PyAny>,
+    d: &Bound<'_, PyAny>,
+    numbers: Vec<c_char>,
+    generalised: bool,
+    parallel: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
     let table = table_of(ufunc)?;
-    let parallel = match parallel { Some(p) => api::core_of(p)?.overloads().last().cloned(), None => None };
+    let parallel = match parallel {
+        Some(p) => api::core_of(p)?.overloads().last().cloned(),
+        None => None,
+    };
     let overloads = api::core_of(d)?.overloads();
     let overload = overloads.last().ok_or_else(|| PyRuntimeError::new_err("nothing is compiled"))?.clone();
-    if overload.ret.leaf_count() != 0 { return Err(PyTypeError::new_err("a loop returns nothing")); }
+    if overload.ret.leaf_count() != 0 {
+        return Err(PyTypeError::new_err("a loop returns nothing"));
+    }
     let u = ufunc.as_ptr().cast::<UFunc>();
     // SAFETY: `table_of` has looked at the object.
     let operands = unsafe { operands_of(u, generalised, &overload.args)? };
@@ -486,16 +681,39 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     // SAFETY: as above.
     let nin = unsafe { (*u).nin } as usize;
     let mut c = table.get().contents.lock().unwrap_or_else(|e| e.into_inner());
-    let unit = match &overload.run { Run::Compiled(code) => code.native().cloned(), Run::Python(_) => None };
+    let unit = match &overload.run {
+        Run::Compiled(code) => code.native().cloned(),
+        Run::Python(_) => None,
+    };
     // What runs without a unit has not been looked at.
     let elementary = unit.as_ref().is_none_or(|u| u.elementary);
-    c.loops.push(Box::new(Loop { overload, unit, parallel, dispatcher: d.clone().unbind(), operands, nin, slots, elementary }));
+    c.loops.push(Box::new(Loop {
+        overload,
+        unit,
+        parallel,
+        dispatcher: d.clone().unbind(),
+        operands,
+        nin,
+        slots,
+        elementary,
+    }));
     if c.loops.len() > c.room {
         let room = (2 * c.room).max(8);
-        let copy = |old: Option<&Vec<LoopFn>>| { let mut v = Vec::with_capacity(room); v.extend(old.into_iter().flatten().copied()); v };
-        let (functions, data, types) = (copy(c.functions.last()), c.data.last().cloned().unwrap_or_default(), c.types.last().cloned().unwrap_or_default());
+        let copy = |old: Option<&Vec<LoopFn>>| {
+            let mut v = Vec::with_capacity(room);
+            v.extend(old.into_iter().flatten().copied());
+            v
+        };
+        let (functions, data, types) = (
+            copy(c.functions.last()),
+            c.data.last().cloned().unwrap_or_default(),
+            c.types.last().cloned().unwrap_or_default(),
+        );
         c.functions.push(functions);
-        let grown = |mut v: Vec<usize>| { v.reserve_exact(room - v.len()); v };
+        let grown = |mut v: Vec<usize>| {
+            v.reserve_exact(room - v.len());
+            v
+        };
         c.data.push(grown(data));
         let mut types = types;
         types.reserve_exact(room * numbers.len() - types.len());
@@ -504,11 +722,16 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
     }
     let address = &raw const **c.loops.last().ok_or_else(|| PyRuntimeError::new_err("no loop"))? as usize;
     let c = &mut *c;
-    let (Some(functions), Some(data), Some(types)) = (c.functions.last_mut(), c.data.last_mut(), c.types.last_mut()) else { return Ok(()) };
+    let (Some(functions), Some(data), Some(types)) =
+        (c.functions.last_mut(), c.data.last_mut(), c.types.last_mut())
+    else {
+        return Ok(());
+    };
     functions.push(run_loop);
     data.push(address);
     types.extend(&numbers);
-    // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are, and their number is written last.
+    // SAFETY: a live ufunc of ours; the arrays have room, so they stay where they are, and their number is
+    // written last.
     unsafe {
         (*u).functions = functions.as_ptr();
         (*u).data = data.as_ptr().cast();
@@ -522,10 +745,19 @@ fn add_loop(ufunc: &Bound<'_, PyAny>, d: &Bound<'_, PyAny>, numbers: Vec<c_char>
 const PYTHON: [(c_int, i64); 3] = [(1 << 30, 1), (1 << 29, 2), (1 << 28, 3)];
 
 /// NumPy asks which loop a call needs.
-unsafe extern "C" fn resolve(u: *mut UFunc, _casting: c_int, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> c_int {
+unsafe extern "C" fn resolve(
+    u: *mut UFunc,
+    _casting: c_int,
+    operands: *mut *mut PyArrayObject,
+    asked: *mut ffi::PyObject,
+    out: *mut *mut Descr,
+) -> c_int {
     crate::errors::attached(|py| {
-        // SAFETY: NumPy calls with live objects: an array or null for each operand, and null or a tuple for what was asked for.
-        let answer = crate::errors::guard("choosing a loop", || unsafe { Ok(resolve_in(py, u, operands, asked, out)?) });
+        // SAFETY: NumPy calls with live objects: an array or null for each operand, and null or a tuple for
+        // what was asked for.
+        let answer = crate::errors::guard("choosing a loop", || unsafe {
+            Ok(resolve_in(py, u, operands, asked, out)?)
+        });
         match answer {
             Ok(()) => 0,
             Err(e) => {
@@ -536,8 +768,15 @@ unsafe extern "C" fn resolve(u: *mut UFunc, _casting: c_int, operands: *mut *mut
     })
 }
 
-/// Of a ufunc with declared loops: the one for these very types, whatever the order of declarations; else NumPy's rule, the first that all can be cast to.
-unsafe extern "C" fn resolve_exactly(u: *mut UFunc, casting: c_int, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> c_int {
+/// Of a ufunc with declared loops: the one for these very types, whatever the order of declarations; else
+/// NumPy's rule, the first that all can be cast to.
+unsafe extern "C" fn resolve_exactly(
+    u: *mut UFunc,
+    casting: c_int,
+    operands: *mut *mut PyArrayObject,
+    asked: *mut ffi::PyObject,
+    out: *mut *mut Descr,
+) -> c_int {
     crate::errors::attached(|py| {
         // SAFETY: as for `resolve`; `types` has a number for each operand of each loop.
         unsafe {
@@ -546,21 +785,33 @@ unsafe extern "C" fn resolve_exactly(u: *mut UFunc, casting: c_int, operands: *m
             let mut python = 0;
             for i in 0..nin {
                 let a = *operands.add(i);
-                if a.is_null() { break; }
+                if a.is_null() {
+                    break;
+                }
                 python += PYTHON.iter().any(|(flag, _)| (*a).flags & flag != 0) as usize;
                 numbers.push((*(*a).descr).type_num);
             }
             // Python's own numbers have a type of their own only where there is nothing else.
-            if asked.is_null() && numbers.len() == nin && (python == 0 || python == nin) && let Some(n) = npy::loaded() {
-                let exact = (0..(*u).ntypes as usize).map(|k| (*u).types.add(k * nargs)).find(|row| numbers.iter().enumerate().all(|(i, num)| *row.add(i) as c_int == *num));
+            if asked.is_null()
+                && numbers.len() == nin
+                && (python == 0 || python == nin)
+                && let Some(n) = npy::loaded()
+            {
+                let exact = (0..(*u).ntypes as usize)
+                    .map(|k| (*u).types.add(k * nargs))
+                    .find(|row| numbers.iter().enumerate().all(|(i, num)| *row.add(i) as c_int == *num));
                 if let Some(row) = exact {
-                    for i in 0..nargs { *out.add(i) = n.descr(*row.add(i) as c_int); }
+                    for i in 0..nargs {
+                        *out.add(i) = n.descr(*row.add(i) as c_int);
+                    }
                     return 0;
                 }
             }
             match api_table(py) {
                 // Slot 39 is `PyUFunc_DefaultTypeResolver`.
-                Ok(table) => std::mem::transmute::<*const c_void, Resolver>(*table.add(39))(u, casting, operands, asked, out),
+                Ok(table) => std::mem::transmute::<*const c_void, Resolver>(*table.add(39))(
+                    u, casting, operands, asked, out,
+                ),
                 Err(e) => {
                     e.restore(py);
                     -1
@@ -570,24 +821,43 @@ unsafe extern "C" fn resolve_exactly(u: *mut UFunc, casting: c_int, operands: *m
     })
 }
 
-unsafe fn resolve_in(py: Python<'_>, u: *mut UFunc, operands: *mut *mut PyArrayObject, asked: *mut ffi::PyObject, out: *mut *mut Descr) -> PyResult<()> {
+unsafe fn resolve_in(
+    py: Python<'_>,
+    u: *mut UFunc,
+    operands: *mut *mut PyArrayObject,
+    asked: *mut ffi::PyObject,
+    out: *mut *mut Descr,
+) -> PyResult<()> {
     // SAFETY: as for `resolve`.
     unsafe {
         let nargs = (*u).nargs as usize;
         let mut numbers = vec![];
         for i in 0..nargs {
             let a = *operands.add(i);
-            if a.is_null() { numbers.push((-1, 0)); continue; }
+            if a.is_null() {
+                numbers.push((-1, 0));
+                continue;
+            }
             let weak = PYTHON.iter().find(|(flag, _)| (*a).flags & flag != 0).map_or(0, |(_, kind)| *kind);
             numbers.push(((*(*a).descr).type_num, weak));
         }
         let ufunc = Bound::from_borrowed_ptr(py, u.cast());
         let table = table_of(&ufunc)?;
-        let asked = if asked.is_null() { py.None().into_bound(py) } else { Bound::from_borrowed_ptr(py, asked) };
-        let chosen: Vec<c_int> = table.get().builder.bind(py).call_method1("_resolve", (&ufunc, PyTuple::new(py, numbers)?, asked))?.extract()?;
-        if chosen.len() != nargs { return Err(PyRuntimeError::new_err("a loop for another number of operands")); }
+        let asked =
+            if asked.is_null() { py.None().into_bound(py) } else { Bound::from_borrowed_ptr(py, asked) };
+        let chosen: Vec<c_int> = table
+            .get()
+            .builder
+            .bind(py)
+            .call_method1("_resolve", (&ufunc, PyTuple::new(py, numbers)?, asked))?
+            .extract()?;
+        if chosen.len() != nargs {
+            return Err(PyRuntimeError::new_err("a loop for another number of operands"));
+        }
         let n = npy::require(py)?;
-        for (i, num) in chosen.iter().enumerate() { *out.add(i) = n.descr(*num); }
+        for (i, num) in chosen.iter().enumerate() {
+            *out.add(i) = n.descr(*num);
+        }
         Ok(())
     }
 }

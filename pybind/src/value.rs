@@ -5,19 +5,25 @@ use crate::typeof_::{array_type, nested, value_type};
 use crate::{functions, known, npy};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString, PyTuple, PyType};
+use pyo3::types::{
+    PyBool, PyComplex, PyDict, PyEllipsis, PyFloat, PyFunction, PyInt, PyList, PyModule, PySet, PyString,
+    PyTuple, PyType,
+};
 use tierup_core::host::GlobalValue;
 use tierup_core::types::{Const, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
 pub trait Record {
-    /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only wanted for its type.
+    /// Address of a `MemBlock` that stands for `array` as long as the code lives; 0 when the value is only
+    /// wanted for its type.
     fn array(&self, array: &Bound<'_, PyAny>) -> usize;
 }
 /// For a look at types alone.
 pub struct NoRecord;
 impl Record for NoRecord {
-    fn array(&self, _: &Bound<'_, PyAny>) -> usize { 0 }
+    fn array(&self, _: &Bound<'_, PyAny>) -> usize {
+        0
+    }
 }
 
 /// The class of an object as the user calls it.
@@ -31,14 +37,21 @@ pub fn class_name(obj: &Bound<'_, PyAny>) -> String {
 }
 
 /// With the article that English wants.
-pub fn a(noun: &str) -> String { format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }) }
+pub fn a(noun: &str) -> String {
+    format!("{} {noun}", if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" })
+}
 
 /// An integer as a constant; `Const::None` when it does not fit into 64 bits.
 pub fn int_const(i: &Bound<'_, PyAny>) -> PyResult<Const> {
     let mut overflow = 0;
     // SAFETY: `i` is a live int.
     let x = unsafe { ffi::PyLong_AsLongLongAndOverflow(i.as_ptr(), &mut overflow) };
-    if x == -1 && overflow == 0 && let Some(e) = PyErr::take(i.py()) { return Err(e); }
+    if x == -1
+        && overflow == 0
+        && let Some(e) = PyErr::take(i.py())
+    {
+        return Err(e);
+    }
     Ok(match overflow {
         0 => Const::Int(x),
         1 => i.extract::<u64>().map_or(Const::None, Const::UInt),
@@ -47,63 +60,125 @@ pub fn int_const(i: &Bound<'_, PyAny>) -> PyResult<Const> {
 }
 
 fn scalar_const(obj: &Bound<'_, PyAny>) -> PyResult<Option<Const>> {
-    if obj.is_none() { return Ok(Some(Const::None)); }
-    if obj.is_instance_of::<PyEllipsis>() { return Ok(Some(Const::Ellipsis)); }
-    if let Ok(b) = obj.cast::<PyBool>() { return Ok(Some(Const::Bool(b.is_true()))); }
+    if obj.is_none() {
+        return Ok(Some(Const::None));
+    }
+    if obj.is_instance_of::<PyEllipsis>() {
+        return Ok(Some(Const::Ellipsis));
+    }
+    if let Ok(b) = obj.cast::<PyBool>() {
+        return Ok(Some(Const::Bool(b.is_true())));
+    }
     if obj.is_instance_of::<PyInt>() {
         let c = int_const(obj)?;
         return Ok(if c == Const::None { None } else { Some(c) });
     }
-    if let Ok(x) = obj.cast::<PyFloat>() { return Ok(Some(Const::Float(x.value()))); }
+    if let Ok(x) = obj.cast::<PyFloat>() {
+        return Ok(Some(Const::Float(x.value())));
+    }
     if let Ok(z) = obj.cast::<PyComplex>() {
         use pyo3::types::PyComplexMethods;
         return Ok(Some(Const::Complex(z.real(), z.imag())));
     }
-    if let Ok(s) = obj.cast::<PyString>() { return Ok(s.to_str().ok().map(|s| Const::Str(s.into()))); }
+    if let Ok(s) = obj.cast::<PyString>() {
+        return Ok(s.to_str().ok().map(|s| Const::Str(s.into())));
+    }
     Ok(None)
 }
 
 /// What `obj` means to the compiler.
 pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalValue, Failure> {
     if let Some((base, method)) = crate::typeof_::overridden(obj) {
-        return Ok(GlobalValue::Unsupported(format!("{}, a {} with {method} of its own", a(&class_name(obj)), base.name()?)));
+        return Ok(GlobalValue::Unsupported(format!(
+            "{}, a {} with {method} of its own",
+            a(&class_name(obj)),
+            base.name()?
+        )));
     }
-    if let Some(c) = scalar_const(obj)? { return Ok(GlobalValue::Const(c)); }
-    if obj.is_instance_of::<PyInt>() { return Ok(GlobalValue::Unsupported("an int of more than 64 bits".into())); }
-    if let Some(v) = classify_numpy(obj, record)? { return Ok(v); }
-    if obj.is_instance_of::<PyModule>() { return Ok(GlobalValue::Module(known::module_name(obj)?)); }
+    if let Some(c) = scalar_const(obj)? {
+        return Ok(GlobalValue::Const(c));
+    }
+    if obj.is_instance_of::<PyInt>() {
+        return Ok(GlobalValue::Unsupported("an int of more than 64 bits".into()));
+    }
+    if let Some(v) = classify_numpy(obj, record)? {
+        return Ok(v);
+    }
+    if obj.is_instance_of::<PyModule>() {
+        return Ok(GlobalValue::Module(known::module_name(obj)?));
+    }
     for name in ["prange", "pndindex"] {
-        if functions::is_ours(obj, name)? && let Some(path) = tierup_core::ops::intern(&format!("tierup.{name}")) { return Ok(GlobalValue::Builtin(path)); }
+        if functions::is_ours(obj, name)?
+            && let Some(path) = tierup_core::ops::intern(&format!("tierup.{name}"))
+        {
+            return Ok(GlobalValue::Builtin(path));
+        }
     }
-    if let Some(p) = known::path_of(obj)? { return Ok(GlobalValue::Builtin(p)); }
+    if let Some(p) = known::path_of(obj)? {
+        return Ok(GlobalValue::Builtin(p));
+    }
     if let Ok(c) = obj.cast::<PyType>() {
-        if let Some(c) = known::exception_class(c)? { return Ok(GlobalValue::ExcClass(c)); }
-        if let Some(c) = known::namedtuple_class(c)? { return Ok(GlobalValue::NamedTupleClass(c)); }
+        if let Some(c) = known::exception_class(c)? {
+            return Ok(GlobalValue::ExcClass(c));
+        }
+        if let Some(c) = known::namedtuple_class(c)? {
+            return Ok(GlobalValue::NamedTupleClass(c));
+        }
         return known::plain_class(c).map(GlobalValue::Class).map_err(Into::into);
     }
-    if let Some(f) = functions::function_of_c(obj)? { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
-    if let Some(name) = foreign_function(obj)? { return Ok(GlobalValue::Foreign(name)); }
-    if is_decorator(obj)? { return Ok(GlobalValue::Unsupported("a decorator".into())); }
-    if let Some(f) = functions::python_function(obj) { return functions::func_id_of(obj, &f).map(GlobalValue::Function); }
-    if let Ok(t) = obj.cast::<PyTuple>() { return classify_tuple(t, record); }
-    if let Some(t) = functions::scalar_type_object(obj)? { return Ok(GlobalValue::DType(t)); }
+    if let Some(f) = functions::function_of_c(obj)? {
+        return functions::func_id_of(obj, &f).map(GlobalValue::Function);
+    }
+    if let Some(name) = foreign_function(obj)? {
+        return Ok(GlobalValue::Foreign(name));
+    }
+    if is_decorator(obj)? {
+        return Ok(GlobalValue::Unsupported("a decorator".into()));
+    }
+    if let Some(f) = functions::python_function(obj) {
+        return functions::func_id_of(obj, &f).map(GlobalValue::Function);
+    }
+    if let Ok(t) = obj.cast::<PyTuple>() {
+        return classify_tuple(t, record);
+    }
+    if let Some(t) = functions::scalar_type_object(obj)? {
+        return Ok(GlobalValue::DType(t));
+    }
     Ok(GlobalValue::Unsupported(describe(obj)))
 }
 
-/// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are not for compiling.
+/// The name of a function that is not the user's: written in C, or in Python inside NumPy, whose insides are
+/// not for compiling.
 fn foreign_function(obj: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let class = obj.get_type().name()?.to_string();
-    let of_c = matches!(class.as_str(), "builtin_function_or_method" | "ufunc" | "_ArrayFunctionDispatcher" | "cython_function_or_method" | "method_descriptor" | "wrapper_descriptor");
+    let of_c = matches!(
+        class.as_str(),
+        "builtin_function_or_method"
+            | "ufunc"
+            | "_ArrayFunctionDispatcher"
+            | "cython_function_or_method"
+            | "method_descriptor"
+            | "wrapper_descriptor"
+    );
     let module: String = obj.getattr("__module__").and_then(|m| m.extract()).unwrap_or_default();
-    if !of_c && !(class == "function" && (module == "numpy" || module.starts_with("numpy."))) { return Ok(None); }
+    if !of_c && !(class == "function" && (module == "numpy" || module.starts_with("numpy."))) {
+        return Ok(None);
+    }
     let name: String = obj.getattr("__qualname__").or_else(|_| obj.getattr("__name__"))?.extract()?;
-    let module = if class == "ufunc" && module.is_empty() { "numpy" } else { module.trim_start_matches("builtins") };
+    let module =
+        if class == "ufunc" && module.is_empty() { "numpy" } else { module.trim_start_matches("builtins") };
     Ok(Some(if module.is_empty() { name } else { format!("{module}.{name}") }))
 }
 
 /// Names what cannot be held, with a way out where there is a common one.
 fn describe(obj: &Bound<'_, PyAny>) -> String {
-    let hint = if obj.is_instance_of::<PyList>() { " (a tuple or an array can be)" } else if obj.is_instance_of::<PyDict>() || obj.is_instance_of::<PySet>() { " (not yet)" } else { "" };
+    let hint = if obj.is_instance_of::<PyList>() {
+        " (a tuple or an array can be)"
+    } else if obj.is_instance_of::<PyDict>() || obj.is_instance_of::<PySet>() {
+        " (not yet)"
+    } else {
+        ""
+    };
     format!("{}{hint}", a(&class_name(obj)))
 }
 
@@ -111,14 +186,24 @@ fn classify_numpy(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<Option<
     let Some(n) = npy::get(obj.py())? else { return Ok(None) };
     // SAFETY: `obj` is live.
     let class = unsafe { ffi::Py_TYPE(obj.as_ptr()) };
-    if class == n.array_type { return classify_array(obj, record).map(Some); }
-    if n.scalar_type(class).is_some() { return Ok(scalar_const(&obj.call_method0("item")?)?.map(GlobalValue::Const)); }
+    if class == n.array_type {
+        return classify_array(obj, record).map(Some);
+    }
+    if n.scalar_type(class).is_some() {
+        return Ok(scalar_const(&obj.call_method0("item")?)?.map(GlobalValue::Const));
+    }
     // SAFETY: both are live type objects; an instance of `numpy.dtype` starts with the struct read.
     if unsafe { ffi::PyType_IsSubtype(class, n.dtype_type) } != 0 {
         let t = npy::type_of_elem(unsafe { npy::elem_code(obj.as_ptr().cast()) });
-        return Ok(Some(t.map_or_else(|| GlobalValue::Unsupported(format!("the dtype {obj}")), GlobalValue::DType)));
+        return Ok(Some(
+            t.map_or_else(|| GlobalValue::Unsupported(format!("the dtype {obj}")), GlobalValue::DType),
+        ));
     }
-    if obj.is_instance_of::<PyType>() && let Some(t) = n.scalar_type(obj.as_ptr().cast()) { return Ok(Some(GlobalValue::DType(t))); }
+    if obj.is_instance_of::<PyType>()
+        && let Some(t) = n.scalar_type(obj.as_ptr().cast())
+    {
+        return Ok(Some(GlobalValue::DType(t)));
+    }
     Ok(None)
 }
 
@@ -126,34 +211,60 @@ fn classify_array(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalV
     let a = obj.as_ptr().cast::<npy::PyArrayObject>();
     // SAFETY: `obj` is an ndarray; its shape and strides have `nd` members.
     unsafe {
-        let Some(t) = array_type(a) else { return Ok(GlobalValue::Unsupported(format!("an array of dtype {}", obj.getattr("dtype")?))) };
+        let Some(t) = array_type(a) else {
+            return Ok(GlobalValue::Unsupported(format!("an array of dtype {}", obj.getattr("dtype")?)));
+        };
         let nd = t.ndim();
         let read = |p: *const isize| (0..nd).map(|i| *p.add(i) as i64).collect::<Vec<_>>();
         let strides = if t.layout == Layout::A { read((*a).strides) } else { vec![] };
-        Ok(GlobalValue::Array { ty: t.ty(), owner: record.array(obj), data: (*a).data as usize, shape: read((*a).dimensions), strides })
+        Ok(GlobalValue::Array {
+            ty: t.ty(),
+            owner: record.array(obj),
+            data: (*a).data as usize,
+            shape: read((*a).dimensions),
+            strides,
+        })
     }
 }
 
 fn classify_tuple(t: &Bound<'_, PyTuple>, record: &dyn Record) -> Result<GlobalValue, Failure> {
     let members = nested(t.py(), || t.iter().map(|m| classify(&m, record)).collect::<Result<Vec<_>, _>>())?;
-    if let Some(GlobalValue::Unsupported(what)) = members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_))) {
+    if let Some(GlobalValue::Unsupported(what)) =
+        members.iter().find(|m| matches!(m, GlobalValue::Unsupported(_)))
+    {
         return Ok(GlobalValue::Unsupported(format!("a tuple with {what}")));
     }
-    let named = if t.is_exact_instance_of::<PyTuple>() { None } else { known::namedtuple_class(&t.get_type())? };
+    let named =
+        if t.is_exact_instance_of::<PyTuple>() { None } else { known::namedtuple_class(&t.get_type())? };
     if named.is_none() && members.iter().all(|m| matches!(m, GlobalValue::Const(_))) {
-        return Ok(GlobalValue::Const(Const::Tuple(members.into_iter().filter_map(|m| if let GlobalValue::Const(c) = m { Some(c) } else { None }).collect())));
+        return Ok(GlobalValue::Const(Const::Tuple(
+            members
+                .into_iter()
+                .filter_map(|m| if let GlobalValue::Const(c) = m { Some(c) } else { None })
+                .collect(),
+        )));
     }
-    let Some(types) = members.iter().map(value_type).collect::<Option<Vec<_>>>() else { return Ok(GlobalValue::Unsupported("a tuple".into())) };
-    let ty = match named { Some(c) => Type::new(Kind::NamedTuple(c, types)), None => Type::tuple(types) };
+    let Some(types) = members.iter().map(value_type).collect::<Option<Vec<_>>>() else {
+        return Ok(GlobalValue::Unsupported("a tuple".into()));
+    };
+    let ty = match named {
+        Some(c) => Type::new(Kind::NamedTuple(c, types)),
+        None => Type::tuple(types),
+    };
     Ok(GlobalValue::Tuple(ty, members))
 }
 
-/// Whether it is one of those that make an object of Python out of a kernel: `stencil`, `vectorize`, `guvectorize`, `cfunc`. They are functions of Python themselves.
+/// Whether it is one of those that make an object of Python out of a kernel: `stencil`, `vectorize`,
+/// `guvectorize`, `cfunc`. They are functions of Python themselves.
 fn is_decorator(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(f) = obj.cast::<PyFunction>() else { return Ok(false) };
     let home = f.getattr(pyo3::intern!(obj.py(), "__module__"))?;
     let Ok(home) = home.cast::<PyString>() else { return Ok(false) };
-    if !matches!(home.to_str()?, "tierup._stencil" | "tierup._ufunc" | "tierup._cfunc") { return Ok(false); }
+    if !matches!(home.to_str()?, "tierup._stencil" | "tierup._ufunc" | "tierup._cfunc") {
+        return Ok(false);
+    }
     let name = f.getattr(pyo3::intern!(obj.py(), "__qualname__"))?;
-    Ok(name.cast::<PyString>().is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))
+    Ok(name
+        .cast::<PyString>()
+        .is_ok_and(|n| matches!(n.to_str(), Ok("stencil" | "vectorize" | "guvectorize" | "cfunc"))))
 }

@@ -1,7 +1,8 @@
 //! Memory of arrays: freed blocks of middling size are kept for the next array of that size.
 //!
-//! An expression such as `a * 2 + b` makes and drops an array for each operation. The C library gives blocks of a few hundred KiB and more back to
-//! the system at once, and each fresh page costs more than the arithmetic on it. Every thread keeps a few; what it keeps is bounded by [`BYTES`].
+//! An expression such as `a * 2 + b` makes and drops an array for each operation. The C library gives blocks
+//! of a few hundred KiB and more back to the system at once, and each fresh page costs more than the
+//! arithmetic on it. Every thread keeps a few; what it keeps is bounded by [`BYTES`].
 
 use std::cell::RefCell;
 
@@ -12,25 +13,36 @@ const BYTES: usize = 1 << 25;
 /// Blocks that one thread keeps at most.
 const BLOCKS: usize = 8;
 
-struct Block { raw: *mut libc::c_void, total: usize }
+struct Block {
+    raw: *mut libc::c_void,
+    total: usize,
+}
 
 #[derive(Default)]
-struct Kept { blocks: Vec<Block>, bytes: usize }
+struct Kept {
+    blocks: Vec<Block>,
+    bytes: usize,
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
         // SAFETY: the list owns what it holds.
-        for b in &self.blocks { unsafe { libc::free(b.raw) } }
+        for b in &self.blocks {
+            unsafe { libc::free(b.raw) }
+        }
     }
 }
 
 thread_local! { static KEPT: RefCell<Kept> = RefCell::default(); }
 
-/// A block of at least `total` bytes, its size, and whether the C library has just given it; null when there is no memory.
+/// A block of at least `total` bytes, its size, and whether the C library has just given it; null when there
+/// is no memory.
 pub fn take(total: usize, zeroed: bool) -> (*mut libc::c_void, usize, bool) {
     if let Some(b) = (total >= SMALLEST).then(|| find(total)).flatten() {
         // SAFETY: the block is ours and has at least `total` bytes.
-        if zeroed { unsafe { libc::memset(b.raw, 0, total) }; }
+        if zeroed {
+            unsafe { libc::memset(b.raw, 0, total) };
+        }
         return (b.raw, b.total, false);
     }
     // SAFETY: both take any size; `calloc` gets large blocks zeroed from the system without touching them.
@@ -46,7 +58,9 @@ fn find(total: usize) -> Option<Block> {
         let b = k.blocks.remove(at);
         k.bytes -= b.total;
         Some(b)
-    }).ok().flatten()
+    })
+    .ok()
+    .flatten()
 }
 
 /// Gives back a block that [`take`] gave.
@@ -54,9 +68,12 @@ fn find(total: usize) -> Option<Block> {
 /// # Safety
 /// The block must not be used any more.
 pub unsafe fn give(raw: *mut libc::c_void, total: usize) {
-    let kept = (SMALLEST..=BYTES).contains(&total) && KEPT.try_with(|k| keep(&mut k.borrow_mut(), Block { raw, total })).is_ok();
+    let kept = (SMALLEST..=BYTES).contains(&total)
+        && KEPT.try_with(|k| keep(&mut k.borrow_mut(), Block { raw, total })).is_ok();
     // SAFETY: as required of the caller.
-    if !kept { unsafe { libc::free(raw) } }
+    if !kept {
+        unsafe { libc::free(raw) }
+    }
 }
 
 /// Keeps a block; the oldest ones go where there are too many.
@@ -94,7 +111,9 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded() {
         let all: Vec<_> = (0..40).map(|i| take(SMALLEST * (i + 1), false)).collect();
-        for (raw, total, _) in all { unsafe { give(raw, total) } }
+        for (raw, total, _) in all {
+            unsafe { give(raw, total) }
+        }
         KEPT.with(|k| {
             let k = k.borrow();
             assert!(k.blocks.len() <= BLOCKS && k.bytes <= BYTES);

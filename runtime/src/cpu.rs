@@ -1,8 +1,10 @@
-//! What the run-time's kernels may ask of the processor: what it has, up to the level that the process makes code for ([`Cpu::chosen`]).
+//! What the run-time's kernels may ask of the processor: what it has, up to the level that the process makes
+//! code for ([`Cpu::chosen`]).
 
 use tierup_core::cpu::Cpu;
 
-/// Whether kernels may use these features: `has!("avx2", "fma")`. A feature that no level names is no arm of this macro.
+/// Whether kernels may use these features: `has!("avx2", "fma")`. A feature that no level names is no arm of
+/// this macro.
 #[cfg(target_arch = "x86_64")]
 macro_rules! has {
     (@level "popcnt") => { tierup_core::cpu::Cpu::V2 };
@@ -19,7 +21,9 @@ pub(crate) use has;
 
 #[inline]
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn allows(level: Cpu) -> bool { Cpu::chosen() >= level }
+pub(crate) fn allows(level: Cpu) -> bool {
+    Cpu::chosen() >= level
+}
 
 /// Whether this machine runs code that is made for `cpu`.
 pub fn supports(cpu: Cpu) -> bool {

@@ -1,7 +1,7 @@
 //! Native exceptions: what travels as a status through compiled code until it reaches Python.
 //!
-//! [`Exc`] is the heap object. [`Error`] is an owned one on its way through Rust code, so helpers are written with `?` and end in [`or_raise`].
-//! What several threads may hold is changed through [`alone`].
+//! [`Exc`] is the heap object. [`Error`] is an owned one on its way through Rust code, so helpers are written
+//! with `?` and end in [`or_raise`]. What several threads may hold is changed through [`alone`].
 
 use crate::host::callbacks;
 use crate::object::{release, retain};
@@ -13,7 +13,10 @@ use tierup_core::rt::{AbiTy, Ctx};
 
 /// Class of an exception: built-in, or one that the host knows by handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExcClass { Builtin(Class), Host(i64) }
+pub enum ExcClass {
+    Builtin(Class),
+    Host(i64),
+}
 
 /// One argument of an exception.
 pub enum Arg {
@@ -39,22 +42,40 @@ impl Drop for Arg {
             // SAFETY: the reference is owned and dropped once.
             Arg::Str(s) => unsafe { release(s.cast()) },
             Arg::Py(p) => (callbacks().release)(*p),
-            Arg::None | Arg::Bool(_) | Arg::Int(_) | Arg::UInt(_) | Arg::Float(_) | Arg::Complex(..) | Arg::Text(_) | Arg::Tuple(_) | Arg::List(_) => {}
+            Arg::None
+            | Arg::Bool(_)
+            | Arg::Int(_)
+            | Arg::UInt(_)
+            | Arg::Float(_)
+            | Arg::Complex(..)
+            | Arg::Text(_)
+            | Arg::Tuple(_)
+            | Arg::List(_) => {}
         }
     }
 }
 
 /// One frame of a traceback: interned texts and a line.
 #[derive(Clone, Copy, Debug)]
-pub struct Site { pub file: *const Text, pub func: *const Text, pub line: i64 }
+pub struct Site {
+    pub file: *const Text,
+    pub func: *const Text,
+    pub line: i64,
+}
 
 impl Site {
-    pub fn file(&self) -> &'static str { text(self.file) }
-    pub fn func(&self) -> &'static str { text(self.func) }
+    pub fn file(&self) -> &'static str {
+        text(self.file)
+    }
+    pub fn func(&self) -> &'static str {
+        text(self.func)
+    }
 }
 fn text(t: *const Text) -> &'static str {
     // SAFETY: sites hold null or texts made by `core::intern::text`, which are UTF-8 and live for ever.
-    unsafe { t.as_ref().map_or("?", |t| std::str::from_utf8_unchecked(std::slice::from_raw_parts(t.ptr, t.len))) }
+    unsafe {
+        t.as_ref().map_or("?", |t| std::str::from_utf8_unchecked(std::slice::from_raw_parts(t.ptr, t.len)))
+    }
 }
 
 /// A native exception object.
@@ -81,13 +102,18 @@ unsafe extern "C" fn drop_exc(o: *mut Obj) {
     // SAFETY: called once, by `release`, with the pointer that `Exc::alloc` made.
     let mut e = unsafe { Box::from_raw(o.cast::<Exc>()) };
     crate::object::count(-1);
-    // Long chains are unlinked one by one: a program that raises in a handler a million times must not overflow the stack here.
+    // Long chains are unlinked one by one: a program that raises in a handler a million times must not
+    // overflow the stack here.
     let mut rest = vec![e.cause, e.context];
     (e.cause, e.context) = (std::ptr::null_mut(), std::ptr::null_mut());
-    if !e.py.is_null() { (callbacks().release)(e.py); }
+    if !e.py.is_null() {
+        (callbacks().release)(e.py);
+    }
     drop(e);
     while let Some(p) = rest.pop() {
-        if p.is_null() { continue; }
+        if p.is_null() {
+            continue;
+        }
         // SAFETY: an owned reference; if it is the last one, its own links are taken over before it is freed.
         unsafe {
             if (*p).obj.refs.load(std::sync::atomic::Ordering::Acquire) == 1 {
@@ -105,7 +131,14 @@ impl Exc {
         crate::object::count(1);
         Box::into_raw(Box::new(Exc {
             obj: Obj { refs: AtomicI64::new(1), drop: drop_exc },
-            class, args, cause: std::ptr::null_mut(), context: std::ptr::null_mut(), suppress_context: false, trail: vec![], py: std::ptr::null_mut(), open: 0,
+            class,
+            args,
+            cause: std::ptr::null_mut(),
+            context: std::ptr::null_mut(),
+            suppress_context: false,
+            trail: vec![],
+            py: std::ptr::null_mut(),
+            open: 0,
         }))
     }
 
@@ -116,7 +149,9 @@ impl Exc {
         }
     }
     pub fn is_a_host(&self, handle: i64) -> bool {
-        if self.class == ExcClass::Host(handle) { return true; }
+        if self.class == ExcClass::Host(handle) {
+            return true;
+        }
         (callbacks().exc_is_a)(self, handle)
     }
 
@@ -124,7 +159,10 @@ impl Exc {
     pub fn push_arg(&mut self, arg: Arg) {
         let mut to = &mut self.args;
         for _ in 0..self.open {
-            match to.last_mut() { Some(Arg::Tuple(inner) | Arg::List(inner)) => to = inner, Some(_) | None => return }
+            match to.last_mut() {
+                Some(Arg::Tuple(inner) | Arg::List(inner)) => to = inner,
+                Some(_) | None => return,
+            }
         }
         to.push(arg);
     }
@@ -136,7 +174,9 @@ impl Exc {
         self.push_arg(Arg::List(vec![]));
         self.open += 1;
     }
-    pub fn close_tuple(&mut self) { self.open = self.open.saturating_sub(1); }
+    pub fn close_tuple(&mut self) {
+        self.open = self.open.saturating_sub(1);
+    }
 
     /// The text of a single text argument; what messages in tests compare.
     pub fn message(&self) -> String {
@@ -160,7 +200,10 @@ pub unsafe fn str_text(s: *const Str) -> String {
         let decode = |c: u32| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER);
         match (*s).kind {
             1 => std::slice::from_raw_parts((*s).data, n).iter().map(|c| *c as char).collect(),
-            2 => std::slice::from_raw_parts((*s).data.cast::<u16>(), n).iter().map(|c| decode(*c as u32)).collect(),
+            2 => std::slice::from_raw_parts((*s).data.cast::<u16>(), n)
+                .iter()
+                .map(|c| decode(*c as u32))
+                .collect(),
             _ => std::slice::from_raw_parts((*s).data.cast::<u32>(), n).iter().map(|c| decode(*c)).collect(),
         }
     }
@@ -171,21 +214,39 @@ pub struct Error(*mut Exc);
 pub type Res<T> = Result<T, Error>;
 
 impl Error {
-    pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error { Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())])) }
+    pub fn new(class: Class, message: impl Into<Cow<'static, str>>) -> Error {
+        Error(Exc::alloc(ExcClass::Builtin(class), vec![Arg::Text(message.into())]))
+    }
     /// Without arguments.
-    pub fn bare(class: Class) -> Error { Error(Exc::alloc(ExcClass::Builtin(class), vec![])) }
-    pub fn with_args(class: ExcClass, args: Vec<Arg>) -> Error { Error(Exc::alloc(class, args)) }
-    pub fn value(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::ValueError, message) }
-    pub fn overflow(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::OverflowError, message) }
-    pub fn index(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::IndexError, message) }
-    pub fn type_error(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::TypeError, message) }
-    pub fn zero_division(message: impl Into<Cow<'static, str>>) -> Error { Error::new(Class::ZeroDivisionError, message) }
+    pub fn bare(class: Class) -> Error {
+        Error(Exc::alloc(ExcClass::Builtin(class), vec![]))
+    }
+    pub fn with_args(class: ExcClass, args: Vec<Arg>) -> Error {
+        Error(Exc::alloc(class, args))
+    }
+    pub fn value(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Class::ValueError, message)
+    }
+    pub fn overflow(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Class::OverflowError, message)
+    }
+    pub fn index(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Class::IndexError, message)
+    }
+    pub fn type_error(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Class::TypeError, message)
+    }
+    pub fn zero_division(message: impl Into<Cow<'static, str>>) -> Error {
+        Error::new(Class::ZeroDivisionError, message)
+    }
 
     /// Takes over a reference.
     ///
     /// # Safety
     /// `exc` must be an owned reference to a live exception.
-    pub unsafe fn from_raw(exc: *mut Exc) -> Error { Error(exc) }
+    pub unsafe fn from_raw(exc: *mut Exc) -> Error {
+        Error(exc)
+    }
     /// Hands out the reference.
     pub fn into_raw(self) -> *mut Exc {
         let e = self.0;
@@ -210,11 +271,15 @@ impl Error {
 impl std::ops::Deref for Error {
     type Target = Exc;
     // SAFETY: `self.0` is an owned reference.
-    fn deref(&self) -> &Exc { unsafe { &*self.0 } }
+    fn deref(&self) -> &Exc {
+        unsafe { &*self.0 }
+    }
 }
 impl Drop for Error {
     // SAFETY: the reference is owned.
-    fn drop(&mut self) { unsafe { release(self.0.cast()) } }
+    fn drop(&mut self) {
+        unsafe { release(self.0.cast()) }
+    }
 }
 impl std::fmt::Debug for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -252,16 +317,21 @@ pub unsafe fn take_pending(ctx: Ctx) -> Option<Error> {
     }
 }
 
-/// Sets `exc.__context__ = context`, as CPython does at `raise`: an exception is not its own context, and a cycle is cut.
+/// Sets `exc.__context__ = context`, as CPython does at `raise`: an exception is not its own context, and a
+/// cycle is cut.
 ///
 /// # Safety
 /// Both are null or live exceptions.
 pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
     // SAFETY: links are null or owned references to live exceptions, and change under the lock.
     unsafe {
-        if exc.is_null() || context.is_null() || exc == context { return; }
+        if exc.is_null() || context.is_null() || exc == context {
+            return;
+        }
         let old = crate::parallel::lock::exceptions(|| {
-            if (*exc).context == context { return [std::ptr::null_mut(); 2]; }
+            if (*exc).context == context {
+                return [std::ptr::null_mut(); 2];
+            }
             let (mut at, mut cut) = (context, std::ptr::null_mut());
             while !(*at).context.is_null() {
                 if (*at).context == exc {
@@ -273,15 +343,22 @@ pub unsafe fn set_context(exc: *mut Exc, context: *mut Exc) {
             retain(context.cast());
             [cut, std::mem::replace(&mut (*exc).context, context)]
         });
-        for o in old { release(o.cast()); }
+        for o in old {
+            release(o.cast());
+        }
     }
 }
 
-/// Changes an exception. One that somebody else holds too may be raised in several iterations of a parallel loop at once.
+/// Changes an exception. One that somebody else holds too may be raised in several iterations of a parallel
+/// loop at once.
 ///
 /// # Safety
 /// The exception is live.
 pub unsafe fn alone<R>(exc: *mut Obj, change: impl FnOnce() -> R) -> R {
     // SAFETY: as required of the caller.
-    if unsafe { (*exc).refs.load(std::sync::atomic::Ordering::Acquire) } == 1 { change() } else { crate::parallel::lock::exceptions(change) }
+    if unsafe { (*exc).refs.load(std::sync::atomic::Ordering::Acquire) } == 1 {
+        change()
+    } else {
+        crate::parallel::lock::exceptions(change)
+    }
 }

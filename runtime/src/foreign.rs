@@ -1,7 +1,8 @@
 //! Calls of C functions by address.
 //!
-//! Integers and floats are passed in registers of their own, each kind in its order, on x86-64 (System V) and on AArch64 alike. So a call with all of
-//! these registers filled is the right one for every function that takes no more: it reads those that it knows. What follows lies on the stack, a word each, where a function
+//! Integers and floats are passed in registers of their own, each kind in its order, on x86-64 (System V) and
+//! on AArch64 alike. So a call with all of these registers filled is the right one for every function that
+//! takes no more: it reads those that it knows. What follows lies on the stack, a word each, where a function
 //! finds what has found no register; words that it does not know are the caller's and harm nobody.
 
 use crate::Native;
@@ -13,7 +14,9 @@ type Real = [f64; FLOATS];
 type Stack = [i64; STACK];
 
 macro_rules! of_type {
-    ($_any:tt, $t:ty) => { $t };
+    ($_any:tt, $t:ty) => {
+        $t
+    };
 }
 
 /// A call with these members of `$i`, `$f` and `$s`.
@@ -51,8 +54,9 @@ macro_rules! with_stack {
 
 impl Helpers for Native {
     unsafe fn c_call(addr: i64, ints: P, floats: P, stack: P, more: i64, result: i64) -> i64 {
-        // SAFETY: the buffers have room for all registers, and for all words of the stack where there are some; what a function does not take may hold anything. The address,
-        // and that the function is what its declaration says, is the user's word, as for every call of C.
+        // SAFETY: the buffers have room for all registers, and for all words of the stack where there are
+        // some; what a function does not take may hold anything. The address, and that the function is what
+        // its declaration says, is the user's word, as for every call of C.
         unsafe {
             let (i, f) = (ints.cast::<Int>().read_unaligned(), floats.cast::<Real>().read_unaligned());
             match result {
@@ -68,16 +72,47 @@ impl Helpers for Native {
 mod tests {
     use super::*;
 
-    unsafe extern "C" fn mixed(a: f64, n: i32, b: f32, p: *const i64) -> f64 { unsafe { a + f64::from(n) + f64::from(b) + *p as f64 } }
-    unsafe extern "C" fn single(b: f32) -> f32 { b * 2.0 }
-    unsafe extern "C" fn whole(n: i64, m: u8) -> i64 { n - i64::from(m) }
+    unsafe extern "C" fn mixed(a: f64, n: i32, b: f32, p: *const i64) -> f64 {
+        unsafe { a + f64::from(n) + f64::from(b) + *p as f64 }
+    }
+    unsafe extern "C" fn single(b: f32) -> f32 {
+        b * 2.0
+    }
+    unsafe extern "C" fn whole(n: i64, m: u8) -> i64 {
+        n - i64::from(m)
+    }
     #[allow(clippy::too_many_arguments)]
     unsafe extern "C" fn many(
-        a: i64, b: i64, c: i64, d: i64, e: i64, f: i64, g: i64, h: i64, p: f64, q: f64, r: f64, s: f64, t: f64, u: f64, v: f64, w: f64, over: i32, x: f64, y: f32, last: u8,
+        a: i64,
+        b: i64,
+        c: i64,
+        d: i64,
+        e: i64,
+        f: i64,
+        g: i64,
+        h: i64,
+        p: f64,
+        q: f64,
+        r: f64,
+        s: f64,
+        t: f64,
+        u: f64,
+        v: f64,
+        w: f64,
+        over: i32,
+        x: f64,
+        y: f32,
+        last: u8,
     ) -> f64 {
         let ints = [a, b, c, d, e, f, g, h].iter().enumerate().map(|(k, n)| (k as i64 + 1) * n).sum::<i64>();
-        let floats: f64 = [p, q, r, s, t, u, v, w].iter().enumerate().map(|(k, z)| (k as f64 + 1.0) * z).sum();
-        ints as f64 + floats + f64::from(over) * 1000.0 + x * 10000.0 + f64::from(y) * 1e5 + f64::from(last) * 1e6
+        let floats: f64 =
+            [p, q, r, s, t, u, v, w].iter().enumerate().map(|(k, z)| (k as f64 + 1.0) * z).sum();
+        ints as f64
+            + floats
+            + f64::from(over) * 1000.0
+            + x * 10000.0
+            + f64::from(y) * 1e5
+            + f64::from(last) * 1e6
     }
 
     fn ints(given: &[i64]) -> Int {
@@ -90,7 +125,16 @@ mod tests {
         let mut stack = [0; STACK];
         stack[..more.len()].copy_from_slice(more);
         // SAFETY: the functions take what is passed.
-        unsafe { Native::c_call(f as i64, i.as_ptr().cast_mut().cast(), r.as_ptr().cast_mut().cast(), stack.as_mut_ptr().cast(), more.len() as i64, result) as u64 }
+        unsafe {
+            Native::c_call(
+                f as i64,
+                i.as_ptr().cast_mut().cast(),
+                r.as_ptr().cast_mut().cast(),
+                stack.as_mut_ptr().cast(),
+                more.len() as i64,
+                result,
+            ) as u64
+        }
     }
 
     #[test]
@@ -101,9 +145,21 @@ mod tests {
         // SAFETY: the functions take what is passed.
         unsafe {
             (r[0], r[1]) = (0.5, low(2.25));
-            assert_eq!(f64::from_bits(called(mixed as *const () as usize, &ints(&[-3, &raw const seven as i64]), &r, &[], 1)), 6.75);
+            assert_eq!(
+                f64::from_bits(called(
+                    mixed as *const () as usize,
+                    &ints(&[-3, &raw const seven as i64]),
+                    &r,
+                    &[],
+                    1
+                )),
+                6.75
+            );
             r[0] = low(1.5);
-            assert_eq!(f32::from_bits(called(single as *const () as usize, &ints(&[]), &r, &[], 2) as u32), 3.0);
+            assert_eq!(
+                f32::from_bits(called(single as *const () as usize, &ints(&[]), &r, &[], 2) as u32),
+                3.0
+            );
             assert_eq!(called(whole as *const () as usize, &ints(&[5, 255]), &r, &[], 0) as i64, -250);
         }
     }
@@ -115,11 +171,15 @@ mod tests {
         let mut more = all[INTS..].to_vec();
         more.extend([-2, 0.5f64.to_bits() as i64, i64::from(0.25f32.to_bits()), 3]);
         // SAFETY: the function takes what is passed.
-        let got = f64::from_bits(unsafe { called(many as *const () as usize, &ints(&all[..INTS]), &r, &more, 1) });
+        let got =
+            f64::from_bits(unsafe { called(many as *const () as usize, &ints(&all[..INTS]), &r, &more, 1) });
         assert_eq!(got, 204.0 + 204.0 - 2000.0 + 5000.0 + 25000.0 + 3e6);
         // More of them than a short call passes.
         more.resize(12, 0);
         // SAFETY: as above.
-        assert_eq!(f64::from_bits(unsafe { called(many as *const () as usize, &ints(&all[..INTS]), &r, &more, 1) }), got);
+        assert_eq!(
+            f64::from_bits(unsafe { called(many as *const () as usize, &ints(&all[..INTS]), &r, &more, 1) }),
+            got
+        );
     }
 }

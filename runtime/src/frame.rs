@@ -1,4 +1,5 @@
-//! Frames of generators, the exception being handled, and remainders: small helpers of the families `generator`, `exception` and `real`.
+//! Frames of generators, the exception being handled, and remainders: small helpers of the families
+//! `generator`, `exception` and `real`.
 
 use crate::Native;
 use crate::exc::{Arg, Error, Exc, ExcClass, Res, or_raise};
@@ -6,13 +7,14 @@ use crate::host::{ArrayView, callbacks};
 use crate::object::{count, release, retain};
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicI64, Ordering};
-use tierup_core::exc::Class;
 use tierup_core::elem::Elem;
+use tierup_core::exc::Class;
 use tierup_core::layout::{FRAME_HEADER, Frame, Obj, Str};
 use tierup_core::ops::{exception, generator, real};
 use tierup_core::rt::{Ctx, P};
 
-/// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that drops it may have little stack.
+/// Frames hold frames: a recursive generator leaves a chain as deep as its recursion, and the thread that
+/// drops it may have little stack.
 const NESTED_DROPS: u32 = 64;
 
 thread_local! {
@@ -23,13 +25,18 @@ thread_local! {
 
 unsafe extern "C" fn drop_frame(o: *mut Obj) {
     let depth = DROPS.get();
-    if depth >= NESTED_DROPS { return WAITING.with(|w| w.borrow_mut().push(o)); }
+    if depth >= NESTED_DROPS {
+        return WAITING.with(|w| w.borrow_mut().push(o));
+    }
     DROPS.set(depth + 1);
-    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more; so are those that waited.
+    // SAFETY: called once, with a frame that `frame_new` made, when nobody holds a reference any more; so are
+    // those that waited.
     unsafe {
         release_contents(o);
         if depth == 0 {
-            while let Some(next) = WAITING.with(|w| w.borrow_mut().pop()) { release_contents(next); }
+            while let Some(next) = WAITING.with(|w| w.borrow_mut().pop()) {
+                release_contents(next);
+            }
         }
     }
     DROPS.set(depth);
@@ -44,7 +51,11 @@ unsafe fn release_contents(o: *mut Obj) {
         let f = o.cast::<Frame>();
         let words = f.cast::<u8>().add(FRAME_HEADER as usize).cast::<*mut Obj>();
         let mask = (*f).ref_mask as u64;
-        for k in 0..((*f).bytes / 8).min(64) { if mask >> k & 1 != 0 { release(*words.add(k as usize)); } }
+        for k in 0..((*f).bytes / 8).min(64) {
+            if mask >> k & 1 != 0 {
+                release(*words.add(k as usize));
+            }
+        }
         libc::free(f.cast());
     }
 }
@@ -59,21 +70,35 @@ impl generator::Helpers for Native {
                 return f;
             }
             count(1);
-            f.write(Frame { obj: Obj { refs: AtomicI64::new(1), drop: drop_frame }, resume: 0, bytes: 8 * words, ref_mask, closing: 0, busy: AtomicI64::new(0) });
+            f.write(Frame {
+                obj: Obj { refs: AtomicI64::new(1), drop: drop_frame },
+                resume: 0,
+                bytes: 8 * words,
+                ref_mask,
+                closing: 0,
+                busy: AtomicI64::new(0),
+            });
             f
         }
     }
     unsafe fn frame_enter(ctx: Ctx, f: *mut Frame) {
         // SAFETY: the frame is live.
-        unsafe { if (*f).busy.swap(1, Ordering::AcqRel) != 0 { Error::value("generator already executing").raise(ctx); } }
+        unsafe {
+            if (*f).busy.swap(1, Ordering::AcqRel) != 0 {
+                Error::value("generator already executing").raise(ctx);
+            }
+        }
     }
-    unsafe fn frame_leave(f: *mut Frame) { unsafe { (*f).busy.store(0, Ordering::Release) } }
+    unsafe fn frame_leave(f: *mut Frame) {
+        unsafe { (*f).busy.store(0, Ordering::Release) }
+    }
 }
 
 thread_local! {
     /// What was being handled before, outermost first.
     static HANDLED: RefCell<Vec<*mut Obj>> = const { RefCell::new(Vec::new()) };
-    /// What is being handled now: `handled` of this thread's context, for helpers that are not given the context.
+    /// What is being handled now: `handled` of this thread's context, for helpers that are not given the
+    /// context.
     static CURRENT: Cell<*mut Obj> = const { Cell::new(std::ptr::null_mut()) };
 }
 
@@ -103,17 +128,27 @@ impl exception::Helpers for Native {
             release(old);
         }
     }
-    unsafe fn exc_add_array(exc: *mut Obj, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P) {
+    unsafe fn exc_add_array(
+        exc: *mut Obj,
+        elem: i64,
+        ndim: i64,
+        shape: *const i64,
+        strides: *const i64,
+        data: P,
+    ) {
         // SAFETY: the caller describes a live array; shape and strides have `ndim` members.
         unsafe {
             let n = ndim as usize;
-            let (shape, strides) = (std::slice::from_raw_parts(shape, n), std::slice::from_raw_parts(strides, n));
+            let (shape, strides) =
+                (std::slice::from_raw_parts(shape, n), std::slice::from_raw_parts(strides, n));
             let Some(elem) = Elem::from_number(elem) else { return };
             let copy = (callbacks().copy_array)(&ArrayView { elem, shape, strides, data });
             (*exc.cast::<Exc>()).push_arg(if copy.is_null() { Arg::None } else { Arg::Py(copy) });
         }
     }
-    unsafe fn exc_arg_count(exc: *mut Obj) -> i64 { unsafe { (*exc.cast::<Exc>()).args.len() as i64 } }
+    unsafe fn exc_arg_count(exc: *mut Obj) -> i64 {
+        unsafe { (*exc.cast::<Exc>()).args.len() as i64 }
+    }
     unsafe fn exc_arg(ctx: Ctx, exc: *mut Obj, index: i64, out: P) -> i64 {
         // SAFETY: the exception is live; `out` has room for two words.
         unsafe { or_raise(ctx, argument(&*exc.cast::<Exc>(), index, &mut *(out.cast::<[u64; 2]>()))) }
@@ -121,12 +156,18 @@ impl exception::Helpers for Native {
     unsafe fn exc_is_exactly(exc: *mut Obj, handle: i64) -> i8 {
         // SAFETY: the exception is live.
         let class = unsafe { (*exc.cast::<Exc>()).class };
-        (match class { ExcClass::Builtin(c) => c as i64 == handle, ExcClass::Host(h) => h == handle }) as i8
+        (match class {
+            ExcClass::Builtin(c) => c as i64 == handle,
+            ExcClass::Host(h) => h == handle,
+        }) as i8
     }
     unsafe fn exc_leave_generator(exc: *mut Obj) -> *mut Obj {
-        // SAFETY: the exception is live, and its reference the caller's, who gives it up; the new one is ours alone.
+        // SAFETY: the exception is live, and its reference the caller's, who gives it up; the new one is ours
+        // alone.
         unsafe {
-            if !(*exc.cast::<Exc>()).is_a(Class::StopIteration) { return exc; }
+            if !(*exc.cast::<Exc>()).is_a(Class::StopIteration) {
+                return exc;
+            }
             let new = Error::new(Class::RuntimeError, "generator raised StopIteration").into_raw().cast();
             <Native as tierup_core::ops::object::Helpers>::exc_set_cause(new, exc);
             <Native as tierup_core::ops::object::Helpers>::exc_set_context(new, exc);
@@ -148,16 +189,36 @@ impl exception::Helpers for Native {
 fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
     let n = exc.args.len() as i64;
     let at = if index < 0 { index + n } else { index };
-    let arg = usize::try_from(at).ok().and_then(|k| exc.args.get(k)).ok_or_else(|| Error::index("tuple index out of range"))?;
-    let other = |what: &str| Err(Error::type_error(format!("compiled code cannot take {what} out of an exception's arguments")));
+    let arg = usize::try_from(at)
+        .ok()
+        .and_then(|k| exc.args.get(k))
+        .ok_or_else(|| Error::index("tuple index out of range"))?;
+    let other = |what: &str| {
+        Err(Error::type_error(format!("compiled code cannot take {what} out of an exception's arguments")))
+    };
     *out = [0; 2];
     Ok(match arg {
         Arg::None => 0,
-        Arg::Bool(b) => { out[0] = *b as u64; 1 }
-        Arg::Complex(re, im) => { *out = [re.to_bits(), im.to_bits()]; 2 }
-        Arg::Float(x) => { out[0] = x.to_bits(); 3 }
-        Arg::Int(i) => { out[0] = *i as u64; 4 }
-        Arg::Text(t) => { out[0] = crate::string::from_text(t)? as u64; 5 }
+        Arg::Bool(b) => {
+            out[0] = *b as u64;
+            1
+        }
+        Arg::Complex(re, im) => {
+            *out = [re.to_bits(), im.to_bits()];
+            2
+        }
+        Arg::Float(x) => {
+            out[0] = x.to_bits();
+            3
+        }
+        Arg::Int(i) => {
+            out[0] = *i as u64;
+            4
+        }
+        Arg::Text(t) => {
+            out[0] = crate::string::from_text(t)? as u64;
+            5
+        }
         Arg::Str(s) => {
             // SAFETY: the argument owns a live string.
             unsafe { retain((*s).cast()) };
@@ -172,7 +233,9 @@ fn argument(exc: &Exc, index: i64, out: &mut [u64; 2]) -> Res<i64> {
 }
 
 impl real::Helpers for Native {
-    unsafe fn real_fmod(a: f64, b: f64) -> f64 { a % b }
+    unsafe fn real_fmod(a: f64, b: f64) -> f64 {
+        a % b
+    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Callbacks to the host (Python): the few things that only it knows. Without a host everything has a sensible native answer.
+//! Callbacks to the host (Python): the few things that only it knows. Without a host everything has a
+//! sensible native answer.
 
 use crate::exc::{Error, Exc, Res};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,16 +8,23 @@ use tierup_core::exc::Class;
 use tierup_core::layout::BitSource;
 
 /// An array in memory, to be shown. Strides are in bytes.
-pub struct ArrayView<'a> { pub elem: Elem, pub shape: &'a [i64], pub strides: &'a [i64], pub data: *const u8 }
+pub struct ArrayView<'a> {
+    pub elem: Elem,
+    pub shape: &'a [i64],
+    pub strides: &'a [i64],
+    pub data: *const u8,
+}
 
-/// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs it.
+/// What the host offers. Every function may be called from any thread and takes the GIL itself where it needs
+/// it.
 #[derive(Clone, Copy)]
 pub struct Callbacks {
     /// Whether the exception is an instance of the host's class `handle`.
     pub exc_is_a: fn(&Exc, handle: i64) -> bool,
     /// Whether the host's class `handle` derives from built-in `class`.
     pub class_is_a: fn(handle: i64, class: Class) -> bool,
-    /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python; None where the native text will do.
+    /// `str(exc)` or `repr(exc)` of an exception of the host's own class, or one that came out of Python;
+    /// None where the native text will do.
     pub exc_text: fn(&Exc, repr: bool) -> Option<String>,
     /// `str` or `repr` of a Python object.
     pub show_object: fn(*mut u8, repr: bool) -> String,
@@ -34,11 +42,13 @@ pub struct Callbacks {
     pub copy_array: fn(&ArrayView<'_>) -> *mut u8,
     /// The address of a routine of SciPy's LAPACK, or null.
     pub lapack: fn(&str) -> *const u8,
-    /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for, or where there is no host.
+    /// A new source of random numbers (owned) that a Python generator spawns; null where none is asked for,
+    /// or where there is no host.
     pub spawn: fn(*mut u8, one: bool) -> Res<*mut BitSource>,
     /// Drops a reference to a Python object.
     pub release: fn(*mut u8),
-    /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds it.
+    /// Runs something that waits, without the lock that other threads may need (the GIL) if this one holds
+    /// it.
     pub without_lock: fn(&mut dyn FnMut()),
     /// The context of a thread that is none of the host's.
     pub context: fn() -> tierup_core::rt::Ctx,

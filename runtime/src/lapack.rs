@@ -1,30 +1,43 @@
-//! LAPACK, from whoever has it: the OpenBLAS that NumPy brings along and has loaded, so results are NumPy's, or else SciPy's, through the host.
+//! LAPACK, from whoever has it: the OpenBLAS that NumPy brings along and has loaded, so results are NumPy's,
+//! or else SciPy's, through the host.
 //!
-//! Both take addresses only. Integers are written as 64 bits, of which a library with 32-bit integers reads the lower half.
+//! Both take addresses only. Integers are written as 64 bits, of which a library with 32-bit integers reads
+//! the lower half.
 
 use crate::exc::{Error, Res};
 use std::cell::Cell;
-use std::mem::MaybeUninit;
 use std::ffi::{CStr, CString, c_void};
+use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 use tierup_core::exc::Class;
 use tierup_core::lapack::Routine;
 
 /// Where the routines are.
-struct Library { addresses: [[usize; 2]; Routine::ALL.len()], /** Integers have 64 bits. */ wide: bool }
+struct Library {
+    addresses: [[usize; 2]; Routine::ALL.len()],
+    /** Integers have 64 bits. */
+    wide: bool,
+}
 
 static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
 
-/// Looks for a library, once; whoever compiles code that needs it does, since the host may have to import something.
-pub fn prepare() { LIBRARY.get_or_init(|| numpys().or_else(scipys)); }
+/// Looks for a library, once; whoever compiles code that needs it does, since the host may have to import
+/// something.
+pub fn prepare() {
+    LIBRARY.get_or_init(|| numpys().or_else(scipys));
+}
 
 fn library(all: impl Fn(&'static str) -> usize, wide: bool) -> Option<Library> {
     let mut addresses = [[0; 2]; Routine::ALL.len()];
-    for (to, routine) in addresses.iter_mut().zip(Routine::ALL) { *to = routine.names().map(&all); }
+    for (to, routine) in addresses.iter_mut().zip(Routine::ALL) {
+        *to = routine.names().map(&all);
+    }
     addresses.iter().flatten().all(|a| *a != 0).then_some(Library { addresses, wide })
 }
 
-fn scipys() -> Option<Library> { library(|name| (crate::host::callbacks().lapack)(name) as usize, false) }
+fn scipys() -> Option<Library> {
+    library(|name| (crate::host::callbacks().lapack)(name) as usize, false)
+}
 
 /// The OpenBLAS that lies beside NumPy in a wheel. How its names are made up says how wide its integers are.
 #[cfg(target_os = "linux")]
@@ -32,9 +45,13 @@ fn numpys() -> Option<Library> {
     unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> i32 {
         // SAFETY: the loader gives a live entry and hands through what `dl_iterate_phdr` was given.
         unsafe {
-            if (*info).dlpi_name.is_null() { return 0; }
+            if (*info).dlpi_name.is_null() {
+                return 0;
+            }
             let name = CStr::from_ptr((*info).dlpi_name);
-            if !name.to_string_lossy().contains("openblas") { return 0; }
+            if !name.to_string_lossy().contains("openblas") {
+                return 0;
+            }
             (*found.cast::<Vec<CString>>()).push(name.to_owned());
         }
         0
@@ -45,16 +62,27 @@ fn numpys() -> Option<Library> {
     names.iter().find_map(|name| {
         // SAFETY: the library is loaded; the handle keeps it so for ever.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
-        if handle.is_null() { return None; }
-        let forms: [(&str, &str, bool); 4] = [("scipy_", "_64_", true), ("", "_64_", true), ("scipy_", "_", false), ("", "_", false)];
+        if handle.is_null() {
+            return None;
+        }
+        let forms: [(&str, &str, bool); 4] =
+            [("scipy_", "_64_", true), ("", "_64_", true), ("scipy_", "_", false), ("", "_", false)];
         forms.iter().find_map(|(before, after, wide)| {
             // SAFETY: a live handle.
-            library(|routine| CString::new(format!("{before}{routine}{after}")).map_or(0, |n| unsafe { libc::dlsym(handle, n.as_ptr()) } as usize), *wide)
+            library(
+                |routine| {
+                    CString::new(format!("{before}{routine}{after}"))
+                        .map_or(0, |n| unsafe { libc::dlsym(handle, n.as_ptr()) } as usize)
+                },
+                *wide,
+            )
         })
     })
 }
 #[cfg(not(target_os = "linux"))]
-fn numpys() -> Option<Library> { None }
+fn numpys() -> Option<Library> {
+    None
+}
 
 type Address = *mut c_void;
 
@@ -63,21 +91,36 @@ struct Operands([Address; 18]);
 impl FromIterator<Address> for Operands {
     fn from_iter<I: IntoIterator<Item = Address>>(all: I) -> Operands {
         let mut a = [1usize as Address; 18];
-        for (to, x) in a.iter_mut().zip(all) { *to = x; }
+        for (to, x) in a.iter_mut().zip(all) {
+            *to = x;
+        }
         Operands(a)
     }
 }
-impl<const N: usize> From<&[Address; N]> for Operands { fn from(all: &[Address; N]) -> Operands { all.iter().copied().collect() } }
+impl<const N: usize> From<&[Address; N]> for Operands {
+    fn from(all: &[Address; N]) -> Operands {
+        all.iter().copied().collect()
+    }
+}
 
 /// Words of a work area on the stack.
 const ROOM: usize = 2048;
 
 /// Operands of one call: addresses of numbers and of characters, which Fortran wants.
-struct Call<'a> { library: &'static Library, routine: Routine, complex: bool, args: &'a [i64] }
+struct Call<'a> {
+    library: &'static Library,
+    routine: Routine,
+    complex: bool,
+    args: &'a [i64],
+}
 
 impl Call<'_> {
-    fn int(&self, k: usize) -> i64 { self.args[k] }
-    fn at(&self, k: usize) -> Address { self.args[k] as usize as Address }
+    fn int(&self, k: usize) -> i64 {
+        self.args[k]
+    }
+    fn at(&self, k: usize) -> Address {
+        self.args[k] as usize as Address
+    }
 
     /// Calls the routine; what stands behind its operands is the lengths of its characters.
     ///
@@ -85,27 +128,58 @@ impl Call<'_> {
     /// The operands are those of the routine.
     unsafe fn run(&self, operands: impl Into<Operands>) {
         let a = operands.into().0;
-        // SAFETY: a routine takes its operands and, in the same registers and stack slots as further ones, lengths; what it does not take, it does not see.
+        // SAFETY: a routine takes its operands and, in the same registers and stack slots as further ones,
+        // lengths; what it does not take, it does not see.
         unsafe {
             let f: unsafe extern "C" fn(
-                Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address, Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
+                Address,
             ) = std::mem::transmute(self.library.addresses[self.routine as usize][self.complex as usize]);
-            f(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16], a[17]);
+            f(
+                a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13],
+                a[14], a[15], a[16], a[17],
+            );
         }
     }
 
     /// An integer that the routine wrote into 64 zeros.
-    fn read(&self, x: i64) -> i64 { if self.library.wide { x } else { x as i32 as i64 } }
+    fn read(&self, x: i64) -> i64 {
+        if self.library.wide { x } else { x as i32 as i64 }
+    }
 
     /// Bytes of an element.
-    fn item(&self) -> usize { if self.complex { 16 } else { 8 } }
+    fn item(&self) -> usize {
+        if self.complex { 16 } else { 8 }
+    }
 
-    /// Asks how much room the routine wants, then calls it: `operands` makes the list from the work area, its length, further areas for reals and integers and
-    /// their lengths, and the place of the answer. The answer is the routine's.
+    /// Asks how much room the routine wants, then calls it: `operands` makes the list from the work area, its
+    /// length, further areas for reals and integers and their lengths, and the place of the answer. The
+    /// answer is the routine's.
     ///
     /// # Safety
     /// As for [`Call::run`].
-    unsafe fn run_with_room(&self, dims: [i64; 4], reals: usize, operands: impl Fn(Address, Address, Address, Address, Address, Address, Address) -> Operands) -> i64 {
+    unsafe fn run_with_room(
+        &self,
+        dims: [i64; 4],
+        reals: usize,
+        operands: impl Fn(Address, Address, Address, Address, Address, Address, Address) -> Operands,
+    ) -> i64 {
         // SAFETY: as required of the caller; the first call writes one number to each area.
         unsafe {
             let mut info = 0i64;
@@ -113,26 +187,46 @@ impl Call<'_> {
             let ask = || {
                 let (mut work, mut real, mut ints) = ([0f64; 2], [0f64; 1], [0i64; 1]);
                 let (ask, mut info) = (-1i64, 0i64);
-                self.run(operands(work.as_mut_ptr().cast(), p(&ask), real.as_mut_ptr().cast(), p(&ask), ints.as_mut_ptr().cast(), p(&ask), (&raw mut info).cast()));
+                self.run(operands(
+                    work.as_mut_ptr().cast(),
+                    p(&ask),
+                    real.as_mut_ptr().cast(),
+                    p(&ask),
+                    ints.as_mut_ptr().cast(),
+                    p(&ask),
+                    (&raw mut info).cast(),
+                ));
                 let want = |x: f64| (x as i64).max(1);
                 [want(work[0]), want(real[0]).max(reals as i64), self.read(ints[0]).max(1)]
             };
             let lengths = self.room_as_before(dims, ask);
-            let [words, reals, ints] = [lengths[0] as usize * self.item() / 8, lengths[1] as usize, lengths[2] as usize];
+            let [words, reals, ints] =
+                [lengths[0] as usize * self.item() / 8, lengths[1] as usize, lengths[2] as usize];
             // Whatever is in there; a routine writes before it reads.
             let (mut here, mut elsewhere) = ([MaybeUninit::<u64>::uninit(); ROOM], Vec::<u64>::new());
-            let room = if words + reals + ints <= ROOM { here.as_mut_ptr().cast::<u64>() } else {
+            let room = if words + reals + ints <= ROOM {
+                here.as_mut_ptr().cast::<u64>()
+            } else {
                 elsewhere.reserve_exact(words + reals + ints);
                 elsewhere.as_mut_ptr()
             };
             let (real_room, int_room) = (room.add(words), room.add(words + reals));
-            self.run(operands(room.cast(), p(&lengths[0]), real_room.cast(), p(&lengths[1]), int_room.cast(), p(&lengths[2]), (&raw mut info).cast()));
+            self.run(operands(
+                room.cast(),
+                p(&lengths[0]),
+                real_room.cast(),
+                p(&lengths[1]),
+                int_room.cast(),
+                p(&lengths[2]),
+                (&raw mut info).cast(),
+            ));
             self.read(info)
         }
     }
 
-    /// What the routine wants depends on what it is asked for and on the dimensions: loops ask for the same again and again, and asking takes as long as a small matrix.
-    /// Each routine has a memory of its own, since a function may call several in turn.
+    /// What the routine wants depends on what it is asked for and on the dimensions: loops ask for the same
+    /// again and again, and asking takes as long as a small matrix. Each routine has a memory of its own,
+    /// since a function may call several in turn.
     fn room_as_before(&self, dims: [i64; 4], ask: impl FnOnce() -> [i64; 3]) -> [i64; 3] {
         type Asked = (bool, [i64; 4]);
         // No dimension is negative.
@@ -141,7 +235,9 @@ impl Call<'_> {
         LAST.with(|all| {
             let memory = &all[self.routine as usize];
             let (last, lengths) = memory.get();
-            if last == this { return lengths; }
+            if last == this {
+                return lengths;
+            }
             let lengths = ask();
             memory.set((this, lengths));
             lengths
@@ -164,11 +260,22 @@ impl Call<'_> {
                     let (n, k) = (self.int(0), self.int(1));
                     let lda = ld(n);
                     let (mut few, mut many) = ([0i64; 64], vec![]);
-                    let pivots = if n <= 64 { few.as_mut_ptr() } else {
+                    let pivots = if n <= 64 {
+                        few.as_mut_ptr()
+                    } else {
                         many.resize(n as usize, 0i64);
                         many.as_mut_ptr()
                     };
-                    self.run(&[adr(&n), adr(&k), self.at(2), adr(&lda), pivots.cast(), self.at(3), adr(&lda), place]);
+                    self.run(&[
+                        adr(&n),
+                        adr(&k),
+                        self.at(2),
+                        adr(&lda),
+                        pivots.cast(),
+                        self.at(3),
+                        adr(&lda),
+                        place,
+                    ]);
                 }
                 Routine::Getrf => {
                     let n = self.int(0);
@@ -177,7 +284,9 @@ impl Call<'_> {
                     if !self.library.wide {
                         // From the last to the first, since each takes more room than it had.
                         let (wide, narrow) = (self.at(2).cast::<i64>(), self.at(2).cast::<i32>());
-                        for i in (0..n.max(0) as usize).rev() { wide.add(i).write(narrow.add(i).read() as i64); }
+                        for i in (0..n.max(0) as usize).rev() {
+                            wide.add(i).write(narrow.add(i).read() as i64);
+                        }
                     }
                 }
                 Routine::Potrf => {
@@ -188,52 +297,106 @@ impl Call<'_> {
                 Routine::Geev => {
                     let n = self.int(1);
                     let (lda, no, vectors) = (ld(n), c"N", pick(self.int(0), c"N", c"V"));
-                    return self.run_with_room([n, self.int(0), 0, 0], 2 * ld(n) as usize, |work, lwork, real, _, _, _, info| {
-                        let values = [self.at(3)].into_iter().chain((!self.complex).then_some(self.at(4)));
-                        let vectors = [chr(no), vectors, adr(&n), self.at(2), adr(&lda)].into_iter().chain(values).chain([self.at(5), adr(&lda), self.at(5), adr(&lda), work, lwork]);
-                        vectors.chain(self.complex.then_some(real)).chain([info]).collect()
-                    });
+                    return self.run_with_room(
+                        [n, self.int(0), 0, 0],
+                        2 * ld(n) as usize,
+                        |work, lwork, real, _, _, _, info| {
+                            let values =
+                                [self.at(3)].into_iter().chain((!self.complex).then_some(self.at(4)));
+                            let vectors = [chr(no), vectors, adr(&n), self.at(2), adr(&lda)]
+                                .into_iter()
+                                .chain(values)
+                                .chain([self.at(5), adr(&lda), self.at(5), adr(&lda), work, lwork]);
+                            vectors.chain(self.complex.then_some(real)).chain([info]).collect()
+                        },
+                    );
                 }
                 Routine::Syevd => {
                     let n = self.int(2);
                     let lda = ld(n);
                     let (job, part) = (pick(self.int(0), c"N", c"V"), pick(self.int(1), c"L", c"U"));
-                    return self.run_with_room([n, self.int(0), 0, 0], 1, |work, lwork, real, lreal, ints, lints, info| {
-                        let head = [job, part, adr(&n), self.at(3), adr(&lda), self.at(4), work, lwork];
-                        head.into_iter().chain([real, lreal].into_iter().filter(|_| self.complex)).chain([ints, lints, info]).collect()
-                    });
+                    return self.run_with_room(
+                        [n, self.int(0), 0, 0],
+                        1,
+                        |work, lwork, real, lreal, ints, lints, info| {
+                            let head = [job, part, adr(&n), self.at(3), adr(&lda), self.at(4), work, lwork];
+                            head.into_iter()
+                                .chain([real, lreal].into_iter().filter(|_| self.complex))
+                                .chain([ints, lints, info])
+                                .collect()
+                        },
+                    );
                 }
                 Routine::Gesdd => {
                     let (job, m, n) = (self.int(0), self.int(1), self.int(2));
                     let least = m.min(n);
                     let (lda, ldu, ldv) = (ld(m), ld(m), ld(if job == 2 { n } else { least }));
-                    let letter = chr(match job { 0 => c"N", 1 => c"S", _all => c"A" });
+                    let letter = chr(match job {
+                        0 => c"N",
+                        1 => c"S",
+                        _all => c"A",
+                    });
                     let mut ints = vec![0i64; 8 * ld(least) as usize];
                     let reals = 5 * least * least.max(1) + 7 * least;
                     let reals = reals.max(2 * m.max(n) * least + 2 * least * least + least) as usize;
                     let ints = ints.as_mut_ptr().cast::<c_void>();
                     return self.run_with_room([job, m, n, 0], reals, |work, lwork, real, _, _, _, info| {
-                        let head = [letter, adr(&m), adr(&n), self.at(3), adr(&lda), self.at(4), self.at(5), adr(&ldu), self.at(6), adr(&ldv), work, lwork];
+                        let head = [
+                            letter,
+                            adr(&m),
+                            adr(&n),
+                            self.at(3),
+                            adr(&lda),
+                            self.at(4),
+                            self.at(5),
+                            adr(&ldu),
+                            self.at(6),
+                            adr(&ldv),
+                            work,
+                            lwork,
+                        ];
                         head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
                     });
                 }
                 Routine::Geqrf => {
                     let (m, n) = (self.int(0), self.int(1));
                     let lda = ld(m);
-                    return self.run_with_room([m, n, 0, 0], 1, |work, lwork, _, _, _, _, info| [adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info].into_iter().collect());
+                    return self.run_with_room([m, n, 0, 0], 1, |work, lwork, _, _, _, _, info| {
+                        [adr(&m), adr(&n), self.at(2), adr(&lda), self.at(3), work, lwork, info]
+                            .into_iter()
+                            .collect()
+                    });
                 }
                 Routine::Orgqr => {
                     let (m, n, k) = (self.int(0), self.int(1), self.int(2));
                     let lda = ld(m);
-                    return self.run_with_room([m, n, k, 0], 1, |work, lwork, _, _, _, _, info| [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info].into_iter().collect());
+                    return self.run_with_room([m, n, k, 0], 1, |work, lwork, _, _, _, _, info| {
+                        [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), work, lwork, info]
+                            .into_iter()
+                            .collect()
+                    });
                 }
                 Routine::Gelsd => {
                     let (m, n, k) = (self.int(0), self.int(1), self.int(2));
                     let (lda, ldb, rcond) = (ld(m), self.int(5), self.args[7]);
-                    let status = self.run_with_room([m, n, k, ldb], 1, |work, lwork, real, _, ints, _, info| {
-                        let head = [adr(&m), adr(&n), adr(&k), self.at(3), adr(&lda), self.at(4), adr(&ldb), self.at(6), adr(&rcond), self.at(8), work, lwork];
-                        head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
-                    });
+                    let status =
+                        self.run_with_room([m, n, k, ldb], 1, |work, lwork, real, _, ints, _, info| {
+                            let head = [
+                                adr(&m),
+                                adr(&n),
+                                adr(&k),
+                                self.at(3),
+                                adr(&lda),
+                                self.at(4),
+                                adr(&ldb),
+                                self.at(6),
+                                adr(&rcond),
+                                self.at(8),
+                                work,
+                                lwork,
+                            ];
+                            head.into_iter().chain(self.complex.then_some(real)).chain([ints, info]).collect()
+                        });
                     let rank = self.at(8).cast::<i64>();
                     *rank = self.read(*rank);
                     return status;
@@ -251,9 +414,13 @@ impl Call<'_> {
 pub unsafe fn call(routine: i64, complex: bool, args: *const i64) -> Res<i64> {
     prepare();
     let Some(Some(library)) = LIBRARY.get() else {
-        return Err(Error::new(Class::RuntimeError, "this function of np.linalg needs LAPACK: NumPy was built without its OpenBLAS, and SciPy is not installed"));
+        return Err(Error::new(
+            Class::RuntimeError,
+            "this function of np.linalg needs LAPACK: NumPy was built without its OpenBLAS, and SciPy is not installed",
+        ));
     };
-    let routine = Routine::from_number(routine).ok_or_else(|| Error::new(Class::SystemError, "no such routine"))?;
+    let routine =
+        Routine::from_number(routine).ok_or_else(|| Error::new(Class::SystemError, "no such routine"))?;
     // SAFETY: as required of the caller; no routine has more operands than nine.
     unsafe { Ok(Call { library, routine, complex, args: crate::raw_slice(args, 9) }.go()) }
 }

@@ -1,32 +1,33 @@
-//! The run-time: what compiled code calls. Each helper family of `core::ops` is implemented in the module of its name on [`Native`].
+//! The run-time: what compiled code calls. Each helper family of `core::ops` is implemented in the module of
+//! its name on [`Native`].
 //!
-//! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the callbacks to Python, the only way out;
-//! everything else works without Python.
+//! Start with [`object`] (reference counts, memory) and [`exc`] (native exceptions). [`host`] holds the
+//! callbacks to Python, the only way out; everything else works without Python.
 
+pub mod array;
 mod blocks;
 pub mod cpu;
 pub mod engine;
-pub mod array;
 pub mod exc;
 mod foreign;
 mod frame;
 pub mod host;
 mod lapack;
 mod linalg;
-pub mod panics;
-pub mod parallel;
-pub mod poll;
 pub mod list;
 pub mod mathfn;
 pub mod number;
 pub mod object;
+pub mod panics;
+pub mod parallel;
+pub mod poll;
 pub mod print;
 pub mod random;
 mod shape;
 pub mod string;
-pub mod time;
 #[cfg(test)]
 mod testing;
+pub mod time;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -36,16 +37,17 @@ use tierup_core::rt::RtFn;
 /// Implements every helper family natively.
 pub struct Native;
 
-static ADDRESSES: LazyLock<HashMap<usize, usize>> =
-    LazyLock::new(|| {
-        tierup_core::rt::on_panic(panics::report);
-        Native::bind_all().iter().map(|b| (std::ptr::from_ref(b.decl) as usize, b.addr as usize)).collect()
-    });
+static ADDRESSES: LazyLock<HashMap<usize, usize>> = LazyLock::new(|| {
+    tierup_core::rt::on_panic(panics::report);
+    Native::bind_all().iter().map(|b| (std::ptr::from_ref(b.decl) as usize, b.addr as usize)).collect()
+});
 
 /// The address of the shim that runs a helper; null for a declaration that belongs to no family.
 pub fn helper_address(helper: &'static RtFn) -> *const u8 {
     // Compiling is the time to look for libraries: the thread has time, and Python where it needs it.
-    if std::ptr::eq(helper, &tierup_core::ops::linalg::linalg_lapack) { lapack::prepare(); }
+    if std::ptr::eq(helper, &tierup_core::ops::linalg::linalg_lapack) {
+        lapack::prepare();
+    }
     ADDRESSES.get(&(std::ptr::from_ref(helper) as usize)).map_or(std::ptr::null(), |a| *a as *const u8)
 }
 

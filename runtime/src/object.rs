@@ -2,8 +2,8 @@
 //!
 //! In debug builds every allocation is counted per thread ([`live`]), so tests can show that nothing leaks.
 
-use crate::exc::{Arg, Error, Exc, ExcClass, Res, Site, or_raise, set_context};
 use crate::Native;
+use crate::exc::{Arg, Error, Exc, ExcClass, Res, Site, or_raise, set_context};
 use std::sync::atomic::{AtomicI64, Ordering, fence};
 use tierup_core::exc::Class;
 use tierup_core::layout::{IMMORTAL, MemBlock, Obj, POLL_SAMPLE, POLL_SIGNALS, POLL_STRESS, Str};
@@ -19,12 +19,17 @@ pub fn count(_delta: i64) {
     #[cfg(debug_assertions)]
     LIVE.with(|c| c.set(c.get() + _delta));
 }
-/// Objects that this thread made and nobody freed yet, less those that it freed for others; 0 in release builds.
+/// Objects that this thread made and nobody freed yet, less those that it freed for others; 0 in release
+/// builds.
 pub fn live() -> i64 {
     #[cfg(debug_assertions)]
-    { LIVE.with(|c| c.get()) }
+    {
+        LIVE.with(|c| c.get())
+    }
     #[cfg(not(debug_assertions))]
-    { 0 }
+    {
+        0
+    }
 }
 
 /// Adds a reference; null is allowed.
@@ -33,8 +38,13 @@ pub fn live() -> i64 {
 /// `o` must be null or live.
 #[inline]
 pub unsafe fn retain(o: *mut Obj) {
-    // SAFETY: as required of the caller. Constants are left alone, so that threads do not fight over their counts.
-    unsafe { if !o.is_null() && (*o).refs.load(Ordering::Relaxed) < IMMORTAL / 2 { (*o).refs.fetch_add(1, Ordering::Relaxed); } }
+    // SAFETY: as required of the caller. Constants are left alone, so that threads do not fight over their
+    // counts.
+    unsafe {
+        if !o.is_null() && (*o).refs.load(Ordering::Relaxed) < IMMORTAL / 2 {
+            (*o).refs.fetch_add(1, Ordering::Relaxed);
+        }
+    }
 }
 
 /// Drops an owned reference; null is allowed.
@@ -43,12 +53,19 @@ pub unsafe fn retain(o: *mut Obj) {
 /// `o` must be null or an owned reference, which the caller gives up.
 #[inline]
 pub unsafe fn release(o: *mut Obj) {
-    if o.is_null() { return; }
-    // SAFETY: as required of the caller. The owner of the only reference needs no atomic decrement: nobody else can see the object.
+    if o.is_null() {
+        return;
+    }
+    // SAFETY: as required of the caller. The owner of the only reference needs no atomic decrement: nobody
+    // else can see the object.
     unsafe {
         let n = (*o).refs.load(Ordering::Acquire);
-        if n >= IMMORTAL / 2 { return; }
-        if n == 1 { return ((*o).drop)(o); }
+        if n >= IMMORTAL / 2 {
+            return;
+        }
+        if n == 1 {
+            return ((*o).drop)(o);
+        }
         if (*o).refs.fetch_sub(1, Ordering::Release) == 1 {
             fence(Ordering::Acquire);
             ((*o).drop)(o);
@@ -56,11 +73,16 @@ pub unsafe fn release(o: *mut Obj) {
     }
 }
 
-/// Memory for an object that Rust does not box; aborts when there is none, so use it for small sizes and [`try_allocate`] for the user's.
+/// Memory for an object that Rust does not box; aborts when there is none, so use it for small sizes and
+/// [`try_allocate`] for the user's.
 pub fn allocate(bytes: usize) -> *mut u8 {
     // SAFETY: `malloc` takes any size.
     let p = unsafe { libc::malloc(bytes.max(1)) }.cast::<u8>();
-    if p.is_null() { std::alloc::handle_alloc_error(std::alloc::Layout::array::<u8>(bytes).unwrap_or(std::alloc::Layout::new::<u8>())); }
+    if p.is_null() {
+        std::alloc::handle_alloc_error(
+            std::alloc::Layout::array::<u8>(bytes).unwrap_or(std::alloc::Layout::new::<u8>()),
+        );
+    }
     p
 }
 /// The same with MemoryError, which carries no text in CPython.
@@ -82,7 +104,8 @@ struct Owned {
 const ALIGN: usize = 64;
 const HEADER: usize = 64;
 const _: () = assert!(size_of::<Owned>() <= HEADER);
-/// Blocks from this size on ask for huge pages: fewer page faults, which is most of the cost of a fresh large array.
+/// Blocks from this size on ask for huge pages: fewer page faults, which is most of the cost of a fresh large
+/// array.
 const HUGE: usize = 1 << 22;
 
 unsafe extern "C" fn drop_owned(o: *mut Obj) {
@@ -94,17 +117,26 @@ unsafe extern "C" fn drop_owned(o: *mut Obj) {
 /// A new block of `bytes` bytes, 64-byte aligned.
 pub fn mem_block(bytes: i64, zeroed: bool) -> Res<*mut MemBlock> {
     let size = usize::try_from(bytes).map_err(|_| Error::value("negative dimensions are not allowed"))?;
-    let no_memory = || Error::new(Class::MemoryError, format!("Unable to allocate {} for an array", human_bytes(bytes)));
-    let total = size.checked_add(HEADER + ALIGN).filter(|t| *t <= isize::MAX as usize).ok_or_else(no_memory)?;
+    let no_memory =
+        || Error::new(Class::MemoryError, format!("Unable to allocate {} for an array", human_bytes(bytes)));
+    let total =
+        size.checked_add(HEADER + ALIGN).filter(|t| *t <= isize::MAX as usize).ok_or_else(no_memory)?;
     let (raw, room, fresh) = crate::blocks::take(total, zeroed);
-    if raw.is_null() { return Err(no_memory()); }
+    if raw.is_null() {
+        return Err(no_memory());
+    }
     let at = (raw as usize).next_multiple_of(ALIGN);
     let owned = at as *mut Owned;
     // SAFETY: `at` is at most ALIGN - 1 bytes past `raw`, so header and elements lie within `total` bytes.
     unsafe {
         let data = (at + HEADER) as *mut u8;
         owned.write(Owned {
-            block: MemBlock { obj: Obj { refs: AtomicI64::new(1), drop: drop_owned }, data, bytes, py: std::ptr::null_mut() },
+            block: MemBlock {
+                obj: Obj { refs: AtomicI64::new(1), drop: drop_owned },
+                data,
+                bytes,
+                py: std::ptr::null_mut(),
+            },
             raw,
             room,
         });
@@ -125,26 +157,42 @@ fn human_bytes(bytes: i64) -> String {
     let mut unit = (63 - (bytes.max(1) as u64).leading_zeros()) as usize / 10;
     let mut n = bytes as f64 / f64::powi(1024.0, unit as i32);
     // Rounding may carry into the next unit: 1023.9999 KiB.
-    if unit < 6 && format!("{n:.0}") == "1024" { unit += 1; n /= 1024.0; }
-    if unit == 0 { return format!("{n:.0} bytes"); }
+    if unit < 6 && format!("{n:.0}") == "1024" {
+        unit += 1;
+        n /= 1024.0;
+    }
+    if unit == 0 {
+        return format!("{n:.0} bytes");
+    }
     // Three significant digits, and a point even where no digit follows it.
-    if n < 9.995 { format!("{n:.2} {}", units[unit]) } else if n < 99.95 { format!("{n:.1} {}", units[unit]) } else { format!("{n:.0}. {}", units[unit]) }
+    if n < 9.995 {
+        format!("{n:.2} {}", units[unit])
+    } else if n < 99.95 {
+        format!("{n:.1} {}", units[unit])
+    } else {
+        format!("{n:.0}. {}", units[unit])
+    }
 }
 
 /// Bytes of an array of that shape.
 pub fn array_bytes(shape: &[i64], itemsize: i64) -> Res<i64> {
-    if shape.iter().any(|d| *d < 0) { return Err(Error::value("negative dimensions are not allowed")); }
+    if shape.iter().any(|d| *d < 0) {
+        return Err(Error::value("negative dimensions are not allowed"));
+    }
     // Like NumPy, a product that overflows is refused even when another member is zero.
     let mut bytes = itemsize;
     for d in shape.iter().filter(|d| **d != 0) {
         bytes = bytes.checked_mul(*d).ok_or_else(|| {
-            Error::value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
+            Error::value(
+                "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.",
+            )
         })?;
     }
     Ok(if shape.contains(&0) { 0 } else { bytes })
 }
 
-/// The template with each `{}` replaced by the next value; a negative one is called by a name in the braces (`{newaxis}`), if there is one.
+/// The template with each `{}` replaced by the next value; a negative one is called by a name in the braces
+/// (`{newaxis}`), if there is one.
 fn fill(template: &str, values: &[i64]) -> String {
     let mut parts = template.split('{');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -155,7 +203,11 @@ fn fill(template: &str, values: &[i64]) -> String {
             out += rest.strip_prefix(',').unwrap_or(rest);
             continue;
         }
-        if *value < 0 && !name.is_empty() { out += name } else { out += &value.to_string() }
+        if *value < 0 && !name.is_empty() {
+            out += name
+        } else {
+            out += &value.to_string()
+        }
         out += rest;
     }
     out
@@ -174,13 +226,24 @@ pub unsafe fn wants_to_stop(ctx: Ctx) -> bool {
 }
 
 impl Helpers for Native {
-    unsafe fn obj_retain(o: *mut Obj) { unsafe { retain(o) } }
-    unsafe fn obj_release(o: *mut Obj) { unsafe { release(o) } }
-    unsafe fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock { unsafe { or_raise(ctx, mem_block(bytes, false)) } }
-    unsafe fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock { unsafe { or_raise(ctx, mem_block(bytes, true)) } }
+    unsafe fn obj_retain(o: *mut Obj) {
+        unsafe { retain(o) }
+    }
+    unsafe fn obj_release(o: *mut Obj) {
+        unsafe { release(o) }
+    }
+    unsafe fn mem_alloc(ctx: Ctx, bytes: i64) -> *mut MemBlock {
+        unsafe { or_raise(ctx, mem_block(bytes, false)) }
+    }
+    unsafe fn mem_alloc_zeroed(ctx: Ctx, bytes: i64) -> *mut MemBlock {
+        unsafe { or_raise(ctx, mem_block(bytes, true)) }
+    }
     unsafe fn mem_copy(to: P, from: P, bytes: i64) {
-        // SAFETY: compiled code passes blocks of that size, the very same one at times; an array of no elements may lie anywhere.
-        if bytes > 0 { unsafe { std::ptr::copy(from, to, bytes as usize) } }
+        // SAFETY: compiled code passes blocks of that size, the very same one at times; an array of no
+        // elements may lie anywhere.
+        if bytes > 0 {
+            unsafe { std::ptr::copy(from, to, bytes as usize) }
+        }
     }
     unsafe fn mem_array_bytes(ctx: Ctx, ndim: i64, shape: *const i64, itemsize: i64) -> i64 {
         // SAFETY: compiled code passes `ndim` members.
@@ -189,15 +252,20 @@ impl Helpers for Native {
     }
 
     unsafe fn exc_new(class: i64, text: P, len: i64) -> *mut Obj {
-        // A number that is no class is a bug of whoever emitted it; the exception still arrives, as a SystemError.
+        // A number that is no class is a bug of whoever emitted it; the exception still arrives, as a
+        // SystemError.
         let class = Class::from_number(class).unwrap_or(Class::SystemError);
         let mut args = vec![];
         if let Ok(n) = usize::try_from(len) {
-            // SAFETY: compiled code passes `len` bytes of UTF-8. They are copied, for the code may be freed before the exception is.
-            args.push(Arg::Text(String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into()));
+            // SAFETY: compiled code passes `len` bytes of UTF-8. They are copied, for the code may be freed
+            // before the exception is.
+            args.push(Arg::Text(
+                String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, n) }).into_owned().into(),
+            ));
         }
         let exc = Exc::alloc(ExcClass::Builtin(class), args);
-        // Without a message it is an instance that a program makes, which is given its context when it is raised.
+        // Without a message it is an instance that a program makes, which is given its context when it is
+        // raised.
         if len < 0 { exc.cast() } else { crate::frame::in_context(exc) }
     }
     unsafe fn exc_format(class: i64, text: P, len: i64, values: *const i64) -> *mut Obj {
@@ -212,9 +280,14 @@ impl Helpers for Native {
     }
     unsafe fn exc_index(index: i64, axis: i64, size: i64) -> *mut Obj {
         let text = format!("index {index} is out of bounds for axis {axis} with size {size}");
-        crate::frame::in_context(Exc::alloc(ExcClass::Builtin(Class::IndexError), vec![Arg::Text(text.into())]))
+        crate::frame::in_context(Exc::alloc(
+            ExcClass::Builtin(Class::IndexError),
+            vec![Arg::Text(text.into())],
+        ))
     }
-    unsafe fn exc_new_host(handle: i64) -> *mut Obj { Exc::alloc(ExcClass::Host(handle), vec![]).cast() }
+    unsafe fn exc_new_host(handle: i64) -> *mut Obj {
+        Exc::alloc(ExcClass::Host(handle), vec![]).cast()
+    }
     unsafe fn exc_add_arg(exc: *mut Obj, kind: i64, bits: i64) {
         // SAFETY: `exc` is a live exception of this thread.
         let exc = unsafe { &mut *exc.cast::<Exc>() };
@@ -244,32 +317,44 @@ impl Helpers for Native {
     }
     unsafe fn exc_add_site(exc: *mut Obj, file: P, func: P, line: i64) {
         // SAFETY: `exc` is a live exception; the texts are interned.
-        unsafe { crate::exc::alone(exc, || (*exc.cast::<Exc>()).trail.push(Site { file: file.cast(), func: func.cast(), line })) }
+        unsafe {
+            crate::exc::alone(exc, || {
+                (*exc.cast::<Exc>()).trail.push(Site { file: file.cast(), func: func.cast(), line })
+            })
+        }
     }
     unsafe fn exc_matches(exc: *mut Obj, class: i64) -> i8 {
         // SAFETY: `exc` is a live exception.
         Class::from_number(class).is_some_and(|c| unsafe { (*exc.cast::<Exc>()).is_a(c) }) as i8
     }
-    unsafe fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 { unsafe { (*exc.cast::<Exc>()).is_a_host(handle) as i8 } }
+    unsafe fn exc_matches_host(exc: *mut Obj, handle: i64) -> i8 {
+        unsafe { (*exc.cast::<Exc>()).is_a_host(handle) as i8 }
+    }
     unsafe fn exc_set_cause(exc: *mut Obj, cause: *mut Obj) {
         let exc = exc.cast::<Exc>();
         // SAFETY: both are null or live exceptions; the link gets a reference of its own.
         unsafe {
             let old = crate::exc::alone(exc.cast(), || {
                 (*exc).suppress_context = true;
-                if std::ptr::eq(exc, cause.cast()) { return std::ptr::null_mut(); }
+                if std::ptr::eq(exc, cause.cast()) {
+                    return std::ptr::null_mut();
+                }
                 retain(cause);
                 std::mem::replace(&mut (*exc).cause, cause.cast())
             });
             release(old.cast());
         }
     }
-    unsafe fn exc_set_context(exc: *mut Obj, handled: *mut Obj) { unsafe { set_context(exc.cast(), handled.cast()) } }
+    unsafe fn exc_set_context(exc: *mut Obj, handled: *mut Obj) {
+        unsafe { set_context(exc.cast(), handled.cast()) }
+    }
     unsafe fn exc_reraise(ctx: Ctx) -> *mut Obj {
         // SAFETY: `ctx` is live; `handled` is null or an owned exception.
         unsafe {
             let handled = (*ctx).handled;
-            if handled.is_null() { return Error::new(Class::RuntimeError, "No active exception to reraise").into_raw().cast(); }
+            if handled.is_null() {
+                return Error::new(Class::RuntimeError, "No active exception to reraise").into_raw().cast();
+            }
             retain(handled);
             handled
         }
@@ -277,14 +362,20 @@ impl Helpers for Native {
     unsafe fn stack_check(ctx: Ctx, here: P) {
         // SAFETY: `ctx` is the live context of this thread.
         unsafe {
-            if (here as usize) < (*ctx).stack_floor { return Error::new(Class::RecursionError, "maximum recursion depth exceeded").raise(ctx); }
+            if (here as usize) < (*ctx).stack_floor {
+                return Error::new(Class::RecursionError, "maximum recursion depth exceeded").raise(ctx);
+            }
             (*ctx).stack_limit.store((*ctx).stack_floor, Ordering::Relaxed);
             Native::poll_interrupt(ctx);
         }
     }
     unsafe fn poll_interrupt(ctx: Ctx) {
         // SAFETY: `ctx` is the live context of this thread.
-        unsafe { if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 { or_raise(ctx, crate::parallel::poll()) } }
+        unsafe {
+            if (*ctx).answer_poll(POLL_STRESS) & POLL_SIGNALS != 0 {
+                or_raise(ctx, crate::parallel::poll())
+            }
+        }
     }
     unsafe fn tier_sample(ctx: Ctx, site: P) -> P {
         // SAFETY: `ctx` is live, and compiled code passes one of its own sites.
@@ -301,7 +392,9 @@ mod tests {
     use crate::testing::{Raised, with_ctx};
     use tierup_core::intern;
 
-    fn exc(class: Class, text: &str) -> *mut Obj { unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) } }
+    fn exc(class: Class, text: &str) -> *mut Obj {
+        unsafe { Native::exc_new(class as i64, text.as_ptr().cast_mut(), text.len() as i64) }
+    }
 
     #[test]
     fn blocks_are_aligned_usable_and_freed() {
@@ -335,23 +428,39 @@ mod tests {
             assert!(Native::mem_alloc(ctx, -1).is_null());
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "negative dimensions are not allowed"));
             assert!(Native::mem_alloc(ctx, i64::MAX).is_null());
-            assert_eq!(Raised::take(ctx), Raised::new("MemoryError", "Unable to allocate 8.00 EiB for an array"));
-            let bytes = |shape: &[i64], item| Native::mem_array_bytes(ctx, shape.len() as i64, shape.as_ptr(), item);
+            assert_eq!(
+                Raised::take(ctx),
+                Raised::new("MemoryError", "Unable to allocate 8.00 EiB for an array")
+            );
+            let bytes =
+                |shape: &[i64], item| Native::mem_array_bytes(ctx, shape.len() as i64, shape.as_ptr(), item);
             assert_eq!(bytes(&[3, 4], 8), 96);
             assert_eq!(bytes(&[], 8), 8);
             assert_eq!(bytes(&[3, 0, 1 << 40], 8), 0);
             bytes(&[3, -1], 8);
             assert_eq!(Raised::take(ctx), Raised::new("ValueError", "negative dimensions are not allowed"));
             bytes(&[1 << 32, 1 << 31, 0], 8);
-            assert_eq!(Raised::take(ctx).text, "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.");
+            assert_eq!(
+                Raised::take(ctx).text,
+                "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+            );
         });
     }
 
     #[test]
     fn sizes_read_like_numpys() {
         // Expected values are NumPy's own `_ArrayMemoryError._size_to_string`.
-        for (n, text) in [(0, "0 bytes"), (1023, "1023 bytes"), (1024, "1.00 KiB"), (10 * 1024 - 1, "10.0 KiB"), (1 << 20, "1.00 MiB"),
-            ((1 << 20) - 1, "1.00 MiB"), (8_000_000_000, "7.45 GiB"), (123 << 30, "123. GiB"), (1000 << 20, "1000. MiB")] {
+        for (n, text) in [
+            (0, "0 bytes"),
+            (1023, "1023 bytes"),
+            (1024, "1.00 KiB"),
+            (10 * 1024 - 1, "10.0 KiB"),
+            (1 << 20, "1.00 MiB"),
+            ((1 << 20) - 1, "1.00 MiB"),
+            (8_000_000_000, "7.45 GiB"),
+            (123 << 30, "123. GiB"),
+            (1000 << 20, "1000. MiB"),
+        ] {
             assert_eq!(human_bytes(n), text);
         }
     }
@@ -361,20 +470,53 @@ mod tests {
         let before = live();
         unsafe {
             let e = exc(Class::KeyError, "k");
-            for (class, yes) in [(Class::KeyError, 1), (Class::LookupError, 1), (Class::Exception, 1), (Class::IndexError, 0), (Class::KeyboardInterrupt, 0)] {
+            for (class, yes) in [
+                (Class::KeyError, 1),
+                (Class::LookupError, 1),
+                (Class::Exception, 1),
+                (Class::IndexError, 0),
+                (Class::KeyboardInterrupt, 0),
+            ] {
                 assert_eq!(Native::exc_matches(e, class as i64), yes, "{class:?}");
             }
             let h = Native::exc_new_host(42);
-            assert_eq!((Native::exc_matches_host(h, 42), Native::exc_matches_host(h, 43), Native::exc_matches_host(e, 42)), (1, 0, 0));
-            for (kind, bits) in [(0, 0), (1, 1), (2, -5), (3, 1.5f64.to_bits() as i64), (5, -1), (4, intern::string("s") as i64), (6, 0), (2, 1), (6, 0), (7, 0), (7, 0), (2, 9)] {
+            assert_eq!(
+                (
+                    Native::exc_matches_host(h, 42),
+                    Native::exc_matches_host(h, 43),
+                    Native::exc_matches_host(e, 42)
+                ),
+                (1, 0, 0)
+            );
+            for (kind, bits) in [
+                (0, 0),
+                (1, 1),
+                (2, -5),
+                (3, 1.5f64.to_bits() as i64),
+                (5, -1),
+                (4, intern::string("s") as i64),
+                (6, 0),
+                (2, 1),
+                (6, 0),
+                (7, 0),
+                (7, 0),
+                (2, 9),
+            ] {
                 Native::exc_add_arg(h, kind, bits);
             }
             let args = &(*h.cast::<Exc>()).args;
             assert_eq!(args.len(), 8);
-            assert!(matches!(&args[6], Arg::Tuple(m) if matches!(m.as_slice(), [Arg::Int(1), Arg::Tuple(inner)] if inner.is_empty())));
+            assert!(
+                matches!(&args[6], Arg::Tuple(m) if matches!(m.as_slice(), [Arg::Int(1), Arg::Tuple(inner)] if inner.is_empty()))
+            );
             assert!(matches!((&args[4], &args[7]), (Arg::UInt(u64::MAX), Arg::Int(9))));
             Native::exc_set_cause(h, e);
-            Native::exc_add_site(h, intern::text("f.py").cast_mut().cast(), intern::text("f").cast_mut().cast(), 3);
+            Native::exc_add_site(
+                h,
+                intern::text("f.py").cast_mut().cast(),
+                intern::text("f").cast_mut().cast(),
+                3,
+            );
             let site = (&(*h.cast::<Exc>()).trail)[0];
             assert_eq!((site.file(), site.func(), site.line), ("f.py", "f", 3));
             release(e);
@@ -429,7 +571,9 @@ mod tests {
     fn constants_are_immortal() {
         let s = intern::string("constant").cast::<Obj>();
         unsafe {
-            for _ in 0..3 { release(s); }
+            for _ in 0..3 {
+                release(s);
+            }
             retain(s);
             assert_eq!((*s).refs.load(Ordering::Relaxed), IMMORTAL);
         }
@@ -452,7 +596,14 @@ mod tests {
         let b = mem_block(8, false).unwrap() as usize;
         std::thread::scope(|s| {
             for _ in 0..4 {
-                s.spawn(move || for _ in 0..10_000 { unsafe { retain(b as *mut Obj); release(b as *mut Obj) } });
+                s.spawn(move || {
+                    for _ in 0..10_000 {
+                        unsafe {
+                            retain(b as *mut Obj);
+                            release(b as *mut Obj)
+                        }
+                    }
+                });
             }
         });
         unsafe {

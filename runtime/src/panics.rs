@@ -1,4 +1,5 @@
-//! What becomes of a panic in a helper, which is a bug of ours: a SystemError, at once where the helper may raise, else when compiled code returns.
+//! What becomes of a panic in a helper, which is a bug of ours: a SystemError, at once where the helper may
+//! raise, else when compiled code returns.
 
 use crate::exc::{Error, Exc, take_pending};
 use std::cell::Cell;
@@ -12,9 +13,15 @@ thread_local! { static HERE: Cell<*mut Exc> = const { Cell::new(std::ptr::null_m
 
 /// Installed with the helpers' addresses, so before any of them runs.
 pub(crate) fn report(ctx: Ctx, helper: &'static str, text: &str) {
-    let e = Error::new(Class::SystemError, format!("internal error: the run-time helper `{helper}` panicked: {text}; this is a bug in Tierup, please report it"));
+    let e = Error::new(
+        Class::SystemError,
+        format!(
+            "internal error: the run-time helper `{helper}` panicked: {text}; this is a bug in Tierup, please report it"
+        ),
+    );
     if !ctx.is_null() {
-        // SAFETY: helpers that may raise are given the live context of this thread. What was pending is of no use now.
+        // SAFETY: helpers that may raise are given the live context of this thread. What was pending is of no
+        // use now.
         unsafe {
             drop(take_pending(ctx));
             e.raise(ctx);
@@ -30,24 +37,35 @@ pub(crate) fn report(ctx: Ctx, helper: &'static str, text: &str) {
     }
 }
 
-/// The status that a call of compiled code is to have: its own, or the exception for a panic that could not be raised at its place.
+/// The status that a call of compiled code is to have: its own, or the exception for a panic that could not
+/// be raised at its place.
 #[inline(always)]
-pub fn settle(status: u64) -> u64 { if UNREPORTED.load(Ordering::Relaxed) == 0 { status } else { settle_slowly(status) } }
+pub fn settle(status: u64) -> u64 {
+    if UNREPORTED.load(Ordering::Relaxed) == 0 { status } else { settle_slowly(status) }
+}
 
 #[cold]
 fn settle_slowly(status: u64) -> u64 {
     let e = HERE.replace(std::ptr::null_mut());
-    if e.is_null() { return status; }
+    if e.is_null() {
+        return status;
+    }
     UNREPORTED.fetch_sub(1, Ordering::Relaxed);
     // SAFETY: a status other than 0 is an owned exception, which this one replaces.
-    if status != 0 { drop(unsafe { Error::from_raw(status as usize as *mut Exc) }); }
+    if status != 0 {
+        drop(unsafe { Error::from_raw(status as usize as *mut Exc) });
+    }
     e as u64
 }
 
 /// Helpers that panic, for tests of this file and of the boundary to Python.
 impl tierup_core::ops::reveal::Helpers for crate::Native {
-    unsafe fn test_panic(_: Ctx) { panic!("as the test asked") }
-    unsafe fn test_panic_quietly() -> i64 { panic!("as the test asked") }
+    unsafe fn test_panic(_: Ctx) {
+        panic!("as the test asked")
+    }
+    unsafe fn test_panic_quietly() -> i64 {
+        panic!("as the test asked")
+    }
 }
 
 #[cfg(test)]

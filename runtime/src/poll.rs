@@ -1,5 +1,6 @@
-//! Looking for Ctrl-C in helpers that may run for seconds: they say how much they have done, and are told when to give up. What they then leave
-//! behind is memory that somebody owns, its elements in any state; the exception is pending.
+//! Looking for Ctrl-C in helpers that may run for seconds: they say how much they have done, and are told
+//! when to give up. What they then leave behind is memory that somebody owns, its elements in any state; the
+//! exception is pending.
 
 use crate::object::wants_to_stop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -8,20 +9,30 @@ use tierup_core::rt::Ctx;
 /// Elements between two looks: about a tenth of a millisecond where memory is slow.
 const WORK: i64 = 1 << 16;
 
-pub struct Poll { ctx: Ctx, left: i64, stop: bool }
+pub struct Poll {
+    ctx: Ctx,
+    left: i64,
+    stop: bool,
+}
 
 impl Poll {
     /// # Safety
     /// `ctx` is the live context of this thread for as long as this is used.
-    pub unsafe fn new(ctx: Ctx) -> Poll { Poll { ctx, left: WORK, stop: false } }
+    pub unsafe fn new(ctx: Ctx) -> Poll {
+        Poll { ctx, left: WORK, stop: false }
+    }
     /// For work that is short, or that nobody may stop.
-    pub fn never() -> Poll { Poll { ctx: std::ptr::null_mut(), left: i64::MAX, stop: false } }
+    pub fn never() -> Poll {
+        Poll { ctx: std::ptr::null_mut(), left: i64::MAX, stop: false }
+    }
 
     /// Notes work on some elements; whether to stop.
     #[inline]
     pub fn worked(&mut self, elements: usize) -> bool {
         self.left -= elements as i64;
-        if self.left > 0 { return false; }
+        if self.left > 0 {
+            return false;
+        }
         self.look()
     }
 
@@ -33,9 +44,12 @@ impl Poll {
         self.stop
     }
 
-    pub fn stopped(&self) -> bool { self.stop }
+    pub fn stopped(&self) -> bool {
+        self.stop
+    }
 
-    /// Calls `f` for pieces of `n` elements, each by its start and length, until there are no more or it is time to stop.
+    /// Calls `f` for pieces of `n` elements, each by its start and length, until there are no more or it is
+    /// time to stop.
     pub fn in_pieces(&mut self, n: usize, mut f: impl FnMut(usize, usize)) {
         let mut at = 0;
         while at < n && !self.stop {
@@ -46,12 +60,25 @@ impl Poll {
         }
     }
 
-    /// Runs a sort of `n` elements whose comparisons call `tick`; it is left in the middle when it is time to stop. (Sorts of the standard library may be left
-    /// by a panic: the slice then holds its elements in some order.)
+    /// Runs a sort of `n` elements whose comparisons call `tick`; it is left in the middle when it is time to
+    /// stop. (Sorts of the standard library may be left by a panic: the slice then holds its elements in some
+    /// order.)
     pub fn sorting(&mut self, n: usize, sort: impl FnOnce(&mut dyn FnMut())) {
         struct Stop;
-        if n < WORK as usize || self.ctx.is_null() { return sort(&mut || {}); }
-        let left = catch_unwind(AssertUnwindSafe(|| sort(&mut || if self.worked(1) { resume_unwind(Box::new(Stop)) })));
-        if let Err(p) = left && !p.is::<Stop>() { resume_unwind(p) }
+        if n < WORK as usize || self.ctx.is_null() {
+            return sort(&mut || {});
+        }
+        let left = catch_unwind(AssertUnwindSafe(|| {
+            sort(&mut || {
+                if self.worked(1) {
+                    resume_unwind(Box::new(Stop))
+                }
+            })
+        }));
+        if let Err(p) = left
+            && !p.is::<Stop>()
+        {
+            resume_unwind(p)
+        }
     }
 }

@@ -14,14 +14,29 @@ use tierup_core::rt::{Ctx, P};
 
 thread_local! { static BUFFER: RefCell<String> = const { RefCell::new(String::new()) }; }
 
-fn send(f: impl FnOnce(&mut String)) { BUFFER.with_borrow_mut(f) }
+fn send(f: impl FnOnce(&mut String)) {
+    BUFFER.with_borrow_mut(f)
+}
 /// Writing to a `String` cannot fail.
-fn show(v: impl std::fmt::Display) { send(|b| { let _ = write!(b, "{v}"); }) }
+fn show(v: impl std::fmt::Display) {
+    send(|b| {
+        let _ = write!(b, "{v}");
+    })
+}
 
 /// # Safety
 /// Shape and strides have `ndim` members, and the data is that of an array.
-unsafe fn array(elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> Res<String> {
-    let elem = Elem::from_number(elem).filter(|e| *e != Elem::Str).ok_or_else(|| Error::new(Class::SystemError, format!("no array element has code {elem}")))?;
+unsafe fn array(
+    elem: i64,
+    ndim: i64,
+    shape: *const i64,
+    strides: *const i64,
+    data: P,
+    repr: i8,
+) -> Res<String> {
+    let elem = Elem::from_number(elem)
+        .filter(|e| *e != Elem::Str)
+        .ok_or_else(|| Error::new(Class::SystemError, format!("no array element has code {elem}")))?;
     // SAFETY: as required of the caller.
     let (shape, strides) = unsafe { (crate::raw_slice(shape, ndim), crate::raw_slice(strides, ndim)) };
     (callbacks().show_array)(&ArrayView { elem, shape, strides, data }, repr != 0)
@@ -33,22 +48,52 @@ impl Helpers for Native {
         let bytes = unsafe { crate::raw_slice(text.cast_const(), len) };
         send(|b| b.push_str(&String::from_utf8_lossy(bytes)));
     }
-    unsafe fn print_i64(v: i64) { show(v) }
-    unsafe fn print_u64(v: i64) { show(v as u64) }
-    unsafe fn print_bool(v: i8) { show(number::bool_text(v != 0)) }
-    unsafe fn print_f64(v: f64) { send(|b| number::write_f64(v, true, b)) }
-    unsafe fn print_f32(v: f32) { send(|b| number::write_f32(v, true, b)) }
-    unsafe fn print_complex(re: f64, im: f64) { show(number::complex_text(re, im)) }
-    unsafe fn print_complex64(re: f32, im: f32) { show(number::complex64_text(re, im)) }
+    unsafe fn print_i64(v: i64) {
+        show(v)
+    }
+    unsafe fn print_u64(v: i64) {
+        show(v as u64)
+    }
+    unsafe fn print_bool(v: i8) {
+        show(number::bool_text(v != 0))
+    }
+    unsafe fn print_f64(v: f64) {
+        send(|b| number::write_f64(v, true, b))
+    }
+    unsafe fn print_f32(v: f32) {
+        send(|b| number::write_f32(v, true, b))
+    }
+    unsafe fn print_complex(re: f64, im: f64) {
+        show(number::complex_text(re, im))
+    }
+    unsafe fn print_complex64(re: f32, im: f32) {
+        show(number::complex64_text(re, im))
+    }
     unsafe fn print_str(s: *mut Str, as_repr: i8) {
         // SAFETY: compiled code holds a reference to the string.
         let chars = unsafe { Chars::of(s) };
         if as_repr != 0 { show(Chars::Four(&repr(chars, false)).text()) } else { show(chars.text()) }
     }
-    unsafe fn print_array(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) {
+    unsafe fn print_array(
+        ctx: Ctx,
+        elem: i64,
+        ndim: i64,
+        shape: *const i64,
+        strides: *const i64,
+        data: P,
+        repr: i8,
+    ) {
         unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).map(show)) }
     }
-    unsafe fn array_text(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> *mut Str {
+    unsafe fn array_text(
+        ctx: Ctx,
+        elem: i64,
+        ndim: i64,
+        shape: *const i64,
+        strides: *const i64,
+        data: P,
+        repr: i8,
+    ) -> *mut Str {
         unsafe { or_raise(ctx, array(elem, ndim, shape, strides, data, repr).and_then(|t| from_text(&t))) }
     }
     unsafe fn print_end(ctx: Ctx, flush: i8) {
@@ -93,9 +138,25 @@ mod tests {
     fn arrays_go_through_the_host() {
         with_ctx(|ctx| unsafe {
             let (shape, strides, data) = ([2i64], [8i64], [1.0f64, 2.0]);
-            let s = Owned(Native::array_text(ctx, Elem::F64 as i64, 1, shape.as_ptr(), strides.as_ptr(), data.as_ptr().cast_mut().cast(), 0));
+            let s = Owned(Native::array_text(
+                ctx,
+                Elem::F64 as i64,
+                1,
+                shape.as_ptr(),
+                strides.as_ptr(),
+                data.as_ptr().cast_mut().cast(),
+                0,
+            ));
             assert_eq!(s.chars().text(), "<array of float64 with shape [2]>");
-            Native::print_array(ctx, 99, 1, shape.as_ptr(), strides.as_ptr(), data.as_ptr().cast_mut().cast(), 0);
+            Native::print_array(
+                ctx,
+                99,
+                1,
+                shape.as_ptr(),
+                strides.as_ptr(),
+                data.as_ptr().cast_mut().cast(),
+                0,
+            );
             assert_eq!(Raised::take(ctx), Raised::new("SystemError", "no array element has code 99"));
         });
     }

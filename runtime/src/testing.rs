@@ -9,16 +9,23 @@ pub fn with_ctx<T>(f: impl FnOnce(Ctx) -> T) -> T {
     let mut ctx = ThreadCtx::new();
     let result = f(&mut ctx);
     // SAFETY: the context is live.
-    if let Some(e) = unsafe { take_pending(&mut ctx) } { panic!("left pending: {e:?}"); }
+    if let Some(e) = unsafe { take_pending(&mut ctx) } {
+        panic!("left pending: {e:?}");
+    }
     result
 }
 
 /// Class and text of an exception.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Raised { pub class: String, pub text: String }
+pub struct Raised {
+    pub class: String,
+    pub text: String,
+}
 
 impl Raised {
-    pub fn new(class: &str, text: &str) -> Raised { Raised { class: class.into(), text: text.into() } }
+    pub fn new(class: &str, text: &str) -> Raised {
+        Raised { class: class.into(), text: text.into() }
+    }
     /// Takes what is pending.
     pub fn take(ctx: Ctx) -> Raised {
         // SAFETY: tests pass live contexts.

@@ -13,36 +13,61 @@ fn clock(id: libc::clockid_t) -> i64 {
     t.tv_sec as i64 * 1_000_000_000 + t.tv_nsec as i64
 }
 
-fn seconds(ns: i64) -> f64 { ns as f64 * 1e-9 }
+fn seconds(ns: i64) -> f64 {
+    ns as f64 * 1e-9
+}
 
 /// Sleeps in slices, so that Ctrl-C is noticed.
 ///
 /// # Safety
 /// `ctx` is the live context of this thread.
 unsafe fn sleep(ctx: Ctx, s: f64) -> Res<()> {
-    if s.is_nan() { return Err(Error::value("Invalid value NaN (not a number)")); }
-    if s < 0.0 { return Err(Error::value("sleep length must be non-negative")); }
-    let length = std::time::Duration::try_from_secs_f64(s).map_err(|_| Error::overflow("timestamp out of range for platform time_t"))?;
-    if length.as_secs() > i64::MAX as u64 / 1_000_000_000 { return Err(Error::overflow("timestamp too large to convert to C PyTime_t")); }
+    if s.is_nan() {
+        return Err(Error::value("Invalid value NaN (not a number)"));
+    }
+    if s < 0.0 {
+        return Err(Error::value("sleep length must be non-negative"));
+    }
+    let length = std::time::Duration::try_from_secs_f64(s)
+        .map_err(|_| Error::overflow("timestamp out of range for platform time_t"))?;
+    if length.as_secs() > i64::MAX as u64 / 1_000_000_000 {
+        return Err(Error::overflow("timestamp too large to convert to C PyTime_t"));
+    }
     let (start, slice) = (std::time::Instant::now(), std::time::Duration::from_millis(50));
     while let Some(left) = length.checked_sub(start.elapsed()).filter(|d| !d.is_zero()) {
         std::thread::sleep(left.min(slice));
         unsafe {
             <Native as tierup_core::ops::object::Helpers>::poll_interrupt(ctx);
-            if !(*ctx).pending.is_null() { return Ok(()); }
+            if !(*ctx).pending.is_null() {
+                return Ok(());
+            }
         }
     }
     Ok(())
 }
 
 impl Helpers for Native {
-    unsafe fn time_perf_counter() -> f64 { seconds(clock(libc::CLOCK_MONOTONIC)) }
-    unsafe fn time_perf_counter_ns() -> i64 { clock(libc::CLOCK_MONOTONIC) }
-    unsafe fn time_time() -> f64 { seconds(clock(libc::CLOCK_REALTIME)) }
-    unsafe fn time_time_ns() -> i64 { clock(libc::CLOCK_REALTIME) }
-    unsafe fn time_thread_ns() -> i64 { clock(libc::CLOCK_THREAD_CPUTIME_ID) }
-    unsafe fn time_process_ns() -> i64 { clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
-    unsafe fn time_sleep(ctx: Ctx, seconds: f64) { unsafe { or_raise(ctx, sleep(ctx, seconds)) } }
+    unsafe fn time_perf_counter() -> f64 {
+        seconds(clock(libc::CLOCK_MONOTONIC))
+    }
+    unsafe fn time_perf_counter_ns() -> i64 {
+        clock(libc::CLOCK_MONOTONIC)
+    }
+    unsafe fn time_time() -> f64 {
+        seconds(clock(libc::CLOCK_REALTIME))
+    }
+    unsafe fn time_time_ns() -> i64 {
+        clock(libc::CLOCK_REALTIME)
+    }
+    unsafe fn time_thread_ns() -> i64 {
+        clock(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+    unsafe fn time_process_ns() -> i64 {
+        clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+    }
+    unsafe fn time_sleep(ctx: Ctx, seconds: f64) {
+        unsafe { or_raise(ctx, sleep(ctx, seconds)) }
+    }
 }
 
 #[cfg(test)]

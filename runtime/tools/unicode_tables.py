@@ -22,7 +22,7 @@ def ranges(pred):
 
 
 def emit(name, doc, typ, items):
-    print(f"/// {doc}\npub static {name}: &[{typ}] = &[")
+    print(f"/// {doc}\n#[rustfmt::skip]\npub static {name}: &[{typ}] = &[")
     line = "   "
     for item in items:
         if len(line) + len(item) > 155:

@@ -1,4 +1,5 @@
-//! Generated documentation: `docs/lir.md` from the instruction table, the tables of `docs/linalg-sort-random.md` from that of operations. A test compares; `TIERUP_BLESS=1` writes.
+//! Generated documentation: `docs/lir.md` from the instruction table, the tables of
+//! `docs/linalg-sort-random.md` from that of operations. A test compares; `TIERUP_BLESS=1` writes.
 
 use std::fmt::Write as _;
 
@@ -34,19 +35,30 @@ pub fn lir() -> String {
     let mut last = None;
     for &op in Op::ALL {
         if last != Some(op.shape()) {
-            let _ = write!(s, "\n### {}\n\n| instruction | meaning | types |\n|---|---|---|\n", title(op.shape()));
+            let _ = write!(
+                s,
+                "\n### {}\n\n| instruction | meaning | types |\n|---|---|---|\n",
+                title(op.shape())
+            );
             last = Some(op.shape());
         }
         let mut types: Vec<String> = vec![];
         for (ty, args) in op.forms() {
-            let text = if op.shape().suffix_is_result() { format!("{}→{ty}", args[0]) } else { ty.to_string() };
-            if !types.contains(&text) { types.push(text); }
+            let text =
+                if op.shape().suffix_is_result() { format!("{}→{ty}", args[0]) } else { ty.to_string() };
+            if !types.contains(&text) {
+                types.push(text);
+            }
         }
         let _ = writeln!(s, "| `{}` | {} | {} |", spelling(op), op.doc().trim(), types.join(" "));
     }
     s.push_str(OTHERS);
     let classes: Vec<String> = Alias::ALL.iter().map(|a| format!("`{}`", a.name())).collect();
-    let _ = writeln!(s, "\nAlias classes: {}. Accesses of different classes never touch the same memory.", classes.join(", "));
+    let _ = writeln!(
+        s,
+        "\nAlias classes: {}. Accesses of different classes never touch the same memory.",
+        classes.join(", ")
+    );
     s
 }
 
@@ -54,11 +66,42 @@ const NUMERIC: &str = "docs/linalg-sort-random.md";
 
 /// Tables of that page: the name of each, and which paths belong in it.
 const TABLES: &[(&str, fn(&str) -> bool)] = &[
-    ("products", |p| ["dot", "matmul", "vdot", "inner", "outer", "kron", "einsum", "tensordot", "trace", "vecdot", "matvec", "vecmat", "cross"].iter().any(|f| p.strip_prefix("numpy.") == Some(f))),
+    ("products", |p| {
+        [
+            "dot",
+            "matmul",
+            "vdot",
+            "inner",
+            "outer",
+            "kron",
+            "einsum",
+            "tensordot",
+            "trace",
+            "vecdot",
+            "matvec",
+            "vecmat",
+            "cross",
+        ]
+        .iter()
+        .any(|f| p.strip_prefix("numpy.") == Some(f))
+    }),
     ("linalg", |p| p.starts_with("numpy.linalg.")),
     ("sorting", |p| {
         let name = p.strip_prefix("numpy.").or_else(|| p.strip_prefix("array."));
-        name.is_some_and(|n| ["sort", "sort_complex", "argsort", "partition", "argpartition", "lexsort", "searchsorted", "digitize", "unique"].contains(&n))
+        name.is_some_and(|n| {
+            [
+                "sort",
+                "sort_complex",
+                "argsort",
+                "partition",
+                "argpartition",
+                "lexsort",
+                "searchsorted",
+                "digitize",
+                "unique",
+            ]
+            .contains(&n)
+        })
     }),
     ("legacy", |p| p.starts_with("numpy.random.") && !p.starts_with(GENERATOR)),
     ("generator", |p| p.starts_with(GENERATOR)),
@@ -78,20 +121,39 @@ pub fn numeric() -> String {
     page
 }
 
-/// One row for each path: how it is called, by the row of the table with the most parameters, and what it does, by the first.
+/// One row for each path: how it is called, by the row of the table with the most parameters, and what it
+/// does, by the first.
 fn table(belongs: fn(&str) -> bool) -> String {
-    let mut paths: Vec<&str> = tierup_core::ops::paths().filter(|p| belongs(p) && !p.rsplit('.').next().is_some_and(|n| n.starts_with('_'))).collect();
+    let mut paths: Vec<&str> = tierup_core::ops::paths()
+        .filter(|p| belongs(p) && !p.rsplit('.').next().is_some_and(|n| n.starts_with('_')))
+        .collect();
     paths.sort_unstable();
     let mut s = String::from("| call | what it gives |\n|---|---|\n");
     for path in paths {
         let rows = tierup_core::ops::lookup(path);
-        let fullest = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('='))).map_or("", |r| r.params);
+        let fullest = rows
+            .iter()
+            .max_by_key(|r| (r.spec().params.len(), r.params.contains('=')))
+            .map_or("", |r| r.params);
         let method = path.starts_with("array.") || path.starts_with(GENERATOR);
-        let params = if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
+        let params =
+            if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
         // A row of its own takes what may be given and has no value that stands for leaving it out.
-        let mut params: Vec<&str> = params.split(", ").map(|p| match p { "out" => "out=None", "rtol" => "rtol=<no value>", p => p }).collect();
-        if params.ends_with(&["*", "out=None"]) && path != "numpy.linalg.multi_dot" { params.remove(params.len() - 2); }
-        let shown = path.replacen("numpy.random.Generator.", "g.", 1).replacen("array.", "a.", 1).replacen("numpy.", "np.", 1);
+        let mut params: Vec<&str> = params
+            .split(", ")
+            .map(|p| match p {
+                "out" => "out=None",
+                "rtol" => "rtol=<no value>",
+                p => p,
+            })
+            .collect();
+        if params.ends_with(&["*", "out=None"]) && path != "numpy.linalg.multi_dot" {
+            params.remove(params.len() - 2);
+        }
+        let shown = path
+            .replacen("numpy.random.Generator.", "g.", 1)
+            .replacen("array.", "a.", 1)
+            .replacen("numpy.", "np.", 1);
         let _ = writeln!(s, "| `{shown}({})` | {} |", params.join(", "), rows.first().map_or("", |r| r.doc));
     }
     s
@@ -137,8 +199,13 @@ mod tests {
     fn generated_files_are_current() {
         for (name, make) in super::GENERATED {
             let (path, want) = (crate::root().join(name), make());
-            if std::fs::read_to_string(&path).is_ok_and(|have| have == want) { continue; }
-            assert!(crate::bless(), "{name} is out of date: TIERUP_BLESS=1 cargo test -p tierup-tests writes it");
+            if std::fs::read_to_string(&path).is_ok_and(|have| have == want) {
+                continue;
+            }
+            assert!(
+                crate::bless(),
+                "{name} is out of date: TIERUP_BLESS=1 cargo test -p tierup-tests writes it"
+            );
             std::fs::write(&path, want).unwrap_or_else(|e| panic!("{name}: {e}"));
         }
     }

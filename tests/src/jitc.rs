@@ -1,4 +1,5 @@
-//! The developer's tool: every level of the compiler by itself. `cargo run -p tierup-tests --bin jitc -- COMMAND …`
+//! The developer's tool: every level of the compiler by itself. `cargo run -p tierup-tests --bin jitc --
+//! COMMAND …`
 //!
 //! A level is added by a row of [`COMMANDS`].
 
@@ -7,10 +8,10 @@ use std::time::{Duration, Instant};
 use tierup_core::backend::Backend;
 use tierup_core::bytecode;
 use tierup_core::diag::Diagnostic;
-use tierup_core::pass;
-use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_core::lir::legalise::legalise;
 use tierup_core::lir::{Module, parse_module, verify_module};
+use tierup_core::pass;
+use tierup_core::ssa::{self, Func, FuncId, Op, build, registry};
 use tierup_runtime::engine::tier1::{Codegen, Compiler, Keep};
 use tierup_tier0::Cranelift;
 
@@ -25,58 +26,130 @@ pub struct Command {
 }
 
 pub const COMMANDS: &[Command] = &[
-    Command { name: "ssa", usage: "[--keep-going] FILE.bc", about: "untyped SSA of the functions of a bytecode dump (tests/tools/dump_bytecode.py)", run: ssa },
-    Command { name: "cat", usage: "FILE", about: "parses LIR and prints it", run: |a| Ok(read(one(a)?)?.to_string()) },
+    Command {
+        name: "ssa",
+        usage: "[--keep-going] FILE.bc",
+        about: "untyped SSA of the functions of a bytecode dump (tests/tools/dump_bytecode.py)",
+        run: ssa,
+    },
+    Command {
+        name: "cat",
+        usage: "FILE",
+        about: "parses LIR and prints it",
+        run: |a| Ok(read(one(a)?)?.to_string()),
+    },
     Command { name: "verify", usage: "FILE", about: "parses and verifies LIR", run: verify },
-    Command { name: "opt", usage: "[--fuel N] [--dump] PASS… FILE", about: "runs passes over LIR and prints the result; `all` is the pipeline; without arguments, lists them", run: opt },
-    Command { name: "interp", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions in the interpreter, or runs the file's `; run:` lines", run: |a| call(a, Target::Interp) },
-    Command { name: "run", usage: "FILE ['f(1, 2.5)' …]", about: "calls functions compiled by tier 0, or runs the file's `; run:` lines", run: |a| call(a, Target::Tier0) },
-    Command { name: "run1", usage: "FILE ['f(1, 2.5)' …]", about: "the same on tier 1", run: |a| call(a, Target::Tier1) },
+    Command {
+        name: "opt",
+        usage: "[--fuel N] [--dump] PASS… FILE",
+        about: "runs passes over LIR and prints the result; `all` is the pipeline; without arguments, lists them",
+        run: opt,
+    },
+    Command {
+        name: "interp",
+        usage: "FILE ['f(1, 2.5)' …]",
+        about: "calls functions in the interpreter, or runs the file's `; run:` lines",
+        run: |a| call(a, Target::Interp),
+    },
+    Command {
+        name: "run",
+        usage: "FILE ['f(1, 2.5)' …]",
+        about: "calls functions compiled by tier 0, or runs the file's `; run:` lines",
+        run: |a| call(a, Target::Tier0),
+    },
+    Command {
+        name: "run1",
+        usage: "FILE ['f(1, 2.5)' …]",
+        about: "the same on tier 1",
+        run: |a| call(a, Target::Tier1),
+    },
     Command { name: "clif", usage: "FILE", about: "prints Cranelift's IR", run: |a| backend_text(a, "clif") },
-    Command { name: "asm", usage: "FILE", about: "prints tier 0's machine code", run: |a| backend_text(a, "asm") },
+    Command {
+        name: "asm",
+        usage: "FILE",
+        about: "prints tier 0's machine code",
+        run: |a| backend_text(a, "asm"),
+    },
     Command { name: "llvm", usage: "FILE", about: "prints optimised LLVM IR", run: |a| llvm_text(a, "llvm") },
-    Command { name: "asm1", usage: "FILE", about: "prints tier 1's machine code", run: |a| llvm_text(a, "asm") },
-    Command { name: "fuzz", usage: "[--seconds N] [--seed S]", about: "compares interpreter and back ends on random LIR from seed S on", run: fuzz_command },
-    Command { name: "generate", usage: "SEED", about: "prints the fuzzer's module of a seed with its calls", run: generate },
-    Command { name: "test", usage: "FILE…", about: "runs filetests; TIERUP_BLESS=1 rewrites expected output", run: test },
+    Command {
+        name: "asm1",
+        usage: "FILE",
+        about: "prints tier 1's machine code",
+        run: |a| llvm_text(a, "asm"),
+    },
+    Command {
+        name: "fuzz",
+        usage: "[--seconds N] [--seed S]",
+        about: "compares interpreter and back ends on random LIR from seed S on",
+        run: fuzz_command,
+    },
+    Command {
+        name: "generate",
+        usage: "SEED",
+        about: "prints the fuzzer's module of a seed with its calls",
+        run: generate,
+    },
+    Command {
+        name: "test",
+        usage: "FILE…",
+        about: "runs filetests; TIERUP_BLESS=1 rewrites expected output",
+        run: test,
+    },
 ];
 
 /// Runs one command line; the answer is what to print.
 pub fn main(args: &[String]) -> Result<String, String> {
     let Some((name, rest)) = args.split_first() else { return Err(usage()) };
     match COMMANDS.iter().find(|c| c.name == name) {
-        Some(c) => (c.run)(rest).map_err(|e| if e.is_empty() { format!("usage: jitc {} {}", c.name, c.usage) } else { e }),
+        Some(c) => (c.run)(rest)
+            .map_err(|e| if e.is_empty() { format!("usage: jitc {} {}", c.name, c.usage) } else { e }),
         None => Err(usage()),
     }
 }
 
 fn usage() -> String {
-    let lines: Vec<String> = COMMANDS.iter().map(|c| format!("  {:<32} {}", format!("{} {}", c.name, c.usage), c.about)).collect();
+    let lines: Vec<String> =
+        COMMANDS.iter().map(|c| format!("  {:<32} {}", format!("{} {}", c.name, c.usage), c.about)).collect();
     format!("usage: jitc COMMAND …\n{}", lines.join("\n"))
 }
 
 /// The only argument; an empty error asks for the usage line.
-fn one(args: &[String]) -> Result<&str, String> { if let [file] = args { Ok(file) } else { Err(String::new()) } }
+fn one(args: &[String]) -> Result<&str, String> {
+    if let [file] = args { Ok(file) } else { Err(String::new()) }
+}
 
 /// A module from a file, or from standard input where the name is `-`.
 fn read(file: &str) -> Result<Module, String> {
-    let text = if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
+    let text =
+        if file == "-" { std::io::read_to_string(std::io::stdin()) } else { std::fs::read_to_string(file) };
     let text = text.map_err(|e| format!("{file}: {e}"))?;
     parse_module(&text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
 }
 
-/// Untyped SSA, verified; inner functions follow the function that makes them. `--keep-going` reports errors as comments.
+/// Untyped SSA, verified; inner functions follow the function that makes them. `--keep-going` reports errors
+/// as comments.
 fn ssa(args: &[String]) -> Result<String, String> {
-    let (keep_going, rest) = match args { [flag, rest @ ..] if flag == "--keep-going" => (true, rest), _ => (false, args) };
+    let (keep_going, rest) = match args {
+        [flag, rest @ ..] if flag == "--keep-going" => (true, rest),
+        _ => (false, args),
+    };
     let file = one(rest)?;
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let mut out = String::new();
     for code in bytecode::text::parse(&text).map_err(|e| format!("{file}: {e}"))? {
         let start = Instant::now();
-        let built = build::build(&code, 0).and_then(|mut f| { let time = start.elapsed(); f.id = None; print_ssa(&f, &mut vec![], &mut out).map(|()| time) });
+        let built = build::build(&code, 0).and_then(|mut f| {
+            let time = start.elapsed();
+            f.id = None;
+            print_ssa(&f, &mut vec![], &mut out).map(|()| time)
+        });
         match built {
-            Ok(time) => out.push_str(&format!("; {} instructions of bytecode in {time:.0?}\n\n", code.insts.len())),
-            Err(e) if keep_going => out.push_str(&format!("; {}: {}\n\n", code.qualname, e.to_string().replace('\n', "\n; "))),
+            Ok(time) => {
+                out.push_str(&format!("; {} instructions of bytecode in {time:.0?}\n\n", code.insts.len()))
+            }
+            Err(e) if keep_going => {
+                out.push_str(&format!("; {}: {}\n\n", code.qualname, e.to_string().replace('\n', "\n; ")))
+            }
             Err(e) => return Err(e.to_string()),
         }
     }
@@ -88,9 +161,13 @@ fn print_ssa(func: &Func, seen: &mut Vec<FuncId>, out: &mut String) -> Result<()
     out.push_str(&func.to_string());
     for n in &func.insts {
         let Op::MakeFunction { func: id, .. } = n.op else { continue };
-        if seen.contains(&id) { continue; }
+        if seen.contains(&id) {
+            continue;
+        }
         seen.push(id);
-        if let Some(inner) = registry::get(id) { print_ssa(&inner, seen, out)?; }
+        if let Some(inner) = registry::get(id) {
+            print_ssa(&inner, seen, out)?;
+        }
     }
     Ok(())
 }
@@ -110,7 +187,9 @@ fn opt(args: &[String]) -> Result<String, String> {
     while let Some(word) = words.next() {
         match word.as_str() {
             "--dump" => dump = true,
-            "--fuel" => fuel = Some(words.next().and_then(|n| n.parse().ok()).ok_or("--fuel takes a number")?),
+            "--fuel" => {
+                fuel = Some(words.next().and_then(|n| n.parse().ok()).ok_or("--fuel takes a number")?)
+            }
             // The whole pipeline, pass by pass.
             "all" => wanted.extend(passes::opt::PIPELINE.iter().filter_map(|name| passes::lookup(name))),
             name => wanted.push(passes::lookup(name).ok_or_else(|| format!("unknown pass `{name}`"))?),
@@ -133,7 +212,9 @@ fn opt(args: &[String]) -> Result<String, String> {
 fn call(args: &[String], target: Target) -> Result<String, String> {
     let (file, calls) = args.split_first().ok_or("")?;
     let module = read(file)?;
-    let lines: Vec<String> = if !calls.is_empty() { calls.to_vec() } else {
+    let lines: Vec<String> = if !calls.is_empty() {
+        calls.to_vec()
+    } else {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
         text.lines().filter_map(|l| l.strip_prefix("; run: ")).map(String::from).collect()
     };
@@ -164,7 +245,9 @@ fn llvm_text(args: &[String], what: &str) -> Result<String, String> {
     verify_module(&module).map_err(|d| d.to_string())?;
     legalise(&mut module);
     let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
-    let object = Linked.object(&module, &roots, Codegen::default(), Keep { text: true, remarks: false }).map_err(|d| d.to_string())?;
+    let object = Linked
+        .object(&module, &roots, Codegen::default(), Keep { text: true, remarks: false })
+        .map_err(|d| d.to_string())?;
     Ok(if what == "llvm" { object.llvm } else { object.asm })
 }
 
@@ -173,7 +256,11 @@ fn fuzz_command(args: &[String]) -> Result<String, String> {
     let mut args = args.iter();
     while let Some(a) = args.next() {
         let value = args.next().and_then(|v| v.parse().ok()).ok_or("")?;
-        match a.as_str() { "--seconds" => seconds = value, "--seed" => seed = value, other => return Err(format!("unknown option {other}")) }
+        match a.as_str() {
+            "--seconds" => seconds = value,
+            "--seed" => seed = value,
+            other => return Err(format!("unknown option {other}")),
+        }
     }
     // A crash of compiled code ends the process, so the seed must be on disk before it runs.
     let current = std::env::temp_dir().join(format!("jitc-fuzz-{}.seed", std::process::id()));
@@ -183,12 +270,21 @@ fn fuzz_command(args: &[String]) -> Result<String, String> {
         let _ = std::fs::write(&current, seed.to_string());
         if last.elapsed() > Duration::from_secs(5) {
             last = Instant::now();
-            eprintln!("{:>6.0?}  seed {seed}: {} modules, {} instructions, {} calls compared", start.elapsed(), s.modules, s.instructions, s.calls);
+            eprintln!(
+                "{:>6.0?}  seed {seed}: {} modules, {} instructions, {} calls compared",
+                start.elapsed(),
+                s.modules,
+                s.instructions,
+                s.calls
+            );
         }
     });
     let _ = std::fs::remove_file(&current);
     let s = summary?;
-    Ok(format!("no mismatch in {} modules of {} instructions, {} calls compared\n", s.modules, s.instructions, s.calls))
+    Ok(format!(
+        "no mismatch in {} modules of {} instructions, {} calls compared\n",
+        s.modules, s.instructions, s.calls
+    ))
 }
 
 fn generate(args: &[String]) -> Result<String, String> {
@@ -199,7 +295,9 @@ fn generate(args: &[String]) -> Result<String, String> {
 }
 
 fn test(args: &[String]) -> Result<String, String> {
-    if args.is_empty() { return Err(String::new()); }
+    if args.is_empty() {
+        return Err(String::new());
+    }
     let mut out = String::new();
     for file in args {
         let n = filetests::run_file(std::path::Path::new(file), crate::bless()).map_err(|f| f.join("\n"))?;
@@ -212,8 +310,12 @@ fn test(args: &[String]) -> Result<String, String> {
 mod tests {
     use super::main;
 
-    fn jitc(args: &[&str]) -> Result<String, String> { main(&args.iter().map(|a| a.to_string()).collect::<Vec<_>>()) }
-    fn file(name: &str) -> String { crate::root().join("tests/filetests/lir").join(name).display().to_string() }
+    fn jitc(args: &[&str]) -> Result<String, String> {
+        main(&args.iter().map(|a| a.to_string()).collect::<Vec<_>>())
+    }
+    fn file(name: &str) -> String {
+        crate::root().join("tests/filetests/lir").join(name).display().to_string()
+    }
 
     #[test]
     fn commands_answer() {
@@ -242,7 +344,9 @@ mod tests {
         assert!(jitc(&["frobnicate"]).is_err_and(|t| t.contains("verify FILE")));
         assert_eq!(jitc(&["cat"]), Err("usage: jitc cat FILE".into()));
         assert!(jitc(&["cat", "/nonexistent.lir"]).is_err_and(|t| t.contains("/nonexistent.lir")));
-        assert!(jitc(&["opt", "--fuel", "licm", &file("calls.lir")]).is_err_and(|t| t == "--fuel takes a number"));
+        assert!(
+            jitc(&["opt", "--fuel", "licm", &file("calls.lir")]).is_err_and(|t| t == "--fuel takes a number")
+        );
         assert!(jitc(&["opt", "fuse", &file("calls.lir")]).is_err_and(|t| t == "unknown pass `fuse`"));
     }
 }

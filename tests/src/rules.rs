@@ -5,50 +5,121 @@ mod tests {
     use std::path::PathBuf;
 
     /// Files that may have more than [`MAX_LINES`] lines, each with the reason.
-    const LONG_FILES: &[(&str, &str)] = &[];
+    const LONG_FILES: &[(&str, &str)] = &[
+        ("core/src/infer/solve.rs", "special cases of rows stand in it until rows declare adapters"),
+        ("core/src/infer/call.rs", "special cases of rows stand in it until rows declare adapters"),
+        ("core/src/lir/text.rs", "a printer and its parser, read side by side"),
+        ("pybind/src/dispatcher.rs", "one Python class, whose methods PyO3 wants in one block"),
+    ];
     const MAX_LINES: usize = 900;
 
     /// Functions that may have more than [`MAX_FUNCTION`] lines: file, name, reason.
-    const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode")];
+    const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
+        ("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode"),
+        ("core/src/lir/opt/simplify.rs", "int_binary", "one arm for each identity"),
+        ("core/src/infer/solve.rs", "rows", "one case for each row that inference types itself"),
+        ("core/src/infer/solve.rs", "evaluate", "one arm for each instruction"),
+        ("core/src/infer/hints.rs", "for_operands", "one case for each hint"),
+        ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
+        ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),
+        ("core/src/ssa/opt/parallel/bins.rs", "updates", "one pattern of instructions"),
+        ("pybind/src/plan.rs", "unbox_rest", "one arm for each kind of value"),
+        ("pybind/src/boxing.rs", "to_python", "one arm for each kind of value"),
+        ("runtime/src/lapack.rs", "go", "one algorithm in its published steps"),
+        ("runtime/src/array/scan.rs", "nonzero", "one walk for each rank"),
+        ("runtime/src/random/mod.rs", "check", "one arm for each distribution's parameters"),
+        ("tier0-cranelift/src/emit.rs", "op", "one arm for each operation"),
+        ("tier1-llvm/src/emit/ops.rs", "op", "one arm for each operation"),
+    ];
     const MAX_FUNCTION: usize = 100;
 
     /// Enums that a `_ =>` arm must not stand for: a new member has to be looked at wherever one is matched.
-    const EXHAUSTIVE: &[&str] = &["InstData::", "Op::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
+    const EXHAUSTIVE: &[&str] =
+        &["InstData::", "Op::", "Shape::", "Body::", "Effect::", "Raises::", "InstKind::"];
 
     /// Files whose matches may have a default, each with the reason.
     const OPTIONAL: &[(&str, &str)] = &[
         ("tests/src/rules.rs", "has such arms in its strings"),
         ("core/src/lir/opt/simplify.rs", "identities are optional: an operation without one is right"),
         ("core/src/lir/opt/defer.rs", "conditions are optional: one that is not understood keeps its branch"),
-        ("core/src/lir/opt/version.rs", "shapes of indices are optional: one that is not understood keeps its check"),
-        ("core/src/ssa/opt/narrow.rs", "what is found out is optional: a test that is not understood narrows nothing"),
-        ("core/src/infer/origin.rs", "where a value comes from is known by pattern: any other origin is open"),
-        ("core/src/ssa/opt/parallel/find.rs", "what calls are those of `prange` is asked by pattern: any other is none"),
-        ("core/src/ssa/opt/parallel/reduce.rs", "reductions are known by pattern: what is not understood is refused as a race"),
-        ("core/src/ssa/opt/parallel/best.rs", "what chooses the best is known by pattern: what is not understood is refused"),
+        (
+            "core/src/lir/opt/version.rs",
+            "shapes of indices are optional: one that is not understood keeps its check",
+        ),
+        (
+            "core/src/ssa/opt/narrow.rs",
+            "what is found out is optional: a test that is not understood narrows nothing",
+        ),
+        (
+            "core/src/infer/origin.rs",
+            "where a value comes from is known by pattern: any other origin is open",
+        ),
+        (
+            "core/src/ssa/opt/parallel/find.rs",
+            "what calls are those of `prange` is asked by pattern: any other is none",
+        ),
+        (
+            "core/src/ssa/opt/parallel/reduce.rs",
+            "reductions are known by pattern: what is not understood is refused as a race",
+        ),
+        (
+            "core/src/ssa/opt/parallel/best.rs",
+            "what chooses the best is known by pattern: what is not understood is refused",
+        ),
         ("core/src/ssa/opt/parallel/places.rs", "indices are understood by pattern: any other is unknown"),
-        ("core/src/ssa/opt/parallel/races.rs", "what changes captured variables is two instructions; any other does not"),
-        ("core/src/ssa/opt/parallel/neighbours/mod.rs", "what may move in front of a loop is known by pattern: any other keeps loops apart"),
-        ("core/src/ssa/opt/parallel/neighbours/apart.rs", "what only computes is known by pattern: any other keeps loops apart"),
-        ("core/src/ssa/opt/parallel/outline.rs", "only globals and their attributes are made again; any other value is at hand"),
-        ("core/src/lir/opt/range.rs", "facts are optional: an operation about which nothing is known is right"),
+        (
+            "core/src/ssa/opt/parallel/races.rs",
+            "what changes captured variables is two instructions; any other does not",
+        ),
+        (
+            "core/src/ssa/opt/parallel/neighbours/mod.rs",
+            "what may move in front of a loop is known by pattern: any other keeps loops apart",
+        ),
+        (
+            "core/src/ssa/opt/parallel/neighbours/apart.rs",
+            "what only computes is known by pattern: any other keeps loops apart",
+        ),
+        (
+            "core/src/ssa/opt/parallel/outline.rs",
+            "only globals and their attributes are made again; any other value is at hand",
+        ),
+        (
+            "core/src/lir/opt/range.rs",
+            "facts are optional: an operation about which nothing is known is right",
+        ),
     ];
 
     /// Names that are asked for like rows of the operation table and are none, each with the reason.
     const NO_ROWS: &[(&str, &str)] = &[
-        ("parallel.region", "inference types it, lowering calls the run-time"), ("array.element", "inference types it: the type of what an array gives"),
-        ("dict.build", "there are no dictionaries yet: refused where it is used"), ("match.keys", "there are no dictionaries yet: refused where it is used"),
+        ("parallel.region", "inference types it, lowering calls the run-time"),
+        ("array.element", "inference types it: the type of what an array gives"),
+        ("dict.build", "there are no dictionaries yet: refused where it is used"),
+        ("match.keys", "there are no dictionaries yet: refused where it is used"),
     ];
 
     fn sources() -> Vec<(String, String)> {
         let root = crate::root();
-        let files: Vec<PathBuf> = ["core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches"].iter().flat_map(|d| crate::files_below(&root.join(d), ".rs")).collect();
+        let files: Vec<PathBuf> =
+            ["core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches"]
+                .iter()
+                .flat_map(|d| crate::files_below(&root.join(d), ".rs"))
+                .collect();
         assert!(files.len() > 20, "the sources were not found");
-        files.into_iter().filter(|p| !p.components().any(|c| c.as_os_str() == "target" || c.as_os_str() == ".venv"))
-            .map(|p| (p.strip_prefix(&root).unwrap_or(&p).display().to_string(), std::fs::read_to_string(&p).unwrap_or_else(|e| panic!("{}: {e}", p.display())))).collect()
+        files
+            .into_iter()
+            .filter(|p| !p.components().any(|c| c.as_os_str() == "target" || c.as_os_str() == ".venv"))
+            .map(|p| {
+                (
+                    p.strip_prefix(&root).unwrap_or(&p).display().to_string(),
+                    std::fs::read_to_string(&p).unwrap_or_else(|e| panic!("{}: {e}", p.display())),
+                )
+            })
+            .collect()
     }
 
-    fn assert_none(rule: &str, broken: Vec<String>) { assert!(broken.is_empty(), "{rule}:\n  {}", broken.join("\n  ")); }
+    fn assert_none(rule: &str, broken: Vec<String>) {
+        assert!(broken.is_empty(), "{rule}:\n  {}", broken.join("\n  "));
+    }
 
     /// Lines without comments; string contents stay.
     fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -57,13 +128,19 @@ mod tests {
 
     #[test]
     fn every_file_says_what_it_is_for() {
-        assert_none("files must start with a module comment (`//!`)", sources().into_iter().filter(|(_, t)| !t.starts_with("//! ")).map(|f| f.0).collect());
+        assert_none(
+            "files must start with a module comment (`//!`)",
+            sources().into_iter().filter(|(_, t)| !t.starts_with("//! ")).map(|f| f.0).collect(),
+        );
     }
 
     #[test]
     fn no_file_grows_without_a_reason() {
         let long = sources().into_iter().map(|(p, t)| (p, t.lines().count())).filter(|(_, n)| *n > MAX_LINES);
-        let broken: Vec<String> = long.filter(|(p, _)| !LONG_FILES.iter().any(|(f, _)| f == p)).map(|(p, n)| format!("{p}: {n} lines")).collect();
+        let broken: Vec<String> = long
+            .filter(|(p, _)| !LONG_FILES.iter().any(|(f, _)| f == p))
+            .map(|(p, n)| format!("{p}: {n} lines"))
+            .collect();
         assert_none("files over 900 lines need a reason in LONG_FILES, or a split", broken);
         let sources = sources();
         for (file, _) in LONG_FILES {
@@ -76,28 +153,60 @@ mod tests {
     fn functions(text: &str) -> Vec<(String, usize)> {
         let lines: Vec<&str> = text.lines().collect();
         let name = |line: &str| {
-            let at = line.find("fn ").filter(|at| line[..*at].split_whitespace().all(|w| w.starts_with("pub") || matches!(w, "const" | "unsafe" | "extern" | "\"C\"" | "crate)" | "super)")))?;
+            let at = line.find("fn ").filter(|at| {
+                line[..*at].split_whitespace().all(|w| {
+                    w.starts_with("pub")
+                        || matches!(w, "const" | "unsafe" | "extern" | "\"C\"" | "crate)" | "super)")
+                })
+            })?;
             Some(line[at + 3..].split(|c: char| !c.is_alphanumeric() && c != '_').next()?.to_owned())
         };
         let mut found = vec![];
         for (i, line) in lines.iter().enumerate() {
             let (Some(name), indent) = (name(line), line.len() - line.trim_start().len()) else { continue };
             // A declaration, or a body on the same line.
-            if line.ends_with(';') || line.ends_with('}') || line.contains("];") { continue; }
+            if line.ends_with(';') || line.ends_with('}') || line.contains("];") {
+                continue;
+            }
             let end = lines[i..].iter().position(|l| l.trim_end().len() == indent + 1 && l.ends_with('}'));
-            if let Some(n) = end { found.push((name, n + 1)); }
+            if let Some(n) = end {
+                found.push((name, n + 1));
+            }
         }
         found
     }
 
     #[test]
     fn no_function_grows_without_a_reason() {
-        assert_eq!(functions("pub fn f() {\n    1\n}\nfn g() { 2 }\n    unsafe extern \"C\" fn h(\n    ) {\n    }\n"), [("f".into(), 3), ("h".into(), 3)]);
-        let long = |(p, t): (String, String)| functions(&t).into_iter().filter(|(_, n)| *n > MAX_FUNCTION).map(|(f, n)| (p.clone(), f, n)).collect::<Vec<_>>();
+        assert_eq!(
+            functions(
+                "pub fn f() {\n    1\n}\nfn g() { 2 }\n    unsafe extern \"C\" fn h(\n    ) {\n    }\n"
+            ),
+            [("f".into(), 3), ("h".into(), 3)]
+        );
+        let long = |(p, t): (String, String)| {
+            functions(&t)
+                .into_iter()
+                .filter(|(_, n)| *n > MAX_FUNCTION)
+                .map(|(f, n)| (p.clone(), f, n))
+                .collect::<Vec<_>>()
+        };
         let found: Vec<_> = sources().into_iter().flat_map(long).collect();
         let known = |p: &str, f: &str| LONG_FUNCTIONS.iter().any(|(file, name, _)| *file == p && *name == f);
-        assert_none("functions over 100 lines need a reason in LONG_FUNCTIONS, or a split", found.iter().filter(|(p, f, _)| !known(p, f)).map(|(p, f, n)| format!("{p}: {f}, {n} lines")).collect());
-        for (file, name, _) in LONG_FUNCTIONS { assert!(found.iter().any(|(p, f, _)| p == file && f == name), "{file}: {name} needs no reason any more"); }
+        assert_none(
+            "functions over 100 lines need a reason in LONG_FUNCTIONS, or a split",
+            found
+                .iter()
+                .filter(|(p, f, _)| !known(p, f))
+                .map(|(p, f, n)| format!("{p}: {f}, {n} lines"))
+                .collect(),
+        );
+        for (file, name, _) in LONG_FUNCTIONS {
+            assert!(
+                found.iter().any(|(p, f, _)| p == file && f == name),
+                "{file}: {name} needs no reason any more"
+            );
+        }
     }
 
     /// Whether the line's arm is `_` alone, with or without a guard.
@@ -106,20 +215,39 @@ mod tests {
         !line[..at].trim_end().ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '(' | '|'))
     }
 
-    /// Lines with a wildcard arm whose sibling arms are members of the enums above. An arm's siblings are the lines above it of the same
-    /// indentation, up to the line of the `match`, and what stands on its own line.
+    /// Lines with a wildcard arm whose sibling arms are members of the enums above. An arm's siblings are the
+    /// lines above it of the same indentation, up to the line of the `match`, and what stands on its own
+    /// line.
     fn hiding_arms(text: &str) -> Vec<(usize, String)> {
         let lines: Vec<(usize, &str)> = code_lines(text).collect();
         let indent = |l: &str| l.len() - l.trim_start().len();
-        let names = |l: &str| l.split("=>").next().is_some_and(|pattern| {
-            EXHAUSTIVE.iter().any(|e| pattern.match_indices(e).any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')))
-        });
+        let names = |l: &str| {
+            l.split("=>").next().is_some_and(|pattern| {
+                EXHAUSTIVE.iter().any(|e| {
+                    pattern
+                        .match_indices(e)
+                        .any(|(at, _)| !pattern[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+                })
+            })
+        };
         let mut found = vec![];
         for (i, (no, line)) in lines.iter().enumerate().filter(|(_, (_, l))| wildcard_at(l)) {
-            let siblings = lines[..i].iter().rev().filter(|(_, l)| !l.trim().is_empty()).take_while(|(_, l)| indent(l) >= indent(line));
-            let above = siblings.filter(|(_, l)| indent(l) == indent(line) && l.contains("=>")).any(|(_, l)| names(l));
-            let beside = line.split("match ").nth(1).and_then(|l| l.split_once('{')).is_some_and(|(_, arms)| names(arms));
-            if above && !line.contains("match ") || beside { found.push((*no, line.trim().to_string())); }
+            let siblings = lines[..i]
+                .iter()
+                .rev()
+                .filter(|(_, l)| !l.trim().is_empty())
+                .take_while(|(_, l)| indent(l) >= indent(line));
+            let above = siblings
+                .filter(|(_, l)| indent(l) == indent(line) && l.contains("=>"))
+                .any(|(_, l)| names(l));
+            let beside = line
+                .split("match ")
+                .nth(1)
+                .and_then(|l| l.split_once('{'))
+                .is_some_and(|(_, arms)| names(arms));
+            if above && !line.contains("match ") || beside {
+                found.push((*no, line.trim().to_string()));
+            }
         }
         found
     }
@@ -127,7 +255,11 @@ mod tests {
     #[test]
     fn matches_over_instructions_list_all_of_them() {
         let others = sources().into_iter().filter(|(path, _)| !OPTIONAL.iter().any(|(file, _)| file == path));
-        let broken = others.flat_map(|(path, text)| hiding_arms(&text).into_iter().map(move |(no, line)| format!("{path}:{no}: {line}"))).collect();
+        let broken = others
+            .flat_map(|(path, text)| {
+                hiding_arms(&text).into_iter().map(move |(no, line)| format!("{path}:{no}: {line}"))
+            })
+            .collect();
         assert_none("a `_ =>` arm hides which instructions, helpers or bodies are missing", broken);
         let hidden = "//! x\nfn f() {\n    match d {\n        InstData::Jump(_) => {\n            1\n        }\n        _ => 2,\n    }\n}\n";
         assert_eq!(hiding_arms(hidden), [(7, "_ => 2,".to_string())]);
@@ -137,19 +269,38 @@ mod tests {
     }
 
     #[test]
+    fn sources_are_formatted() {
+        let cargo = |args: &[&str]| {
+            std::process::Command::new(env!("CARGO")).args(args).current_dir(crate::root()).output()
+        };
+        if !cargo(&["fmt", "--version"]).is_ok_and(|found| found.status.success()) {
+            eprintln!("rustfmt is not installed: formatting was not checked");
+            return;
+        }
+        let checked = cargo(&["fmt", "--all", "--", "--check", "-l"]).expect("cargo runs");
+        let wrong = String::from_utf8_lossy(&checked.stdout).lines().map(str::to_owned).collect();
+        assert_none("files that `cargo fmt` would change", wrong);
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+    }
+
+    #[test]
     fn nothing_is_left_to_do() {
         let words = [concat!("to", "do!("), concat!("unimpl", "emented!("), concat!("dbg", "!(")];
         let mut broken = vec![];
         for (path, text) in &sources() {
-            for (no, line) in code_lines(text).filter(|(_, l)| words.iter().any(|w| l.contains(w))) { broken.push(format!("{path}:{no}: {}", line.trim())); }
+            for (no, line) in code_lines(text).filter(|(_, l)| words.iter().any(|w| l.contains(w))) {
+                broken.push(format!("{path}:{no}: {}", line.trim()));
+            }
         }
         assert_none("no stubs", broken);
     }
 
     #[test]
     fn the_compiler_core_depends_on_nobody() {
-        let manifest = std::fs::read_to_string(crate::root().join("core/Cargo.toml")).expect("core has a manifest");
-        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or("").split('[').next().unwrap_or("");
+        let manifest =
+            std::fs::read_to_string(crate::root().join("core/Cargo.toml")).expect("core has a manifest");
+        let dependencies =
+            manifest.split("[dependencies]").nth(1).unwrap_or("").split('[').next().unwrap_or("");
         for forbidden in ["pyo3", "cranelift", "inkwell", "llvm", "rayon", "cuda", "tierup"] {
             assert!(!dependencies.contains(forbidden), "core must not depend on {forbidden}");
         }
@@ -157,15 +308,32 @@ mod tests {
 
     /// Rows that code asks for by name: `Table("exc.make")`, `self.table("exc.current", …)`.
     fn rows_asked_for(text: &str) -> Vec<String> {
-        ["Table(\"", ".table(\""].iter().flat_map(|before| text.split(before).skip(1)).filter_map(|rest| rest.split_once('"').map(|(name, _)| name.to_owned())).collect()
+        ["Table(\"", ".table(\""]
+            .iter()
+            .flat_map(|before| text.split(before).skip(1))
+            .filter_map(|rest| rest.split_once('"').map(|(name, _)| name.to_owned()))
+            .collect()
     }
 
     #[test]
     fn every_row_that_is_asked_for_exists() {
         let known: std::collections::HashSet<&str> = tierup_core::ops::paths().collect();
-        let code = sources().into_iter().filter(|(path, _)| path.starts_with("core/src/ssa/") || path.starts_with("core/src/infer/") || path.starts_with("core/src/lower/"));
-        let asked: Vec<(String, String)> = code.flat_map(|(path, text)| rows_asked_for(&text).into_iter().map(move |name| (path.clone(), name))).collect();
+        let code = sources().into_iter().filter(|(path, _)| {
+            path.starts_with("core/src/ssa/")
+                || path.starts_with("core/src/infer/")
+                || path.starts_with("core/src/lower/")
+        });
+        let asked: Vec<(String, String)> = code
+            .flat_map(|(path, text)| rows_asked_for(&text).into_iter().map(move |name| (path.clone(), name)))
+            .collect();
         assert!(asked.len() > 20, "the names were not found");
-        assert_none("operations that are no row of the table", asked.into_iter().filter(|(_, name)| !known.contains(name.as_str()) && !NO_ROWS.iter().any(|(n, _)| n == name)).map(|(path, name)| format!("{path}: {name}")).collect());
+        assert_none(
+            "operations that are no row of the table",
+            asked
+                .into_iter()
+                .filter(|(_, name)| !known.contains(name.as_str()) && !NO_ROWS.iter().any(|(n, _)| n == name))
+                .map(|(path, name)| format!("{path}: {name}"))
+                .collect(),
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! How long tier 0 takes to compile, against function size: 1× to 100× a body of 30 Python lines (loops over arrays with bounds
-//! checks, float arithmetic, branches). Linear means that the last column stays near 1.
+//! How long tier 0 takes to compile, against function size: 1× to 100× a body of 30 Python lines (loops over
+//! arrays with bounds checks, float arithmetic, branches). Linear means that the last column stays near 1.
 //!
 //! `cargo run --release -p tierup-tier0 --example compile_time`
 
@@ -19,12 +19,22 @@ tierup_core::runtime_fns! {
 }
 struct Impl;
 impl Stub for Impl {
-    unsafe fn stub_raise(_ctx: tierup_core::rt::Ctx, site: i64) -> *mut u8 { std::ptr::without_provenance_mut(site as usize) }
+    unsafe fn stub_raise(_ctx: tierup_core::rt::Ctx, site: i64) -> *mut u8 {
+        std::ptr::without_provenance_mut(site as usize)
+    }
 }
-fn helpers(decl: &'static RtFn) -> *const u8 { bind::<Impl>().iter().find(|b| b.decl == decl).map_or(std::ptr::null(), |b| b.addr) }
+fn helpers(decl: &'static RtFn) -> *const u8 {
+    bind::<Impl>().iter().find(|b| b.decl == decl).map_or(std::ptr::null(), |b| b.addr)
+}
 
 /// State of the function under construction: the array's leaves, and the block that returns an error.
-struct Shape { ctx: Value, data: Value, len: Value, fail: Block, site: i64 }
+struct Shape {
+    ctx: Value,
+    data: Value,
+    len: Value,
+    fail: Block,
+    site: i64,
+}
 
 /// Address of `a[i]`, negative indices and bounds included: what lowering emits without range analysis.
 fn element(b: &mut Builder<'_>, s: &mut Shape, i: Value) -> Value {
@@ -46,7 +56,12 @@ fn element(b: &mut Builder<'_>, s: &mut Shape, i: Value) -> Value {
 }
 
 /// `for i in range(n)` around `body`, which takes and gives the carried values.
-fn counted(b: &mut Builder<'_>, n: Value, carried: &[Value], body: impl FnOnce(&mut Builder<'_>, Value, &[Value]) -> Vec<Value>) -> Vec<Value> {
+fn counted(
+    b: &mut Builder<'_>,
+    n: Value,
+    carried: &[Value],
+    body: impl FnOnce(&mut Builder<'_>, Value, &[Value]) -> Vec<Value>,
+) -> Vec<Value> {
     let types: Vec<Ty> = [Ty::I64].into_iter().chain(carried.iter().map(|v| b.ty(*v))).collect();
     let (head, inner, done) = (b.new_block(&types), b.new_block(&[]), b.new_block(&[]));
     let zero = b.i64(0);
@@ -116,13 +131,18 @@ fn body(b: &mut Builder<'_>, s: &mut Shape, x: Value, y: Value) -> (Value, Value
 }
 
 fn program(copies: usize) -> Func {
-    let mut func = Func::new("f", Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::I64, Ty::F64], results: vec![Ty::I64, Ty::F64] });
+    let mut func = Func::new(
+        "f",
+        Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::I64, Ty::F64], results: vec![Ty::I64, Ty::F64] },
+    );
     let mut b = Builder::start(&mut func);
     let p = b.params(b.block);
     let fail = b.new_cold_block(&[Ty::I64]);
     let mut s = Shape { ctx: p[0], data: p[1], len: p[2], fail, site: 0 };
     let (mut x, mut y) = (p[3], p[3]);
-    for _ in 0..copies { (x, y) = body(&mut b, &mut s, x, y); }
+    for _ in 0..copies {
+        (x, y) = body(&mut b, &mut s, x, y);
+    }
     let (ok, r) = (b.i64(0), b.bin(Op::Fadd, x, y));
     b.ret(vec![ok, r]);
     b.switch_to(fail);
@@ -136,20 +156,29 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e3
 }
 
-fn insts(module: &Module) -> usize { module.funcs.iter().map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len()).sum::<usize>()).sum() }
+fn insts(module: &Module) -> usize {
+    module.funcs.iter().map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len()).sum::<usize>()).sum()
+}
 
 /// Runs the pipeline; the time that each pass took.
 fn optimise(module: &mut Module) -> Vec<(&'static str, Duration)> {
-    PIPELINE.iter().filter_map(|name| lookup(name)).map(|pass| {
-        let start = Instant::now();
-        pass.apply(module, &Options::default());
-        (pass.name, start.elapsed())
-    }).collect()
+    PIPELINE
+        .iter()
+        .filter_map(|name| lookup(name))
+        .map(|pass| {
+            let start = Instant::now();
+            pass.apply(module, &Options::default());
+            (pass.name, start.elapsed())
+        })
+        .collect()
 }
 
 fn main() {
     let tiny = {
-        let mut func = Func::new("add", Signature { params: vec![Ty::Ptr, Ty::I64, Ty::I64], results: vec![Ty::I64, Ty::I64] });
+        let mut func = Func::new(
+            "add",
+            Signature { params: vec![Ty::Ptr, Ty::I64, Ty::I64], results: vec![Ty::I64, Ty::I64] },
+        );
         let mut b = Builder::start(&mut func);
         let p = b.params(b.block);
         let (ok, sum) = (b.i64(0), b.bin(Op::Iadd, p[1], p[2]));
@@ -158,8 +187,20 @@ fn main() {
     };
     let first = Instant::now();
     let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles");
-    println!("first compilation in the process, add(x, y): {:.3} ms for {} bytes", first.elapsed().as_secs_f64() * 1e3, code.size());
-    let again = (0..200).map(|_| { let t = Instant::now(); let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles"); let t = t.elapsed(); drop(code); t }).collect();
+    println!(
+        "first compilation in the process, add(x, y): {:.3} ms for {} bytes",
+        first.elapsed().as_secs_f64() * 1e3,
+        code.size()
+    );
+    let again = (0..200)
+        .map(|_| {
+            let t = Instant::now();
+            let code = Cranelift::new().compile(&tiny, &helpers, false).expect("compiles");
+            let t = t.elapsed();
+            drop(code);
+            t
+        })
+        .collect();
     println!("later compilations: {:.3} ms", median(again));
 
     println!("\npasses\n{:>6} {:>8} {:>8} {:>9}  ms for each pass", "copies", "insts", "after", "us/inst");
@@ -170,15 +211,26 @@ fn main() {
         let mut timers = optimise(&mut module);
         for _ in 0..5 {
             module = Module { funcs: vec![program(copies)] };
-            for (best, new) in timers.iter_mut().zip(optimise(&mut module)) { best.1 = best.1.min(new.1); }
+            for (best, new) in timers.iter_mut().zip(optimise(&mut module)) {
+                best.1 = best.1.min(new.1);
+            }
         }
         let total: f64 = timers.iter().map(|t| t.1.as_secs_f64() * 1e6).sum();
-        let list: Vec<String> = timers.iter().map(|(name, t)| format!("{name} {:.3}", t.as_secs_f64() * 1e3)).collect();
-        println!("{copies:>6} {before:>8} {:>8} {:>9.3}  {}", insts(&module), total / before as f64, list.join(", "));
+        let list: Vec<String> =
+            timers.iter().map(|(name, t)| format!("{name} {:.3}", t.as_secs_f64() * 1e3)).collect();
+        println!(
+            "{copies:>6} {before:>8} {:>8} {:>9.3}  {}",
+            insts(&module),
+            total / before as f64,
+            list.join(", ")
+        );
     }
 
     for effort in [Effort::Optimised, Effort::Quick, Effort::BySize] {
-        println!("\n{effort:?}\n{:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8}", "copies", "insts", "ms", "us/inst", "bytes", "bytes/inst", "of 1x");
+        println!(
+            "\n{effort:?}\n{:>6} {:>8} {:>9} {:>9} {:>9} {:>9} {:>8}",
+            "copies", "insts", "ms", "us/inst", "bytes", "bytes/inst", "of 1x"
+        );
         let mut unit = 0.0;
         for copies in [1, 2, 5, 10, 20, 50, 100] {
             let module = Module { funcs: vec![program(copies)] };
@@ -186,12 +238,22 @@ fn main() {
             let mut bytes = 0;
             let runs = (0..(400 / copies).clamp(5, 100)).map(|_| {
                 let start = Instant::now();
-                bytes = Cranelift::with_effort(effort).compile(&module, &helpers, false).expect("compiles").size();
+                bytes = Cranelift::with_effort(effort)
+                    .compile(&module, &helpers, false)
+                    .expect("compiles")
+                    .size();
                 start.elapsed()
             });
             let ms = median(runs.collect());
-            if copies == 1 { unit = ms; }
-            println!("{copies:>6} {insts:>8} {ms:>9.3} {:>9.3} {bytes:>9} {:>9.1} {:>8.2}", ms * 1e3 / insts as f64, bytes as f64 / insts as f64, ms / unit / copies as f64);
+            if copies == 1 {
+                unit = ms;
+            }
+            println!(
+                "{copies:>6} {insts:>8} {ms:>9.3} {:>9.3} {bytes:>9} {:>9.1} {:>8.2}",
+                ms * 1e3 / insts as f64,
+                bytes as f64 / insts as f64,
+                ms / unit / copies as f64
+            );
         }
     }
 }

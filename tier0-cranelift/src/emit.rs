@@ -1,18 +1,19 @@
 //! LIR to Cranelift IR: one exhaustive match over instructions, one over operations.
 //!
-//! Invariants: every LIR value maps to exactly one Cranelift value of the same width (`ptr` is i64); meanings are those of
-//! `core/src/lir/inst.rs`, so whatever the machine leaves undefined (division by zero, float to narrow integer) is guarded here.
-//! Blocks are visited in reverse post-order, so that definitions come before uses whatever the LIR layout.
+//! Invariants: every LIR value maps to exactly one Cranelift value of the same width (`ptr` is i64); meanings
+//! are those of `core/src/lir/inst.rs`, so whatever the machine leaves undefined (division by zero, float to
+//! narrow integer) is guarded here. Blocks are visited in reverse post-order, so that definitions come before
+//! uses whatever the LIR layout.
 
 use crate::cold_call;
-use crate::order::{self, Order};
 use crate::divisors::{Divisors, Known};
+use crate::order::{self, Order};
 use cranelift_codegen::entity::packed_option::ReservedValue;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{
-    self, AbiParam, AliasRegionData, BlockArg, ExtFuncData, ExternalName, InstBuilder, JumpTableData, MemFlags, MemFlagsData, Opcode, StackSlotData,
-    StackSlotKind, TrapCode, types,
+    self, AbiParam, AliasRegionData, BlockArg, ExtFuncData, ExternalName, InstBuilder, JumpTableData,
+    MemFlags, MemFlagsData, Opcode, StackSlotData, StackSlotKind, TrapCode, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -20,7 +21,9 @@ use std::collections::HashMap;
 use tierup_core::backend::HelperAddress;
 use tierup_core::diag::{Code, Diagnostic, Result};
 use tierup_core::lir::cfg::Cfg;
-use tierup_core::lir::{Alias, Block, BlockCall, Cold, Func, FuncRef, InstData, Loc, Op, Signature, Ty, Value};
+use tierup_core::lir::{
+    Alias, Block, BlockCall, Cold, Func, FuncRef, InstData, Loc, Op, Signature, Ty, Value,
+};
 use tierup_core::rt::RtFn;
 
 /// What emission needs to know about the world around one function.
@@ -46,7 +49,8 @@ pub fn clif_type(ty: Ty) -> ir::Type {
     }
 }
 
-/// SysV leaves the upper bits of narrow integers open, but Rust and C compilers assume that they are sign-extended.
+/// SysV leaves the upper bits of narrow integers open, but Rust and C compilers assume that they are
+/// sign-extended.
 fn abi_param(ty: Ty) -> AbiParam {
     let param = AbiParam::new(clif_type(ty));
     match ty {
@@ -59,7 +63,10 @@ fn abi_param(ty: Ty) -> AbiParam {
 fn clif_signature(sig: &Signature, call_conv: CallConv) -> Result<ir::Signature> {
     let floats = sig.results.iter().filter(|t| t.is_float()).count();
     if floats > 2 || sig.results.len() - floats > 2 {
-        return Err(bug(format!("{} results do not fit into registers; the module was not legalised", sig.results.len())));
+        return Err(bug(format!(
+            "{} results do not fit into registers; the module was not legalised",
+            sig.results.len()
+        )));
     }
     let mut out = ir::Signature::new(call_conv);
     out.params.extend(sig.params.iter().map(|t| abi_param(*t)));
@@ -67,10 +74,17 @@ fn clif_signature(sig: &Signature, call_conv: CallConv) -> Result<ir::Signature>
     Ok(out)
 }
 
-fn bug(message: String) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
+fn bug(message: String) -> Diagnostic {
+    Diagnostic::new(Code::BackendError, message)
+}
 
 /// Writes `func` as Cranelift IR into `out`, which must be empty.
-pub fn emit(func: &Func, env: &Env<'_>, scratch: &mut FunctionBuilderContext, out: &mut ir::Function) -> Result<()> {
+pub fn emit(
+    func: &Func,
+    env: &Env<'_>,
+    scratch: &mut FunctionBuilderContext,
+    out: &mut ir::Function,
+) -> Result<()> {
     out.signature = clif_signature(&func.sig, env.call_conv)?;
     let cfg = Cfg::new(func);
     let mut emitter = Emitter {
@@ -125,10 +139,16 @@ struct Emitter<'a, 'b> {
 impl<'a> Emitter<'a, '_> {
     fn run(&mut self) -> Result<()> {
         let func = self.func;
-        if func.layout.is_empty() { return Err(bug("the function has no block".into())); }
+        if func.layout.is_empty() {
+            return Err(bug("the function has no block".into()));
+        }
         for slot in &func.slots {
             let align = if slot.bytes >= 16 { 4 } else { 3 };
-            self.slots.push(self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, slot.bytes, align)));
+            self.slots.push(self.b.create_sized_stack_slot(StackSlotData::new(
+                StackSlotKind::ExplicitSlot,
+                slot.bytes,
+                align,
+            )));
         }
         self.make_blocks();
         for &block in self.cfg.rpo() {
@@ -136,7 +156,9 @@ impl<'a> Emitter<'a, '_> {
             self.b.switch_to_block(self.blocks[block.index()]);
             for inst in &func.blocks[block.index()].insts {
                 let node = &func.insts[inst.index()];
-                if self.env.with_locs { self.b.set_srcloc(srcloc(func, node.loc)); }
+                if self.env.with_locs {
+                    self.b.set_srcloc(srcloc(func, node.loc));
+                }
                 self.inst(&node.data, &node.results).map_err(|d| locate(d, func, node.loc))?;
             }
         }
@@ -151,14 +173,21 @@ impl<'a> Emitter<'a, '_> {
         for &block in self.cfg.rpo() {
             let made = self.b.create_block();
             self.blocks[block.index()] = made;
-            if self.cold[block.index()] { self.b.set_cold_block(made); }
+            if self.cold[block.index()] {
+                self.b.set_cold_block(made);
+            }
             for p in &self.func.blocks[block.index()].params {
                 self.values[p.index()] = self.b.append_block_param(made, clif_type(self.func.value_type(*p)));
             }
         }
         if let Some(front) = front {
-            let args: Vec<BlockArg> =
-                self.func.sig.params.iter().map(|ty| BlockArg::Value(self.b.append_block_param(front, clif_type(*ty)))).collect();
+            let args: Vec<BlockArg> = self
+                .func
+                .sig
+                .params
+                .iter()
+                .map(|ty| BlockArg::Value(self.b.append_block_param(front, clif_type(*ty))))
+                .collect();
             self.b.switch_to_block(front);
             self.b.ins().jump(self.blocks[entry.index()], &args);
         }
@@ -166,16 +195,26 @@ impl<'a> Emitter<'a, '_> {
 
     fn value(&self, v: Value) -> Result<ir::Value> {
         let value = self.values[v.index()];
-        if value.is_reserved_value() { Err(bug(format!("{v} is used before it is defined"))) } else { Ok(value) }
+        if value.is_reserved_value() {
+            Err(bug(format!("{v} is used before it is defined")))
+        } else {
+            Ok(value)
+        }
     }
-    fn list(&self, vs: &[Value]) -> Result<Vec<ir::Value>> { vs.iter().map(|v| self.value(*v)).collect() }
+    fn list(&self, vs: &[Value]) -> Result<Vec<ir::Value>> {
+        vs.iter().map(|v| self.value(*v)).collect()
+    }
     fn target(&self, call: &BlockCall) -> Result<(ir::Block, Vec<BlockArg>)> {
         let args = call.args.iter().map(|v| self.value(*v).map(BlockArg::Value)).collect::<Result<_>>()?;
         Ok((self.blocks[call.block.index()], args))
     }
     fn define(&mut self, results: &[Value], values: &[ir::Value]) -> Result<()> {
-        if results.len() != values.len() { return Err(bug(format!("{} results where {} were expected", values.len(), results.len()))); }
-        for (r, v) in results.iter().zip(values) { self.values[r.index()] = *v; }
+        if results.len() != values.len() {
+            return Err(bug(format!("{} results where {} were expected", values.len(), results.len())));
+        }
+        for (r, v) in results.iter().zip(values) {
+            self.values[r.index()] = *v;
+        }
         Ok(())
     }
     fn define_call(&mut self, results: &[Value], call: ir::Inst) -> Result<()> {
@@ -217,7 +256,11 @@ impl<'a> Emitter<'a, '_> {
                 self.define_call(results, call)
             }
             InstData::CallIndirect { sig, addr, args } => {
-                if self.cold[self.block.index()] && let Some(stub) = cold_call::stub_for(sig) { return self.cold_call_indirect(stub, sig, *addr, args, results); }
+                if self.cold[self.block.index()]
+                    && let Some(stub) = cold_call::stub_for(sig)
+                {
+                    return self.cold_call_indirect(stub, sig, *addr, args, results);
+                }
                 let (sig, addr, args) = (self.signature(sig)?, self.value(*addr)?, self.list(args)?);
                 let call = self.b.ins().call_indirect(sig, addr, &args);
                 self.define_call(results, call)
@@ -234,7 +277,9 @@ impl<'a> Emitter<'a, '_> {
                 let sig = self.cold_signature(helper, sig);
                 let stub = self.b.ins().iconst(types::I64, stub as i64);
                 let answer = helper.ret.ty().map(|ty| (ty, self.answer_slot()));
-                if let Some((_, slot)) = answer { args.insert(0, self.b.ins().stack_addr(types::I64, slot, 0)); }
+                if let Some((_, slot)) = answer {
+                    args.insert(0, self.b.ins().stack_addr(types::I64, slot, 0));
+                }
                 args.insert(0, addr);
                 self.b.ins().call_indirect(sig, stub, &args);
                 match answer {
@@ -296,23 +341,44 @@ impl<'a> Emitter<'a, '_> {
     /// The value of an integer constant, sign-extended.
     fn known_constant(&self, v: ir::Value) -> Option<i64> {
         let inst = self.b.func.dfg.value_def(v).inst()?;
-        let ir::InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } = self.b.func.dfg.insts[inst] else { return None };
+        let ir::InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } = self.b.func.dfg.insts[inst]
+        else {
+            return None;
+        };
         let unused = 64 - self.b.func.dfg.value_type(v).bits();
         Some(imm.bits() << unused >> unused)
     }
 
-    /// Accesses may be unaligned, never fault, and do not alias those of other classes. They stay behind their guards (no
-    /// `can_move`), since an address is often valid only behind a null or bounds check.
+    /// Accesses may be unaligned, never fault, and do not alias those of other classes. They stay behind
+    /// their guards (no `can_move`), since an address is often valid only behind a null or bounds check.
     fn mem_flags(&mut self, alias: Alias) -> MemFlags {
-        if let Some(flags) = self.flags[alias as usize] { return flags; }
-        let region = self.b.func.dfg.alias_regions.insert(AliasRegionData { user_id: alias as u32, description: alias.name().into() });
-        let flags = self.b.func.dfg.mem_flags.insert_unchecked(MemFlagsData::new().with_notrap().with_alias_region(Some(region)));
+        if let Some(flags) = self.flags[alias as usize] {
+            return flags;
+        }
+        let region = self
+            .b
+            .func
+            .dfg
+            .alias_regions
+            .insert(AliasRegionData { user_id: alias as u32, description: alias.name().into() });
+        let flags = self
+            .b
+            .func
+            .dfg
+            .mem_flags
+            .insert_unchecked(MemFlagsData::new().with_notrap().with_alias_region(Some(region)));
         self.flags[alias as usize] = Some(flags);
         flags
     }
     fn load(&mut self, ty: ir::Type, addr: ir::Value, offset: i32, alias: Alias) -> ir::Value {
         match alias {
-            Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
+            Alias::Array
+            | Alias::Object
+            | Alias::Element
+            | Alias::Frame
+            | Alias::Stack
+            | Alias::Ctx
+            | Alias::Const => {
                 let flags = self.mem_flags(alias);
                 let (inst, dfg) = self.b.ins().Load(Opcode::Load, ty, flags, offset.into(), addr);
                 dfg.first_result(inst)
@@ -327,7 +393,13 @@ impl<'a> Emitter<'a, '_> {
     }
     fn store(&mut self, value: ir::Value, addr: ir::Value, offset: i32, alias: Alias) {
         match alias {
-            Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
+            Alias::Array
+            | Alias::Object
+            | Alias::Element
+            | Alias::Frame
+            | Alias::Stack
+            | Alias::Ctx
+            | Alias::Const => {
                 let ty = self.b.func.dfg.value_type(value);
                 let flags = self.mem_flags(alias);
                 self.b.ins().Store(Opcode::Store, ty, flags, offset.into(), value, addr);
@@ -335,14 +407,20 @@ impl<'a> Emitter<'a, '_> {
             Alias::Volatile => {
                 let ty = self.b.func.dfg.value_type(value);
                 let addr = self.b.ins().iadd_imm_s(addr, offset as i64);
-                let raw = if ty.is_float() { self.b.ins().bitcast(ty.as_int(), MemFlagsData::new(), value) } else { value };
+                let raw = if ty.is_float() {
+                    self.b.ins().bitcast(ty.as_int(), MemFlagsData::new(), value)
+                } else {
+                    value
+                };
                 self.b.ins().atomic_store(MemFlagsData::new().with_notrap(), raw, addr);
             }
         }
     }
 
     fn callee(&mut self, f: FuncRef) -> Result<ir::FuncRef> {
-        if let Some(known) = self.calls[f.index()] { return Ok(known); }
+        if let Some(known) = self.calls[f.index()] {
+            return Ok(known);
+        }
         let callee = &self.func.funcs[f.index()];
         let Some(&index) = self.env.index.get(callee.name.as_str()) else {
             return Err(bug(format!("`{}` is called directly but is not in the module", callee.name)));
@@ -350,20 +428,31 @@ impl<'a> Emitter<'a, '_> {
         let signature = self.signature(&callee.sig)?;
         let name = self.b.func.declare_imported_user_function(ir::UserExternalName::new(0, index));
         // The whole module lies in one mapping, so a near call reaches.
-        let made = self.b.import_function(ExtFuncData { name: ExternalName::user(name), signature, colocated: true, patchable: false });
+        let made = self.b.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature,
+            colocated: true,
+            patchable: false,
+        });
         self.calls[f.index()] = Some(made);
         Ok(made)
     }
     fn signature(&mut self, sig: &'a Signature) -> Result<ir::SigRef> {
-        if let Some((_, known)) = self.signatures.iter().find(|(s, _)| *s == sig) { return Ok(*known); }
+        if let Some((_, known)) = self.signatures.iter().find(|(s, _)| *s == sig) {
+            return Ok(*known);
+        }
         let made = self.b.import_signature(clif_signature(sig, self.env.call_conv)?);
         self.signatures.push((sig, made));
         Ok(made)
     }
     fn helper(&mut self, helper: &'static RtFn) -> Result<(ir::SigRef, *const u8)> {
-        if let Some(known) = self.helpers.get(&(helper as *const RtFn)) { return Ok(*known); }
+        if let Some(known) = self.helpers.get(&(helper as *const RtFn)) {
+            return Ok(*known);
+        }
         let addr = (self.env.helpers)(helper);
-        if addr.is_null() { return Err(bug(format!("the helper `{}` has no address", helper.name))); }
+        if addr.is_null() {
+            return Err(bug(format!("the helper `{}` has no address", helper.name)));
+        }
         let mut sig = ir::Signature::new(self.env.call_conv);
         sig.params.extend(helper.params.iter().map(|t| abi_param(*t)));
         sig.returns.extend(helper.ret.ty().map(abi_param));
@@ -372,31 +461,50 @@ impl<'a> Emitter<'a, '_> {
         Ok(made)
     }
 
-    fn cold_call_indirect(&mut self, stub: *const u8, sig: &'a Signature, addr: Value, args: &[Value], results: &[Value]) -> Result<()> {
+    fn cold_call_indirect(
+        &mut self,
+        stub: *const u8,
+        sig: &'a Signature,
+        addr: Value,
+        args: &[Value],
+        results: &[Value],
+    ) -> Result<()> {
         let native = clif_signature(sig, self.env.call_conv)?;
         let through = self.b.import_signature(cold_call::signature(true, &native));
-        let slot = *self.answers.get_or_insert_with(|| self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 3)));
+        let slot = *self.answers.get_or_insert_with(|| {
+            self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 32, 3))
+        });
         let stub = self.b.ins().iconst(types::I64, stub as i64);
         let mut all = vec![self.value(addr)?, self.b.ins().stack_addr(types::I64, slot, 0)];
         all.extend(self.list(args)?);
         self.b.ins().call_indirect(through, stub, &all);
-        let values: Vec<ir::Value> = sig.results.iter().zip(cold_call::places(&sig.results)).map(|(ty, at)| self.b.ins().stack_load(types::I64, clif_type(*ty), slot, at)).collect();
+        let values: Vec<ir::Value> = sig
+            .results
+            .iter()
+            .zip(cold_call::places(&sig.results))
+            .map(|(ty, at)| self.b.ins().stack_load(types::I64, clif_type(*ty), slot, at))
+            .collect();
         self.define(results, &values)
     }
 
     /// Where cold calls leave their answers: one slot a function, read at once.
     fn answer_slot(&mut self) -> ir::StackSlot {
-        *self.answer.get_or_insert_with(|| self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3)))
+        *self.answer.get_or_insert_with(|| {
+            self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3))
+        })
     }
     fn cold_signature(&mut self, helper: &'static RtFn, native: ir::SigRef) -> ir::SigRef {
-        if let Some(known) = self.cold_sigs.get(&(helper as *const RtFn)) { return *known; }
+        if let Some(known) = self.cold_sigs.get(&(helper as *const RtFn)) {
+            return *known;
+        }
         let sig = cold_call::signature(helper.ret.ty().is_some(), &self.b.func.dfg.signatures[native]);
         let made = self.b.import_signature(sig);
         self.cold_sigs.insert(helper, made);
         made
     }
 
-    /// The table is indexed with 32 bits, so a 64-bit index is first brought to the number of cases, which means "default".
+    /// The table is indexed with 32 bits, so a 64-bit index is first brought to the number of cases, which
+    /// means "default".
     fn switch(&mut self, index: Value, cases: &[Block], default: Block) -> Result<()> {
         let index = self.value(index)?;
         let default = self.blocks[default.index()];
@@ -409,7 +517,8 @@ impl<'a> Emitter<'a, '_> {
         let index = self.b.ins().ireduce(types::I32, index);
         let pool = &mut self.b.func.dfg.value_lists;
         let default = ir::BlockCall::new(default, [], pool);
-        let cases: Vec<ir::BlockCall> = cases.iter().map(|b| ir::BlockCall::new(self.blocks[b.index()], [], pool)).collect();
+        let cases: Vec<ir::BlockCall> =
+            cases.iter().map(|b| ir::BlockCall::new(self.blocks[b.index()], [], pool)).collect();
         let table = self.b.create_jump_table(JumpTableData::new(default, &cases));
         self.b.ins().br_table(index, table);
         Ok(())
@@ -424,10 +533,22 @@ impl<'a> Emitter<'a, '_> {
             Op::Iadd | Op::PtrAdd => self.b.ins().iadd(x, y),
             Op::Isub => self.b.ins().isub(x, y),
             Op::Imul => self.b.ins().imul(x, y),
-            Op::Sdiv => { let known = self.divisor(args[1], y); self.sdiv(x, y, known) }
-            Op::Udiv => { let known = self.divisor(args[1], y); self.udiv(x, y, known) }
-            Op::Srem => { let known = self.divisor(args[1], y); self.srem(x, y, known) }
-            Op::Urem => { let known = self.divisor(args[1], y); self.urem(x, y, known) }
+            Op::Sdiv => {
+                let known = self.divisor(args[1], y);
+                self.sdiv(x, y, known)
+            }
+            Op::Udiv => {
+                let known = self.divisor(args[1], y);
+                self.udiv(x, y, known)
+            }
+            Op::Srem => {
+                let known = self.divisor(args[1], y);
+                self.srem(x, y, known)
+            }
+            Op::Urem => {
+                let known = self.divisor(args[1], y);
+                self.urem(x, y, known)
+            }
             Op::Band => self.b.ins().band(x, y),
             Op::Bor => self.b.ins().bor(x, y),
             Op::Bxor => self.b.ins().bxor(x, y),
@@ -484,34 +605,58 @@ impl<'a> Emitter<'a, '_> {
             Op::FToUint => self.f_to_uint(to, x),
             Op::FToSintOrMin => {
                 let (near, high) = (self.f_to_sint(to, x), 2f64.powi(to.bits() as i32 - 1));
-                let high = if self.b.func.dfg.value_type(x) == types::F64 { self.b.ins().f64const(high) } else { self.b.ins().f32const(high as f32) };
+                let high = if self.b.func.dfg.value_type(x) == types::F64 {
+                    self.b.ins().f64const(high)
+                } else {
+                    self.b.ins().f32const(high as f32)
+                };
                 // Not where x is NaN.
                 let holds = self.b.ins().fcmp(FloatCC::LessThan, x, high);
                 let least = self.constant_like(near, -1 << (to.bits() - 1));
                 self.b.ins().select(holds, near, least)
             }
-            Op::Fconvert => if to == types::F64 { self.b.ins().fpromote(to, x) } else { self.b.ins().fdemote(to, x) },
-            Op::Bitcast => if self.b.func.dfg.value_type(x) == to { x } else { self.b.ins().bitcast(to, MemFlagsData::new(), x) },
+            Op::Fconvert => {
+                if to == types::F64 {
+                    self.b.ins().fpromote(to, x)
+                } else {
+                    self.b.ins().fdemote(to, x)
+                }
+            }
+            Op::Bitcast => {
+                if self.b.func.dfg.value_type(x) == to {
+                    x
+                } else {
+                    self.b.ins().bitcast(to, MemFlagsData::new(), x)
+                }
+            }
             Op::Select => self.b.ins().select(x, y, list[2]),
         })
     }
 
     /// What is known about a divisor at the current place.
     fn divisor(&mut self, lir: Value, v: ir::Value) -> Known {
-        if let Some(c) = self.known_constant(v) { return Known { not_zero: c != 0, not_minus_one: c != -1 }; }
+        if let Some(c) = self.known_constant(v) {
+            return Known { not_zero: c != 0, not_minus_one: c != -1 };
+        }
         let divisors = self.divisors.get_or_insert_with(|| Divisors::new(self.func, self.cfg));
         divisors.known(lir, self.block)
     }
 
-    /// Divides in 32 bits what is narrower: Cranelift knows no constant divisors there, and `MIN / -1` cannot overflow.
+    /// Divides in 32 bits what is narrower: Cranelift knows no constant divisors there, and `MIN / -1` cannot
+    /// overflow.
     fn widened(&mut self, signed: bool, x: ir::Value, y: ir::Value) -> Option<(ir::Value, ir::Value)> {
-        if self.b.func.dfg.value_type(x).bits() >= 32 { return None; }
+        if self.b.func.dfg.value_type(x).bits() >= 32 {
+            return None;
+        }
         let constant = self.known_constant(y);
         let bits = self.b.func.dfg.value_type(y).bits();
-        let wide_x = if signed { self.b.ins().sextend(types::I32, x) } else { self.b.ins().uextend(types::I32, x) };
+        let wide_x =
+            if signed { self.b.ins().sextend(types::I32, x) } else { self.b.ins().uextend(types::I32, x) };
         let wide_y = match constant {
             // Written out, because Cranelift looks for constant divisors before it folds extensions.
-            Some(c) => self.b.ins().iconst(types::I32, if signed { c as u32 as i64 } else { c & ((1 << bits) - 1) }),
+            Some(c) => {
+                self.b.ins().iconst(types::I32, if signed { c as u32 as i64 } else { c & ((1 << bits) - 1) })
+            }
             None if signed => self.b.ins().sextend(types::I32, y),
             None => self.b.ins().uextend(types::I32, y),
         };
@@ -527,15 +672,20 @@ impl<'a> Emitter<'a, '_> {
 
     fn sdiv(&mut self, x: ir::Value, y: ir::Value, known: Known) -> ir::Value {
         let ty = self.b.func.dfg.value_type(x);
-        if self.known_constant(y) == Some(0) { return self.b.ins().iconst(ty, 0); }
-        if self.known_constant(y) == Some(-1) { return self.b.ins().ineg(x); }
+        if self.known_constant(y) == Some(0) {
+            return self.b.ins().iconst(ty, 0);
+        }
+        if self.known_constant(y) == Some(-1) {
+            return self.b.ins().ineg(x);
+        }
         if let Some((x, y)) = self.widened(true, x, y) {
             let wide = self.sdiv(x, y, Known { not_minus_one: true, ..known });
             return self.b.ins().ireduce(ty, wide);
         }
         let one = self.constant_like(y, 1);
         if !known.not_zero && !known.not_minus_one {
-            // One test for 0 and -1: both are at most 1 after adding 1. The answer is then 0 or -x, which is `-x & y`.
+            // One test for 0 and -1: both are at most 1 after adding 1. The answer is then 0 or -x, which is
+            // `-x & y`.
             let next = self.b.ins().iadd(y, one);
             let special = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, next, one);
             let safe = self.b.ins().select(special, one, y);
@@ -562,12 +712,16 @@ impl<'a> Emitter<'a, '_> {
 
     fn udiv(&mut self, x: ir::Value, y: ir::Value, known: Known) -> ir::Value {
         let ty = self.b.func.dfg.value_type(x);
-        if self.known_constant(y) == Some(0) { return self.b.ins().iconst(ty, 0); }
+        if self.known_constant(y) == Some(0) {
+            return self.b.ins().iconst(ty, 0);
+        }
         if let Some((x, y)) = self.widened(false, x, y) {
             let wide = self.udiv(x, y, known);
             return self.b.ins().ireduce(ty, wide);
         }
-        if known.not_zero { return self.b.ins().udiv(x, y); }
+        if known.not_zero {
+            return self.b.ins().udiv(x, y);
+        }
         let (safe, zero) = self.or_one(y);
         let quotient = self.b.ins().udiv(x, safe);
         let nothing = self.b.ins().iconst(ty, 0);
@@ -577,7 +731,9 @@ impl<'a> Emitter<'a, '_> {
     /// `x % 1` is 0, so a replaced divisor needs no second select; Cranelift itself takes care of -1.
     fn srem(&mut self, x: ir::Value, y: ir::Value, known: Known) -> ir::Value {
         let ty = self.b.func.dfg.value_type(x);
-        if matches!(self.known_constant(y), Some(0 | -1)) { return self.b.ins().iconst(ty, 0); }
+        if matches!(self.known_constant(y), Some(0 | -1)) {
+            return self.b.ins().iconst(ty, 0);
+        }
         if let Some((x, y)) = self.widened(true, x, y) {
             let wide = self.srem(x, y, known);
             return self.b.ins().ireduce(ty, wide);
@@ -588,7 +744,9 @@ impl<'a> Emitter<'a, '_> {
 
     fn urem(&mut self, x: ir::Value, y: ir::Value, known: Known) -> ir::Value {
         let ty = self.b.func.dfg.value_type(x);
-        if self.known_constant(y) == Some(0) { return self.b.ins().iconst(ty, 0); }
+        if self.known_constant(y) == Some(0) {
+            return self.b.ins().iconst(ty, 0);
+        }
         if let Some((x, y)) = self.widened(false, x, y) {
             let wide = self.urem(x, y, known);
             return self.b.ins().ireduce(ty, wide);
@@ -597,8 +755,8 @@ impl<'a> Emitter<'a, '_> {
         self.b.ins().urem(x, y)
     }
 
-    /// Overflow of `x + y`, computed from the sum, which is usually needed anyway: Cranelift neither merges nor hoists
-    /// its instructions with two results.
+    /// Overflow of `x + y`, computed from the sum, which is usually needed anyway: Cranelift neither merges
+    /// nor hoists its instructions with two results.
     fn add_overflows(&mut self, x: ir::Value, y: ir::Value) -> ir::Value {
         let sum = self.b.ins().iadd(x, y);
         match self.known_constant(y) {
@@ -626,13 +784,17 @@ impl<'a> Emitter<'a, '_> {
 
     /// Saturating; the machine converts to 32 and 64 bits only, so narrower results are clamped.
     fn f_to_sint(&mut self, to: ir::Type, x: ir::Value) -> ir::Value {
-        if to.bits() >= 32 { return self.b.ins().fcvt_to_sint_sat(to, x); }
+        if to.bits() >= 32 {
+            return self.b.ins().fcvt_to_sint_sat(to, x);
+        }
         let max = (1i64 << (to.bits() - 1)) - 1;
         let wide = self.b.ins().fcvt_to_sint_sat(types::I32, x);
         self.clamp(to, wide, -max - 1, max)
     }
     fn f_to_uint(&mut self, to: ir::Type, x: ir::Value) -> ir::Value {
-        if to.bits() == 64 { return self.b.ins().fcvt_to_uint_sat(to, x); }
+        if to.bits() == 64 {
+            return self.b.ins().fcvt_to_uint_sat(to, x);
+        }
         // A signed conversion of twice the width is shorter than the unsigned one.
         let through = if to.bits() == 32 { types::I64 } else { types::I32 };
         let wide = self.b.ins().fcvt_to_sint_sat(through, x);
@@ -656,7 +818,9 @@ fn cold_blocks(func: &Func, cfg: &Cfg) -> Vec<bool> {
         let is_cold = cold[block.index()] || !warm[block.index()];
         cold[block.index()] = is_cold;
         let Some(terminator) = func.terminator(block) else { continue };
-        if is_cold { continue; }
+        if is_cold {
+            continue;
+        }
         let data = &func.insts[terminator.index()].data;
         if let InstData::Brif { then_to, else_to, cold, .. } = data {
             warm[then_to.block.index()] |= *cold != Cold::Then;
@@ -669,11 +833,19 @@ fn cold_blocks(func: &Func, cfg: &Cfg) -> Vec<bool> {
 }
 
 /// Cranelift prints these; they are LIR's own location numbers.
-fn srcloc(func: &Func, loc: Loc) -> ir::SourceLoc { ir::SourceLoc::new(func.loc(loc).map_or(0, |l| l.line)) }
+fn srcloc(func: &Func, loc: Loc) -> ir::SourceLoc {
+    ir::SourceLoc::new(func.loc(loc).map_or(0, |l| l.line))
+}
 
 fn locate(d: Diagnostic, func: &Func, loc: Loc) -> Diagnostic {
     match func.loc(loc) {
-        Some(l) => d.at(tierup_core::diag::Span { file: l.file.clone(), func: l.func.clone(), line: l.line, col: l.col, end_col: 0 }),
+        Some(l) => d.at(tierup_core::diag::Span {
+            file: l.file.clone(),
+            func: l.func.clone(),
+            line: l.line,
+            col: l.col,
+            end_col: 0,
+        }),
         None => d,
     }
 }

@@ -1,10 +1,11 @@
 //! Tier 0: LIR to machine code through Cranelift, fast to compile rather than fast to run.
 //!
-//! Start at [`Cranelift`]; `emit.rs` translates one function, `memory.rs` holds the code. Functions use the native SysV convention:
-//! parameters in order, the status and at most one more scalar in the result registers. Calls to helpers and symbols embed
-//! absolute addresses; calls inside a module are near calls.
+//! Start at [`Cranelift`]; `emit.rs` translates one function, `memory.rs` holds the code. Functions use the
+//! native SysV convention: parameters in order, the status and at most one more scalar in the result
+//! registers. Calls to helpers and symbols embed absolute addresses; calls inside a module are near calls.
 //!
-//! A panic inside Cranelift (a bug, ours or theirs) becomes a diagnostic, and the scratch memory it may have spoiled is dropped.
+//! A panic inside Cranelift (a bug, ours or theirs) becomes a diagnostic, and the scratch memory it may have
+//! spoiled is dropped.
 
 mod cold_call;
 mod divisors;
@@ -23,8 +24,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
-use tierup_core::cpu::Cpu;
 use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
 use tierup_core::lir::{Func, Module};
 
@@ -48,28 +49,49 @@ const KEEP_SCRATCH_BELOW: usize = 50_000;
 
 /// The Cranelift back end.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cranelift { effort: Effort }
-
-impl Cranelift {
-    pub fn new() -> Cranelift { Cranelift::default() }
-    pub fn with_effort(effort: Effort) -> Cranelift { Cranelift { effort } }
+pub struct Cranelift {
+    effort: Effort,
 }
 
-struct Targets { optimised: OwnedTargetIsa, quick: OwnedTargetIsa }
+impl Cranelift {
+    pub fn new() -> Cranelift {
+        Cranelift::default()
+    }
+    pub fn with_effort(effort: Effort) -> Cranelift {
+        Cranelift { effort }
+    }
+}
+
+struct Targets {
+    optimised: OwnedTargetIsa,
+    quick: OwnedTargetIsa,
+}
 
 /// The instruction set of the chosen processor with our settings, made once per process and processor.
 fn targets() -> Result<&'static Targets> {
-    static TARGETS: [OnceLock<std::result::Result<Targets, String>>; Cpu::ALL.len()] = [const { OnceLock::new() }; Cpu::ALL.len()];
+    static TARGETS: [OnceLock<std::result::Result<Targets, String>>; Cpu::ALL.len()] =
+        [const { OnceLock::new() }; Cpu::ALL.len()];
     let cpu = Cpu::chosen();
     TARGETS[cpu as usize]
-        .get_or_init(|| Ok(Targets { optimised: target(cpu, "speed", "backtracking")?, quick: target(cpu, "none", "single_pass")? }))
+        .get_or_init(|| {
+            Ok(Targets {
+                optimised: target(cpu, "speed", "backtracking")?,
+                quick: target(cpu, "none", "single_pass")?,
+            })
+        })
         .as_ref()
         .map_err(|message| error(message.clone()))
 }
 
-fn target(cpu: Cpu, opt_level: &str, register_allocator: &str) -> std::result::Result<OwnedTargetIsa, String> {
+fn target(
+    cpu: Cpu,
+    opt_level: &str,
+    register_allocator: &str,
+) -> std::result::Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
-    let mut set = |name: &str, value: &str| flags.set(name, value).map_err(|e| format!("Cranelift has no setting {name}={value}: {e}"));
+    let mut set = |name: &str, value: &str| {
+        flags.set(name, value).map_err(|e| format!("Cranelift has no setting {name}={value}: {e}"))
+    };
     set("opt_level", opt_level)?;
     set("regalloc_algorithm", register_allocator)?;
     set("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" })?;
@@ -79,7 +101,8 @@ fn target(cpu: Cpu, opt_level: &str, register_allocator: &str) -> std::result::R
     // A frame larger than the guard page must touch every page on its way down.
     set("enable_probestack", "true")?;
     set("probestack_strategy", "inline")?;
-    let mut isa = cranelift_native::builder_with_options(cpu == Cpu::Native).map_err(|e| format!("Cranelift does not know this machine: {e}"))?;
+    let mut isa = cranelift_native::builder_with_options(cpu == Cpu::Native)
+        .map_err(|e| format!("Cranelift does not know this machine: {e}"))?;
     // Cranelift's levels name the later extensions of a family and leave out the one that they build on.
     let enabled: &[&str] = match cpu {
         Cpu::Native => &[],
@@ -87,16 +110,25 @@ fn target(cpu: Cpu, opt_level: &str, register_allocator: &str) -> std::result::R
         Cpu::V3 => &["x86-64-v3", "has_avx"],
         Cpu::V4 => &["x86-64-v4", "has_avx", "has_avx512f"],
     };
-    for name in enabled { isa.enable(name).map_err(|e| format!("Cranelift does not know {name}: {e}"))?; }
+    for name in enabled {
+        isa.enable(name).map_err(|e| format!("Cranelift does not know {name}: {e}"))?;
+    }
     isa.finish(settings::Flags::new(flags)).map_err(|e| format!("Cranelift refuses this machine: {e}"))
 }
 
-fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(ErrorCode::BackendError, message) }
+fn error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(ErrorCode::BackendError, message)
+}
 
 /// Buffers that are worth keeping from one compilation to the next.
-struct Scratch { context: cranelift_codegen::Context, builder: FunctionBuilderContext }
+struct Scratch {
+    context: cranelift_codegen::Context,
+    builder: FunctionBuilderContext,
+}
 impl Default for Scratch {
-    fn default() -> Scratch { Scratch { context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new() } }
+    fn default() -> Scratch {
+        Scratch { context: cranelift_codegen::Context::new(), builder: FunctionBuilderContext::new() }
+    }
 }
 
 thread_local! {
@@ -104,22 +136,42 @@ thread_local! {
 }
 
 /// One function as machine code, not yet placed.
-struct Body { signature: cranelift_codegen::ir::Signature, bytes: Vec<u8>, align: u64, relocs: Vec<ModuleReloc>, clif: String, asm: String }
+struct Body {
+    signature: cranelift_codegen::ir::Signature,
+    bytes: Vec<u8>,
+    align: u64,
+    relocs: Vec<ModuleReloc>,
+    clif: String,
+    asm: String,
+}
 
 impl Cranelift {
     fn target<'t>(&self, func: &Func, targets: &'t Targets) -> &'t OwnedTargetIsa {
         match self.effort {
-            Effort::BySize => if size(func) > QUICK_ABOVE { &targets.quick } else { &targets.optimised },
+            Effort::BySize => {
+                if size(func) > QUICK_ABOVE {
+                    &targets.quick
+                } else {
+                    &targets.optimised
+                }
+            }
             Effort::Optimised => &targets.optimised,
             Effort::Quick => &targets.quick,
         }
     }
 
-    fn compile_module(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<CompiledModule> {
+    fn compile_module(
+        &self,
+        module: &Module,
+        helpers: HelperAddress<'_>,
+        keep_text: bool,
+    ) -> Result<CompiledModule> {
         let targets = targets()?;
         let mut index = HashMap::with_capacity(module.funcs.len());
         for (i, func) in module.funcs.iter().enumerate() {
-            if index.insert(func.name.as_str(), i as u32).is_some() { return Err(error(format!("two functions are called `{}`", func.name))); }
+            if index.insert(func.name.as_str(), i as u32).is_some() {
+                return Err(error(format!("two functions are called `{}`", func.name)));
+            }
         }
         let env = emit::Env {
             index: &index,
@@ -129,63 +181,137 @@ impl Cranelift {
             with_locs: keep_text,
         };
         let mut scratch = SCRATCH.take().unwrap_or_default();
-        let bodies = module.funcs.iter().enumerate().map(|(i, func)| self.compile_func(func, i as u32, targets, &env, &mut scratch)).collect::<Result<Vec<_>>>()?;
-        if module.funcs.iter().all(|f| size(f) < KEEP_SCRATCH_BELOW) { SCRATCH.set(Some(scratch)); }
+        let bodies = module
+            .funcs
+            .iter()
+            .enumerate()
+            .map(|(i, func)| self.compile_func(func, i as u32, targets, &env, &mut scratch))
+            .collect::<Result<Vec<_>>>()?;
+        if module.funcs.iter().all(|f| size(f) < KEEP_SCRATCH_BELOW) {
+            SCRATCH.set(Some(scratch));
+        }
         link(module, bodies, targets, keep_text)
     }
 
-    fn compile_func(&self, func: &Func, id: u32, targets: &Targets, env: &emit::Env<'_>, scratch: &mut Scratch) -> Result<Body> {
+    fn compile_func(
+        &self,
+        func: &Func,
+        id: u32,
+        targets: &Targets,
+        env: &emit::Env<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Body> {
         let Scratch { context, builder } = scratch;
         context.clear();
         context.set_disasm(env.with_locs);
         context.func.name = cranelift_codegen::ir::UserFuncName::user(0, id);
-        emit::emit(func, env, builder, &mut context.func).map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
+        emit::emit(func, env, builder, &mut context.func)
+            .map_err(|d| d.note(format!("in the compiled function `{}`", func.name)))?;
         let clif = if env.with_locs { context.func.display().to_string() } else { String::new() };
         let isa = self.target(func, targets);
         if let Err(e) = context.compile(&**isa, &mut ControlPlane::default()) {
-            return Err(error(format!("Cranelift refuses `{}`: {}", func.name, cranelift_codegen::print_errors::pretty_error(e.func, e.inner))));
+            return Err(error(format!(
+                "Cranelift refuses `{}`: {}",
+                func.name,
+                cranelift_codegen::print_errors::pretty_error(e.func, e.inner)
+            )));
         }
-        let code = context.take_compiled_code().ok_or_else(|| error(format!("Cranelift made no code for `{}`", func.name)))?;
+        let code = context
+            .take_compiled_code()
+            .ok_or_else(|| error(format!("Cranelift made no code for `{}`", func.name)))?;
         let align = (code.buffer.alignment as u64).max(isa.function_alignment().preferred as u64);
-        let relocs = code.buffer.relocs().iter().map(|r| ModuleReloc::from_mach_reloc(r, &context.func, FuncId::from_u32(id))).collect();
+        let relocs = code
+            .buffer
+            .relocs()
+            .iter()
+            .map(|r| ModuleReloc::from_mach_reloc(r, &context.func, FuncId::from_u32(id)))
+            .collect();
         let asm = code.vcode.clone().unwrap_or_default();
-        Ok(Body { signature: context.func.signature.clone(), bytes: code.code_buffer().to_vec(), align, relocs, clif, asm })
+        Ok(Body {
+            signature: context.func.signature.clone(),
+            bytes: code.code_buffer().to_vec(),
+            align,
+            relocs,
+            clif,
+            asm,
+        })
     }
 }
 
 /// LIR instructions of a function.
-fn size(func: &Func) -> usize { func.layout.iter().map(|b| func.blocks[b.index()].insts.len()).sum() }
+fn size(func: &Func) -> usize {
+    func.layout.iter().map(|b| func.blocks[b.index()].insts.len()).sum()
+}
 
 /// Places the bodies in memory of their own and resolves the calls among them.
 fn link(module: &Module, bodies: Vec<Body>, targets: &Targets, keep_text: bool) -> Result<CompiledModule> {
     let failed = |e: cranelift_module::ModuleError| error(format!("linking failed: {e}"));
-    let size = bodies.iter().fold(0, |at: usize, body| at.next_multiple_of(body.align as usize) + body.bytes.len());
-    let pages = CodePages::new(size).map_err(|e| error(format!("no memory for {size} bytes of code: {e}")))?;
-    let mut builder = JITBuilder::with_isa(targets.optimised.clone(), cranelift_module::default_libcall_names());
+    let size =
+        bodies.iter().fold(0, |at: usize, body| at.next_multiple_of(body.align as usize) + body.bytes.len());
+    let pages =
+        CodePages::new(size).map_err(|e| error(format!("no memory for {size} bytes of code: {e}")))?;
+    let mut builder =
+        JITBuilder::with_isa(targets.optimised.clone(), cranelift_module::default_libcall_names());
     builder.memory_provider(Box::new(Provider(pages.clone())));
     let mut jit = JITModule::new(builder);
     // Declared in order, so that a function's id is its position in the module, as `emit` assumes.
-    let ids = module.funcs.iter().zip(&bodies).map(|(f, body)| jit.declare_function(&f.name, Linkage::Local, &body.signature)).collect::<std::result::Result<Vec<_>, _>>().map_err(failed)?;
-    for (id, body) in ids.iter().zip(&bodies) { jit.define_function_bytes(*id, body.align, &body.bytes, &body.relocs).map_err(failed)?; }
+    let ids = module
+        .funcs
+        .iter()
+        .zip(&bodies)
+        .map(|(f, body)| jit.declare_function(&f.name, Linkage::Local, &body.signature))
+        .collect::<std::result::Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    for (id, body) in ids.iter().zip(&bodies) {
+        jit.define_function_bytes(*id, body.align, &body.bytes, &body.relocs).map_err(failed)?;
+    }
     jit.finalize_definitions().map_err(failed)?;
-    let entries = module.funcs.iter().zip(&ids).map(|(f, id)| (f.name.clone(), jit.get_finalized_function(*id).expose_provenance())).collect();
+    let entries = module
+        .funcs
+        .iter()
+        .zip(&ids)
+        .map(|(f, id)| (f.name.clone(), jit.get_finalized_function(*id).expose_provenance()))
+        .collect();
     let sizes = module.funcs.iter().zip(&bodies).map(|(f, b)| (f.name.clone(), b.bytes.len())).collect();
     let text = keep_text.then(|| {
-        let join = |part: fn(&Body) -> &str| module.funcs.iter().zip(&bodies).map(|(f, b)| format!("; {}\n{}", f.name, part(b))).collect::<Vec<_>>().join("\n");
+        let join = |part: fn(&Body) -> &str| {
+            module
+                .funcs
+                .iter()
+                .zip(&bodies)
+                .map(|(f, b)| format!("; {}\n{}", f.name, part(b)))
+                .collect::<Vec<_>>()
+                .join("\n")
+        };
         Text { clif: join(|b| &b.clif), asm: join(|b| &b.asm) }
     });
     Ok(CompiledModule { entries, sizes, size, text, _pages: pages })
 }
 
-struct Text { clif: String, asm: String }
+struct Text {
+    clif: String,
+    asm: String,
+}
 
 /// Machine code of one module; frees it when dropped.
-struct CompiledModule { entries: HashMap<String, usize>, sizes: Vec<(String, usize)>, size: usize, text: Option<Text>, _pages: Arc<CodePages> }
+struct CompiledModule {
+    entries: HashMap<String, usize>,
+    sizes: Vec<(String, usize)>,
+    size: usize,
+    text: Option<Text>,
+    _pages: Arc<CodePages>,
+}
 
 impl Code for CompiledModule {
-    fn entry(&self, name: &str) -> Option<*const u8> { self.entries.get(name).map(|a| std::ptr::with_exposed_provenance(*a)) }
-    fn functions(&self) -> Vec<(String, usize, usize)> { self.sizes.iter().filter_map(|(n, bytes)| Some((n.clone(), *self.entries.get(n)?, *bytes))).collect() }
-    fn size(&self) -> usize { self.size }
+    fn entry(&self, name: &str) -> Option<*const u8> {
+        self.entries.get(name).map(|a| std::ptr::with_exposed_provenance(*a))
+    }
+    fn functions(&self) -> Vec<(String, usize, usize)> {
+        self.sizes.iter().filter_map(|(n, bytes)| Some((n.clone(), *self.entries.get(n)?, *bytes))).collect()
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
     fn text(&self, what: &str) -> Option<String> {
         let text = self.text.as_ref()?;
         match what {
@@ -197,14 +323,22 @@ impl Code for CompiledModule {
 }
 
 impl Backend for Cranelift {
-    fn name(&self) -> &'static str { "tier0" }
-    fn detached(&self) -> Option<Box<dyn Backend>> { Some(Box::new(*self)) }
+    fn name(&self) -> &'static str {
+        "tier0"
+    }
+    fn detached(&self) -> Option<Box<dyn Backend>> {
+        Some(Box::new(*self))
+    }
 
     fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
         match catch_unwind(AssertUnwindSafe(|| self.compile_module(module, helpers, keep_text))) {
             Ok(result) => Ok(Box::new(result?)),
             Err(panic) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+                let text = panic
+                    .downcast_ref::<String>()
+                    .map(String::as_str)
+                    .or_else(|| panic.downcast_ref::<&str>().copied())
+                    .unwrap_or("no message");
                 let names: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).take(3).collect();
                 Err(error(format!("the back end panicked while compiling `{}`: {text}", names.join("`, `"))))
             }

@@ -1,8 +1,9 @@
 //! Executable memory of one module.
 //!
-//! `cranelift-jit` leaks the memory of a module that is merely dropped, and keeps a whole `JITModule` alive to free it. Here a
-//! module's code lies in one mapping that is exactly as large as needed, is made executable once, and goes back to the system
-//! when [`CodePages`] is dropped; the `JITModule` itself lives only while it links.
+//! `cranelift-jit` leaks the memory of a module that is merely dropped, and keeps a whole `JITModule` alive
+//! to free it. Here a module's code lies in one mapping that is exactly as large as needed, is made
+//! executable once, and goes back to the system when [`CodePages`] is dropped; the `JITModule` itself lives
+//! only while it links.
 
 use cranelift_jit::{ArenaMemoryProvider, BranchProtection, JITMemoryKind, JITMemoryProvider};
 use cranelift_module::ModuleResult;
@@ -32,7 +33,8 @@ impl CodePages {
 impl Drop for CodePages {
     fn drop(&mut self) {
         let pages = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // SAFETY: the engine drops code only when no caller holds an entry address and every thread has left it (see `Code`).
+        // SAFETY: the engine drops code only when no caller holds an entry address and every thread has left
+        // it (see `Code`).
         unsafe { JITMemoryProvider::free_memory(&mut pages.arena) }
     }
 }
@@ -44,7 +46,9 @@ impl JITMemoryProvider for Provider {
     fn allocate(&mut self, size: usize, align: u64, _kind: JITMemoryKind) -> io::Result<*mut u8> {
         let mut pages = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let start = pages.next.next_multiple_of(align as usize);
-        if start + size > pages.end { return Err(io::Error::other("code does not fit into the memory that was reserved for it")); }
+        if start + size > pages.end {
+            return Err(io::Error::other("code does not fit into the memory that was reserved for it"));
+        }
         pages.next = start + size;
         Ok(std::ptr::with_exposed_provenance_mut(start))
     }
@@ -53,6 +57,9 @@ impl JITMemoryProvider for Provider {
     unsafe fn free_memory(&mut self) {}
 
     fn finalize(&mut self, protection: BranchProtection) -> ModuleResult<()> {
-        JITMemoryProvider::finalize(&mut self.0.0.lock().unwrap_or_else(PoisonError::into_inner).arena, protection)
+        JITMemoryProvider::finalize(
+            &mut self.0.0.lock().unwrap_or_else(PoisonError::into_inner).arena,
+            protection,
+        )
     }
 }

@@ -8,8 +8,12 @@ use tierup_core::lir::{Alias, BlockCall, Cold, Func, InstData, Module, Op, Signa
 use tierup_core::rt::RtFn;
 use tierup_tier0::{Cranelift, Effort};
 
-fn no_helpers(_: &'static RtFn) -> *const u8 { std::ptr::null() }
-fn sig(params: &[Ty], results: &[Ty]) -> Signature { Signature { params: params.to_vec(), results: results.to_vec() } }
+fn no_helpers(_: &'static RtFn) -> *const u8 {
+    std::ptr::null()
+}
+fn sig(params: &[Ty], results: &[Ty]) -> Signature {
+    Signature { params: params.to_vec(), results: results.to_vec() }
+}
 
 /// A function that `body` fills.
 fn func(name: &str, params: &[Ty], results: &[Ty], body: impl FnOnce(&mut Builder<'_>, Vec<Value>)) -> Func {
@@ -20,15 +24,26 @@ fn func(name: &str, params: &[Ty], results: &[Ty], body: impl FnOnce(&mut Builde
     func
 }
 
-fn compile(funcs: Vec<Func>) -> Box<dyn Code> { Cranelift::new().compile(&Module { funcs }, &no_helpers, false).unwrap() }
+fn compile(funcs: Vec<Func>) -> Box<dyn Code> {
+    Cranelift::new().compile(&Module { funcs }, &no_helpers, false).unwrap()
+}
 
 /// Calls a function `(ptr, i64...) -> (i64, i64)`.
 #[repr(C)]
 #[derive(Debug, PartialEq, Clone, Copy)]
-struct Two { status: i64, value: i64 }
+struct Two {
+    status: i64,
+    value: i64,
+}
 fn call(code: &dyn Code, name: &str, x: i64) -> Two {
-    // SAFETY: every function of these tests that is called through here takes (ptr, i64) and returns (i64, i64).
-    unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut u8, i64) -> Two>(code.entry(name).unwrap())(std::ptr::null_mut(), x) }
+    // SAFETY: every function of these tests that is called through here takes (ptr, i64) and returns (i64,
+    // i64).
+    unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut u8, i64) -> Two>(code.entry(name).unwrap())(
+            std::ptr::null_mut(),
+            x,
+        )
+    }
 }
 const IN: &[Ty] = &[Ty::Ptr, Ty::I64];
 const OUT: &[Ty] = &[Ty::I64, Ty::I64];
@@ -63,27 +78,37 @@ fn fib(name: &str, callee: &str) -> Func {
 #[test]
 fn self_and_mutual_recursion() {
     for effort in [Effort::Optimised, Effort::Quick] {
-        let code = Cranelift::with_effort(effort).compile(&Module { funcs: vec![fib("f", "f"), fib("a", "b"), fib("b", "a")] }, &no_helpers, false).unwrap();
-        for name in ["f", "a", "b"] { assert_eq!(call(&*code, name, 20), Two { status: 0, value: 6765 }); }
+        let code = Cranelift::with_effort(effort)
+            .compile(&Module { funcs: vec![fib("f", "f"), fib("a", "b"), fib("b", "a")] }, &no_helpers, false)
+            .unwrap();
+        for name in ["f", "a", "b"] {
+            assert_eq!(call(&*code, name, 20), Two { status: 0, value: 6765 });
+        }
     }
 }
 
 #[test]
 fn switch_takes_64_bit_indices() {
-    let make = |n: i64| func("f", IN, OUT, |b, p| {
-        let cases: Vec<_> = (0..n).map(|_| b.new_block(&[])).collect();
-        let default = b.new_block(&[]);
-        b.switch(p[1], cases.clone(), default);
-        for (block, answer) in cases.into_iter().zip(10..).chain([(default, -1)]) {
-            b.switch_to(block);
-            let (ok, r) = (b.i64(0), b.i64(answer));
-            b.ret(vec![ok, r]);
-        }
-    });
+    let make = |n: i64| {
+        func("f", IN, OUT, |b, p| {
+            let cases: Vec<_> = (0..n).map(|_| b.new_block(&[])).collect();
+            let default = b.new_block(&[]);
+            b.switch(p[1], cases.clone(), default);
+            for (block, answer) in cases.into_iter().zip(10..).chain([(default, -1)]) {
+                b.switch_to(block);
+                let (ok, r) = (b.i64(0), b.i64(answer));
+                b.ret(vec![ok, r]);
+            }
+        })
+    };
     for n in [0, 1, 5, 300] {
         let code = compile(vec![make(n)]);
-        for i in 0..n { assert_eq!(call(&*code, "f", i).value, 10 + i); }
-        for i in [n, n + 1, -1, i64::MIN, 1 << 32, (1 << 32) + 1] { assert_eq!(call(&*code, "f", i).value, -1, "case {i} of {n}"); }
+        for i in 0..n {
+            assert_eq!(call(&*code, "f", i).value, 10 + i);
+        }
+        for i in [n, n + 1, -1, i64::MIN, 1 << 32, (1 << 32) + 1] {
+            assert_eq!(call(&*code, "f", i).value, -1, "case {i} of {n}");
+        }
     }
 }
 
@@ -108,7 +133,11 @@ fn a_loop_may_start_at_the_entry() {
     })]);
     let mut cell = 0i64;
     // SAFETY: the signature is the one just declared, and `cell` outlives the call.
-    let r = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(&mut cell, 7) };
+    let r = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(
+            &mut cell, 7,
+        )
+    };
     assert_eq!((r.value, cell), (7, 7));
 }
 
@@ -142,19 +171,34 @@ tierup_core::runtime_fns! {
 struct Impl;
 impl TestFns for Impl {
     unsafe fn t_mix(a: i8, b: i16, c: i32, d: i64, e: f32, f: f64, g: i8, h: i16, i: i64) -> f64 {
-        a as f64 + 10.0 * b as f64 + 100.0 * c as f64 + 1e3 * d as f64 + 1e4 * e as f64 + 1e5 * f + 1e6 * g as f64 + 1e7 * h as f64 + 1e8 * i as f64
+        a as f64
+            + 10.0 * b as f64
+            + 100.0 * c as f64
+            + 1e3 * d as f64
+            + 1e4 * e as f64
+            + 1e5 * f
+            + 1e6 * g as f64
+            + 1e7 * h as f64
+            + 1e8 * i as f64
     }
-    unsafe fn t_narrow(a: i64) -> i8 { a as i8 }
+    unsafe fn t_narrow(a: i64) -> i8 {
+        a as i8
+    }
     // SAFETY: the test passes a live cell.
-    unsafe fn t_bump(cell: *mut i64) { unsafe { *cell += 1 } }
+    unsafe fn t_bump(cell: *mut i64) {
+        unsafe { *cell += 1 }
+    }
 }
-fn helpers(decl: &'static RtFn) -> *const u8 { bind::<Impl>().iter().find(|b| b.decl == decl).map_or(std::ptr::null(), |b| b.addr) }
+fn helpers(decl: &'static RtFn) -> *const u8 {
+    bind::<Impl>().iter().find(|b| b.decl == decl).map_or(std::ptr::null(), |b| b.addr)
+}
 
 #[test]
 fn helpers_get_every_kind_of_argument() {
     let f = func("f", IN, OUT, |b, p| {
         let minus = b.bin_imm(Op::Isub, p[1], 3);
-        let args: Vec<Value> = [Ty::I8, Ty::I16, Ty::I32].iter().map(|t| b.conv(Op::Itrunc, *t, minus)).collect();
+        let args: Vec<Value> =
+            [Ty::I8, Ty::I16, Ty::I32].iter().map(|t| b.conv(Op::Itrunc, *t, minus)).collect();
         let (e, f) = (b.f32(2.0), b.f64(3.0));
         let r = b.helper(&t_mix, &[args[0], args[1], args[2], minus, e, f, args[0], args[1], minus]).unwrap();
         let r = b.conv(Op::FToSint, Ty::I64, r);
@@ -166,8 +210,18 @@ fn helpers_get_every_kind_of_argument() {
     let code = Cranelift::new().compile(&Module { funcs: vec![f] }, &helpers, false).unwrap();
     let mut cell = 41i64;
     // SAFETY: the signature is the one just declared, and `cell` outlives the call.
-    let r = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(&mut cell, 1) };
-    assert_eq!(r, Two { status: -2 - 20 - 200 - 2_000 + 20_000 + 300_000 - 2_000_000 - 20_000_000 - 200_000_000, value: -2 });
+    let r = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(
+            &mut cell, 1,
+        )
+    };
+    assert_eq!(
+        r,
+        Two {
+            status: -2 - 20 - 200 - 2_000 + 20_000 + 300_000 - 2_000_000 - 20_000_000 - 200_000_000,
+            value: -2
+        }
+    );
     assert_eq!(cell, 42);
 }
 
@@ -179,7 +233,9 @@ fn narrow_results_are_extended_for_rust() {
         b.ret(vec![r]);
     })]);
     // SAFETY: the signature is the one just declared.
-    let f = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(i8, i16) -> i16>(code.entry("f").unwrap()) };
+    let f = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(i8, i16) -> i16>(code.entry("f").unwrap())
+    };
     // SAFETY: as above.
     assert_eq!(unsafe { f(-100, 333) as i64 }, (-33300i64) as i16 as i64);
 }
@@ -187,13 +243,21 @@ fn narrow_results_are_extended_for_rust() {
 #[test]
 fn status_comes_beside_a_float() {
     #[repr(C)]
-    struct Out { status: i64, value: f64 }
+    struct Out {
+        status: i64,
+        value: f64,
+    }
     let code = compile(vec![func("f", &[Ty::Ptr, Ty::F64], &[Ty::I64, Ty::F64], |b, p| {
         let (s, r) = (b.i64(9), b.bin(Op::Fmul, p[1], p[1]));
         b.ret(vec![s, r]);
     })]);
     // SAFETY: the signature is the one just declared.
-    let r = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut u8, f64) -> Out>(code.entry("f").unwrap())(std::ptr::null_mut(), 1.5) };
+    let r = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut u8, f64) -> Out>(code.entry("f").unwrap())(
+            std::ptr::null_mut(),
+            1.5,
+        )
+    };
     assert_eq!((r.status, r.value), (9, 2.25));
 }
 
@@ -228,7 +292,8 @@ fn stack_slots_are_private_and_large_frames_are_probed() {
     assert_eq!(call(&*code, "f", 5), Two { status: 5, value: 10 });
 }
 
-/// A loop that polls a flag must see the change that another thread makes, although nothing in the loop writes it.
+/// A loop that polls a flag must see the change that another thread makes, although nothing in the loop
+/// writes it.
 #[test]
 fn volatile_loads_are_not_merged() {
     let flag = Box::leak(Box::new(AtomicU32::new(0)));
@@ -253,7 +318,8 @@ fn volatile_loads_are_not_merged() {
     let entry = code.entry("f").unwrap().expose_provenance();
     let at = flag.as_ptr().expose_provenance();
     let worker = std::thread::spawn(move || {
-        // SAFETY: the signature is the one declared above; the flag is never freed and `code` outlives the join.
+        // SAFETY: the signature is the one declared above; the flag is never freed and `code` outlives the
+        // join.
         unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(usize, i64) -> Two>(entry)(at, 0) }
     });
     std::thread::sleep(std::time::Duration::from_millis(20));
@@ -261,7 +327,8 @@ fn volatile_loads_are_not_merged() {
     assert!(worker.join().unwrap().value > 0);
 }
 
-/// Stores of one class do not hide behind loads of another, and stores through a pointer of the same class are seen.
+/// Stores of one class do not hide behind loads of another, and stores through a pointer of the same class
+/// are seen.
 #[test]
 fn alias_classes() {
     let code = compile(vec![func("f", IN, OUT, |b, p| {
@@ -277,7 +344,12 @@ fn alias_classes() {
     })]);
     let mut cells = [7i64, 0];
     // SAFETY: the signature is the one just declared, and `cells` outlives the call.
-    let r = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(cells.as_mut_ptr(), 0) };
+    let r = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(
+            cells.as_mut_ptr(),
+            0,
+        )
+    };
     assert_eq!((r.status, r.value, cells), (7, 8, [8, 100]));
 }
 
@@ -291,24 +363,49 @@ fn narrow_stores_keep_to_their_width() {
     })]);
     let mut cell = -1i64;
     // SAFETY: the signature is the one just declared, and `cell` outlives the call.
-    let r = unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(&mut cell, 0x1234) };
+    let r = unsafe {
+        std::mem::transmute::<*const u8, unsafe extern "C" fn(*mut i64, i64) -> Two>(code.entry("f").unwrap())(
+            &mut cell, 0x1234,
+        )
+    };
     assert_eq!(r.value as u64, 0xffff_ffff_ff12_34ff);
 }
 
 #[test]
 fn errors_are_values() {
     let refuse = |funcs: Vec<Func>| {
-        let d = Cranelift::new().compile(&Module { funcs }, &no_helpers, false).err().expect("it must be refused");
+        let d = Cranelift::new()
+            .compile(&Module { funcs }, &no_helpers, false)
+            .err()
+            .expect("it must be refused");
         assert_eq!(d.code, ErrorCode::BackendError);
         d.message
     };
     let empty = |name: &str| func(name, &[], &[], |b, _| b.ret(vec![]));
     assert_eq!(refuse(vec![empty("f"), empty("f")]), "two functions are called `f`");
-    assert_eq!(refuse(vec![fib("f", "elsewhere")]), "`elsewhere` is called directly but is not in the module");
+    assert_eq!(
+        refuse(vec![fib("f", "elsewhere")]),
+        "`elsewhere` is called directly but is not in the module"
+    );
     assert_eq!(refuse(vec![Func::new("f", sig(&[], &[]))]), "the function has no block");
-    assert_eq!(refuse(vec![func("f", &[], &[], |b, _| { b.helper(&t_narrow, &[]); b.ret(vec![]) })]), "the helper `t_narrow` has no address");
-    assert!(refuse(vec![func("f", &[Ty::I64], &[Ty::I64; 3], |b, p| b.ret(vec![p[0]; 3]))]).contains("was not legalised"));
-    assert!(refuse(vec![func("f", &[], &[Ty::I64], |b, _| { let v = b.func.make_value(Ty::I64); b.ret(vec![v]) })]).contains("used before it is defined"));
+    assert_eq!(
+        refuse(vec![func("f", &[], &[], |b, _| {
+            b.helper(&t_narrow, &[]);
+            b.ret(vec![])
+        })]),
+        "the helper `t_narrow` has no address"
+    );
+    assert!(
+        refuse(vec![func("f", &[Ty::I64], &[Ty::I64; 3], |b, p| b.ret(vec![p[0]; 3]))])
+            .contains("was not legalised")
+    );
+    assert!(
+        refuse(vec![func("f", &[], &[Ty::I64], |b, _| {
+            let v = b.func.make_value(Ty::I64);
+            b.ret(vec![v])
+        })])
+        .contains("used before it is defined")
+    );
     // The back end is usable afterwards.
     assert_eq!(call(&*compile(vec![fib("f", "f")]), "f", 10).value, 55);
 }
@@ -328,16 +425,29 @@ fn text_is_kept_on_request() {
 #[test]
 fn cold_blocks_move_out_of_the_way() {
     // The cold side comes first in LIR, and is marked by the branch alone.
-    let code = Cranelift::new().compile(&Module { funcs: vec![func("f", IN, OUT, |b, p| {
-        let (cold, hot) = (b.new_block(&[]), b.new_block(&[]));
-        let cond = b.bin_imm(Op::IcmpSlt, p[1], 0);
-        b.inst(InstData::Brif { cond, then_to: BlockCall { block: cold, args: vec![] }, else_to: BlockCall { block: hot, args: vec![] }, cold: Cold::Then });
-        for (block, answer) in [(cold, 1111), (hot, 2222)] {
-            b.switch_to(block);
-            let (ok, r) = (b.i64(0), b.i64(answer));
-            b.ret(vec![ok, r]);
-        }
-    })] }, &no_helpers, true).unwrap();
+    let code = Cranelift::new()
+        .compile(
+            &Module {
+                funcs: vec![func("f", IN, OUT, |b, p| {
+                    let (cold, hot) = (b.new_block(&[]), b.new_block(&[]));
+                    let cond = b.bin_imm(Op::IcmpSlt, p[1], 0);
+                    b.inst(InstData::Brif {
+                        cond,
+                        then_to: BlockCall { block: cold, args: vec![] },
+                        else_to: BlockCall { block: hot, args: vec![] },
+                        cold: Cold::Then,
+                    });
+                    for (block, answer) in [(cold, 1111), (hot, 2222)] {
+                        b.switch_to(block);
+                        let (ok, r) = (b.i64(0), b.i64(answer));
+                        b.ret(vec![ok, r]);
+                    }
+                })],
+            },
+            &no_helpers,
+            true,
+        )
+        .unwrap();
     let asm = code.text("asm").unwrap();
     let at = |what: &str| asm.find(what).unwrap_or_else(|| panic!("no {what} in\n{asm}"));
     assert!(at("0x8ae") < at("0x457"), "{asm}");
@@ -349,10 +459,13 @@ fn many_threads_compile_at_once() {
         for t in 0..8i64 {
             scope.spawn(move || {
                 for i in 0..50 {
-                    let code = compile(vec![fib("f", "f"), func("g", IN, OUT, |b, p| {
-                        let (ok, r) = (b.i64(0), b.bin_imm(Op::Iadd, p[1], t * 1000 + i));
-                        b.ret(vec![ok, r]);
-                    })]);
+                    let code = compile(vec![
+                        fib("f", "f"),
+                        func("g", IN, OUT, |b, p| {
+                            let (ok, r) = (b.i64(0), b.bin_imm(Op::Iadd, p[1], t * 1000 + i));
+                            b.ret(vec![ok, r]);
+                        }),
+                    ]);
                     assert_eq!(call(&*code, "g", 1).value, t * 1000 + i + 1);
                     assert_eq!(call(&*code, "f", 12).value, 144);
                 }

@@ -1,4 +1,5 @@
-//! Memory of code that is dropped goes back to the system. Alone in its process, because it watches the process's size.
+//! Memory of code that is dropped goes back to the system. Alone in its process, because it watches the
+//! process's size.
 #![cfg(target_os = "linux")]
 
 use tierup_core::backend::Backend;
@@ -7,11 +8,19 @@ use tierup_core::lir::{Func, Module, Op, Signature, Ty};
 use tierup_core::rt::RtFn;
 use tierup_tier0::Cranelift;
 
-fn no_helpers(_: &'static RtFn) -> *const u8 { std::ptr::null() }
+fn no_helpers(_: &'static RtFn) -> *const u8 {
+    std::ptr::null()
+}
 
 fn read(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    status.lines().find_map(|l| l.strip_prefix(field)).unwrap().trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap()
+    status
+        .lines()
+        .find_map(|l| l.strip_prefix(field))
+        .unwrap()
+        .trim_matches(|c: char| !c.is_ascii_digit())
+        .parse()
+        .unwrap()
 }
 
 fn compile_call_drop(i: i64) {
@@ -22,7 +31,12 @@ fn compile_call_drop(i: i64) {
     b.ret(vec![y]);
     let code = Cranelift::new().compile(&Module { funcs: vec![func] }, &no_helpers, false).unwrap();
     // SAFETY: the signature is the one just declared, and `code` lives until the call returns.
-    assert_eq!(unsafe { std::mem::transmute::<*const u8, unsafe extern "C" fn(i64) -> i64>(code.entry("f").unwrap())(1) }, i + 1);
+    assert_eq!(
+        unsafe {
+            std::mem::transmute::<*const u8, unsafe extern "C" fn(i64) -> i64>(code.entry("f").unwrap())(1)
+        },
+        i + 1
+    );
 }
 
 #[test]
@@ -32,5 +46,8 @@ fn dropped_code_goes_back_to_the_system() {
     (0..2_000).for_each(compile_call_drop);
     let after = (read("VmRSS:"), read("VmSize:"));
     // 2,000 leaked modules would be 8 MB of pages alone.
-    assert!(after.0 < before.0 + 1_000 && after.1 < before.1 + 1_000, "{before:?} kB before, {after:?} kB after 2,000 modules came and went");
+    assert!(
+        after.0 < before.0 + 1_000 && after.1 < before.1 + 1_000,
+        "{before:?} kB before, {after:?} kB after 2,000 modules came and went"
+    );
 }

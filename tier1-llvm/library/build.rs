@@ -1,4 +1,5 @@
-//! Calls inside the library stay inside: else the C library's `__cxa_atexit` would be found before ours (see `src/exit.rs`).
+//! Calls inside the library stay inside: else the C library's `__cxa_atexit` would be found before ours (see
+//! `src/exit.rs`).
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

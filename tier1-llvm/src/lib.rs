@@ -1,8 +1,9 @@
 //! Tier 1: LIR to machine code through LLVM, slow to compile and fast to run.
 //!
-//! LIR goes in, an object file (or PTX) comes out; nothing is loaded or run here. Start at [`compile`]: `emit/` translates one module with one
-//! exhaustive match over instructions and one over operations, `target/` holds what differs between CPU and GPU, and `library/` makes of
-//! this crate the shared library that the engine opens. No name of libm reaches LLVM, or it would fold and rewrite calls.
+//! LIR goes in, an object file (or PTX) comes out; nothing is loaded or run here. Start at [`compile`]:
+//! `emit/` translates one module with one exhaustive match over instructions and one over operations,
+//! `target/` holds what differs between CPU and GPU, and `library/` makes of this crate the shared library
+//! that the engine opens. No name of libm reaches LLVM, or it would fold and rewrite calls.
 //!
 //! Without the feature `llvm` the crate is empty: everything then runs on tier 0.
 
@@ -46,7 +47,8 @@ mod compile {
         pub opt: u8,
         /// Keep LLVM IR and assembly as text.
         pub keep_text: bool,
-        /// Give every instruction its line, and collect what the loop passes say. From then on LLVM makes remarks for the whole process.
+        /// Give every instruction its line, and collect what the loop passes say. From then on LLVM makes
+        /// remarks for the whole process.
         pub keep_remarks: bool,
     }
 
@@ -61,28 +63,44 @@ mod compile {
         pub remarks: String,
     }
 
-    fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
+    fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Code::BackendError, message)
+    }
 
     fn level(opt: u8) -> OptimizationLevel {
-        match opt { 0 => OptimizationLevel::None, 1 => OptimizationLevel::Less, 2 => OptimizationLevel::Default, 3.. => OptimizationLevel::Aggressive }
+        match opt {
+            0 => OptimizationLevel::None,
+            1 => OptimizationLevel::Less,
+            2 => OptimizationLevel::Default,
+            3.. => OptimizationLevel::Aggressive,
+        }
     }
 
     /// Compiles legalised, verified LIR. A panic on the way is a bug of ours and comes back as a diagnostic.
     pub fn compile(module: &Module, options: &Options<'_>) -> Result<Compiled> {
         catch_unwind(AssertUnwindSafe(|| compile_unguarded(module, options))).unwrap_or_else(|panic| {
-            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("no message");
             Err(error(format!("the LLVM back end panicked: {text}")))
         })
     }
 
     thread_local! {
-        /// The machine that this thread compiled for last. Making one reads a list of some hundred features, twice: a third of what a function of one line takes.
+        /// The machine that this thread compiled for last. Making one reads a list of some hundred features,
+        /// twice: a third of what a function of one line takes.
         static MACHINE: RefCell<Option<(Target, u8, Rc<TargetMachine>)>> = const { RefCell::new(None) };
     }
 
     fn machine(options: &Options<'_>) -> Result<Rc<TargetMachine>> {
-        let last = MACHINE.with_borrow(|m| m.as_ref().filter(|m| (m.0, m.1) == (options.target, options.opt)).map(|m| m.2.clone()));
-        if let Some(machine) = last { return Ok(machine); }
+        let last = MACHINE.with_borrow(|m| {
+            m.as_ref().filter(|m| (m.0, m.1) == (options.target, options.opt)).map(|m| m.2.clone())
+        });
+        if let Some(machine) = last {
+            return Ok(machine);
+        }
         let made = Rc::new(options.target.machine(level(options.opt))?);
         MACHINE.set(Some((options.target, options.opt, made.clone())));
         Ok(made)
@@ -98,28 +116,59 @@ mod compile {
         out.set_triple(&machine.get_triple());
         out.set_data_layout(&machine.get_target_data().get_data_layout());
         let notes = emit::emit_module(module, options, &context, &out)?;
-        if cfg!(debug_assertions) { out.verify().map_err(|e| error(format!("LLVM refuses the module: {}", e.to_string_lossy())))?; }
+        if cfg!(debug_assertions) {
+            out.verify().map_err(|e| error(format!("LLVM refuses the module: {}", e.to_string_lossy())))?;
+        }
         let passes = PassBuilderOptions::create();
         passes.set_loop_vectorization(true);
         passes.set_loop_slp_vectorization(true);
         passes.set_loop_unrolling(true);
         passes.set_loop_interleaving(true);
-        out.run_passes(&format!("default<O{}>", options.opt.min(3)), &machine, passes).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+        out.run_passes(&format!("default<O{}>", options.opt.min(3)), &machine, passes)
+            .map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
         if let Some(rest) = emit::finish(&out) {
-            out.run_passes(rest, &machine, PassBuilderOptions::create()).map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
+            out.run_passes(rest, &machine, PassBuilderOptions::create())
+                .map_err(|e| error(format!("LLVM's passes failed: {}", e.to_string_lossy())))?;
         }
-        let llvm = if options.keep_text { out.print_to_string().to_string_lossy().into_owned() } else { String::new() };
-        let write = |kind: FileType| machine.write_to_memory_buffer(&out, kind).map_err(|e| error(format!("LLVM makes no code: {}", e.to_string_lossy())));
-        let text = |b: inkwell::memory_buffer::MemoryBuffer| b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec();
+        let llvm = if options.keep_text {
+            out.print_to_string().to_string_lossy().into_owned()
+        } else {
+            String::new()
+        };
+        let write = |kind: FileType| {
+            machine
+                .write_to_memory_buffer(&out, kind)
+                .map_err(|e| error(format!("LLVM makes no code: {}", e.to_string_lossy())))
+        };
+        let text = |b: inkwell::memory_buffer::MemoryBuffer| {
+            b.as_slice().strip_suffix(b"\0").unwrap_or(b.as_slice()).to_vec()
+        };
         if options.target.is_gpu() {
             let ptx = text(write(FileType::Assembly)?);
-            if let Some(e) = told.errors.first() { return Err(error(format!("LLVM: {e}"))); }
-            return Ok(Compiled { asm: String::from_utf8_lossy(&ptx).into_owned(), object: ptx, llvm, remarks: String::new() });
+            if let Some(e) = told.errors.first() {
+                return Err(error(format!("LLVM: {e}")));
+            }
+            return Ok(Compiled {
+                asm: String::from_utf8_lossy(&ptx).into_owned(),
+                object: ptx,
+                llvm,
+                remarks: String::new(),
+            });
         }
-        let asm = if options.keep_text { String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned() } else { String::new() };
+        let asm = if options.keep_text {
+            String::from_utf8_lossy(&text(write(FileType::Assembly)?)).into_owned()
+        } else {
+            String::new()
+        };
         let object = write(FileType::Object)?.as_slice().to_vec();
-        if let Some(e) = told.errors.first() { return Err(error(format!("LLVM: {e}"))); }
-        let remarks = if options.keep_remarks { [notes, std::mem::take(&mut told.remarks)].concat().join("\n") } else { String::new() };
+        if let Some(e) = told.errors.first() {
+            return Err(error(format!("LLVM: {e}")));
+        }
+        let remarks = if options.keep_remarks {
+            [notes, std::mem::take(&mut told.remarks)].concat().join("\n")
+        } else {
+            String::new()
+        };
         Ok(Compiled { object, llvm, asm, remarks })
     }
 }

@@ -1,11 +1,14 @@
 //! What LLVM's loop passes say about their work.
 //!
-//! LLVM makes remarks for the whole process or not at all, by a switch of its command line that cannot be turned back. It is turned at the first compilation
-//! that asks, while no other is in progress; every context gets a handler, since LLVM would print what nobody handles.
+//! LLVM makes remarks for the whole process or not at all, by a switch of its command line that cannot be
+//! turned back. It is turned at the first compilation that asks, while no other is in progress; every context
+//! gets a handler, since LLVM would print what nobody handles.
 
 use inkwell::context::Context;
 use inkwell::llvm_sys::LLVMDiagnosticSeverity;
-use inkwell::llvm_sys::core::{LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity};
+use inkwell::llvm_sys::core::{
+    LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription, LLVMGetDiagInfoSeverity,
+};
 use inkwell::llvm_sys::prelude::LLVMDiagnosticInfoRef;
 use inkwell::llvm_sys::support::LLVMParseCommandLineOptions;
 use std::ffi::{CStr, c_void};
@@ -15,18 +18,29 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 static ON: RwLock<bool> = RwLock::new(false);
 
 /// Keeps the switch as it is.
-pub struct Switch { _guard: RwLockReadGuard<'static, bool> }
+pub struct Switch {
+    _guard: RwLockReadGuard<'static, bool>,
+}
 
 /// To be called before a compilation; with `wanted` LLVM makes remarks from now on.
 pub fn begin(wanted: bool) -> Switch {
     let on = |guard: &bool| *guard || !wanted;
     let guard = ON.read().unwrap_or_else(PoisonError::into_inner);
-    if on(&guard) { return Switch { _guard: guard }; }
+    if on(&guard) {
+        return Switch { _guard: guard };
+    }
     drop(guard);
     let mut guard = ON.write().unwrap_or_else(PoisonError::into_inner);
     if !*guard {
-        let words = [c"tierup", c"-pass-remarks=loop-vectorize|slp-vectorizer", c"-pass-remarks-missed=loop-vectorize", c"-pass-remarks-analysis=loop-vectorize"].map(CStr::as_ptr);
-        // SAFETY: all words are NUL-terminated and known to LLVM; no other thread is in LLVM, for all of them hold the lock.
+        let words = [
+            c"tierup",
+            c"-pass-remarks=loop-vectorize|slp-vectorizer",
+            c"-pass-remarks-missed=loop-vectorize",
+            c"-pass-remarks-analysis=loop-vectorize",
+        ]
+        .map(CStr::as_ptr);
+        // SAFETY: all words are NUL-terminated and known to LLVM; no other thread is in LLVM, for all of them
+        // hold the lock.
         unsafe { LLVMParseCommandLineOptions(words.len() as i32, words.as_ptr(), std::ptr::null()) };
         *guard = true;
     }
@@ -35,14 +49,25 @@ pub fn begin(wanted: bool) -> Switch {
 }
 
 /// How remarks begin that are about vectors; a context's handler gets all others as well.
-const SAYINGS: [&str; 6] = [": loop not vectorized", ": vectorized loop", ": SLP vectorized", ": Stores SLP vectorized", ": Vectorized", ": the cost-model indicates that vectorization"];
+const SAYINGS: [&str; 6] = [
+    ": loop not vectorized",
+    ": vectorized loop",
+    ": SLP vectorized",
+    ": Stores SLP vectorized",
+    ": Vectorized",
+    ": the cost-model indicates that vectorization",
+];
 
 /// What LLVM said of one context.
 #[derive(Default)]
-pub struct Told { pub remarks: Vec<String>, pub errors: Vec<String> }
+pub struct Told {
+    pub remarks: Vec<String>,
+    pub errors: Vec<String>,
+}
 
 extern "C" fn take(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
-    // SAFETY: LLVM gives a live diagnostic and the pointer of `collect`, whose target outlives the context's work; the text is LLVM's and freed here.
+    // SAFETY: LLVM gives a live diagnostic and the pointer of `collect`, whose target outlives the context's
+    // work; the text is LLVM's and freed here.
     unsafe {
         let severity = LLVMGetDiagInfoSeverity(info);
         let told = &mut *sink.cast::<Told>();
@@ -55,7 +80,9 @@ extern "C" fn take(info: LLVMDiagnosticInfoRef, sink: *mut c_void) {
         let text = LLVMGetDiagInfoDescription(info);
         let line = CStr::from_ptr(text).to_string_lossy().replace('\n', " ");
         LLVMDisposeMessage(text);
-        if severity != LLVMDiagnosticSeverity::LLVMDSRemark || is_about_loops(&line) { list.push(line); }
+        if severity != LLVMDiagnosticSeverity::LLVMDSRemark || is_about_loops(&line) {
+            list.push(line);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Decoded code objects: plain data, independent of the Python version, with jumps as instruction indices.
 //!
-//! [`opcodes`] is the instruction set and its encodings, [`decode`] reads the raw bytes, [`text`] prints and parses the `.bc` form.
+//! [`opcodes`] is the instruction set and its encodings, [`decode`] reads the raw bytes, [`text`] prints and
+//! parses the `.bc` form.
 
 pub mod decode;
 pub mod opcodes;
@@ -60,14 +61,25 @@ pub struct Instr {
     pub at: Position,
 }
 
-/// Where in the source: line counts from 1 (0: unknown), columns are bytes from 0, `end_col` 0 means unknown or on a later line.
+/// Where in the source: line counts from 1 (0: unknown), columns are bytes from 0, `end_col` 0 means unknown
+/// or on a later line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Position { pub line: u32, pub col: u32, pub end_col: u32 }
+pub struct Position {
+    pub line: u32,
+    pub col: u32,
+    pub end_col: u32,
+}
 
-/// Instructions `start..end` send exceptions to `target`, with the stack cut to `depth`, then the index of the instruction if `lasti`
-/// (a dummy here), then the exception.
+/// Instructions `start..end` send exceptions to `target`, with the stack cut to `depth`, then the index of
+/// the instruction if `lasti` (a dummy here), then the exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Handler { pub start: u32, pub end: u32, pub target: u32, pub depth: u32, pub lasti: bool }
+pub struct Handler {
+    pub start: u32,
+    pub end: u32,
+    pub target: u32,
+    pub depth: u32,
+    pub lasti: bool,
+}
 
 /// What a `DEREF` index means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,18 +92,28 @@ pub enum Variable {
 
 impl Opcode {
     /// The argument is the index of an instruction.
-    pub fn jumps(self) -> bool { self.arg() == Arg::Jump }
+    pub fn jumps(self) -> bool {
+        self.arg() == Arg::Jump
+    }
     /// Control never goes on to the next instruction.
-    pub fn ends(self) -> bool { matches!(self, Opcode::Jump | Opcode::ReturnValue | Opcode::RaiseVarargs | Opcode::Reraise) }
+    pub fn ends(self) -> bool {
+        matches!(self, Opcode::Jump | Opcode::ReturnValue | Opcode::RaiseVarargs | Opcode::Reraise)
+    }
 }
 
 impl Code {
     /// Cells that are no parameters or locals, in the order in which they follow `varnames`.
-    fn extra_cells(&self) -> impl Iterator<Item = &Arc<str>> { self.cellvars.iter().filter(|c| !self.varnames.contains(c)) }
+    fn extra_cells(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.cellvars.iter().filter(|c| !self.varnames.contains(c))
+    }
     /// Local variables and cells.
-    pub fn local_count(&self) -> usize { self.varnames.len() + self.extra_cells().count() }
+    pub fn local_count(&self) -> usize {
+        self.varnames.len() + self.extra_cells().count()
+    }
     /// Names of local variables and cells by index.
-    pub fn local_names(&self) -> Vec<Arc<str>> { self.varnames.iter().chain(self.extra_cells()).cloned().collect() }
+    pub fn local_names(&self) -> Vec<Arc<str>> {
+        self.varnames.iter().chain(self.extra_cells()).cloned().collect()
+    }
     /// What the argument of a `DEREF` instruction means.
     pub fn variable(&self, arg: u32) -> Variable {
         let locals = self.local_count() as u32;
@@ -110,13 +132,28 @@ impl Code {
         h.finish()
     }
     fn feed<H: Hasher>(&self, h: &mut H) {
-        (&self.name, &self.qualname, &self.file, self.first_line, self.args, self.positional_only, self.keyword_only, self.flags).hash(h);
+        (
+            &self.name,
+            &self.qualname,
+            &self.file,
+            self.first_line,
+            self.args,
+            self.positional_only,
+            self.keyword_only,
+            self.flags,
+        )
+            .hash(h);
         (&self.varnames, &self.cellvars, &self.freevars, &self.names, &self.handlers).hash(h);
-        for i in &self.insts { (i.op.name(), i.arg, i.at).hash(h); }
+        for i in &self.insts {
+            (i.op.name(), i.arg, i.at).hash(h);
+        }
         for c in &self.consts {
             match c {
                 Constant::Value(v) => (0u8, v).hash(h),
-                Constant::Code(c) => { 1u8.hash(h); c.feed(h); }
+                Constant::Code(c) => {
+                    1u8.hash(h);
+                    c.feed(h);
+                }
                 Constant::Unsupported(s) => (2u8, s).hash(h),
             }
         }

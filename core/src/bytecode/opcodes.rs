@@ -1,7 +1,9 @@
-//! Opcodes: the normalised instruction set that the SSA builder sees, and how each CPython version encodes it.
+//! Opcodes: the normalised instruction set that the SSA builder sees, and how each CPython version encodes
+//! it.
 //!
-//! Only this file and [`super::decode`] know Python versions. A version is a column of [`ROWS`]: number and inline cache entries of
-//! the opcode, or [`ABSENT`]. Several rows may mean one normalised opcode (`JUMP_FORWARD` and `JUMP_BACKWARD` are both `Jump`).
+//! Only this file and [`super::decode`] know Python versions. A version is a column of [`ROWS`]: number and
+//! inline cache entries of the opcode, or [`ABSENT`]. Several rows may mean one normalised opcode
+//! (`JUMP_FORWARD` and `JUMP_BACKWARD` are both `Jump`).
 
 /// The versions of CPython whose bytecode is known; columns of [`ROWS`] are in this order.
 pub const VERSIONS: [(u8, u8); 1] = [(3, 11)];
@@ -287,7 +289,8 @@ pub type Decoder = [Option<(Meaning, u8)>; 256];
 
 /// The decoding table of a Python version, if it is known.
 pub fn decoder(version: (u8, u8)) -> Option<&'static Decoder> {
-    static TABLES: std::sync::LazyLock<Vec<Decoder>> = std::sync::LazyLock::new(|| (0..VERSIONS.len()).map(table).collect());
+    static TABLES: std::sync::LazyLock<Vec<Decoder>> =
+        std::sync::LazyLock::new(|| (0..VERSIONS.len()).map(table).collect());
     VERSIONS.iter().position(|v| *v == version).map(|i| &TABLES[i])
 }
 
@@ -295,7 +298,9 @@ fn table(column: usize) -> Decoder {
     let mut out = [None; 256];
     for Row(meaning, columns) in ROWS {
         let (number, caches) = columns[column];
-        if let Ok(n) = u8::try_from(number) { out[n as usize] = Some((*meaning, caches)); }
+        if let Ok(n) = u8::try_from(number) {
+            out[n as usize] = Some((*meaning, caches));
+        }
     }
     out
 }

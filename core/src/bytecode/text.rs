@@ -18,17 +18,25 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 impl Display for Code {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result { print(self, f, 0) }
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        print(self, f, 0)
+    }
 }
 
 fn print(c: &Code, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
     let pad = " ".repeat(indent);
     writeln!(f, "{pad}code {:?} {:?} {:?} {}", c.name, c.qualname, c.file, c.first_line)?;
     writeln!(f, "{pad}  args {} {} {} flags {}", c.args, c.positional_only, c.keyword_only, c.flags)?;
-    for (what, names) in [("varnames", &c.varnames), ("cellvars", &c.cellvars), ("freevars", &c.freevars), ("names", &c.names)] {
-        if names.is_empty() { continue; }
+    for (what, names) in
+        [("varnames", &c.varnames), ("cellvars", &c.cellvars), ("freevars", &c.freevars), ("names", &c.names)]
+    {
+        if names.is_empty() {
+            continue;
+        }
         write!(f, "{pad}  {what}")?;
-        for n in names { write!(f, " {n:?}")?; }
+        for n in names {
+            write!(f, " {n:?}")?;
+        }
         writeln!(f)?;
     }
     for k in &c.consts {
@@ -47,14 +55,23 @@ fn print(c: &Code, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
         }
     }
     for h in &c.handlers {
-        writeln!(f, "{pad}  except {}..{} -> {} depth {}{}", h.start, h.end, h.target, h.depth, if h.lasti { " lasti" } else { "" })?;
+        writeln!(
+            f,
+            "{pad}  except {}..{} -> {} depth {}{}",
+            h.start,
+            h.end,
+            h.target,
+            h.depth,
+            if h.lasti { " lasti" } else { "" }
+        )?;
     }
     writeln!(f, "{pad}end")
 }
 
 /// The name or constant that an argument stands for, as a comment.
 fn meaning(c: &Code, i: &Instr) -> Option<String> {
-    let (arg, name) = (i.arg as usize, |names: &[Arc<str>], i: usize| names.get(i).map(|n| n.escape_debug().to_string()));
+    let (arg, name) =
+        (i.arg as usize, |names: &[Arc<str>], i: usize| names.get(i).map(|n| n.escape_debug().to_string()));
     match i.op.arg() {
         Arg::Plain | Arg::Jump => None,
         Arg::Const => Some(match c.consts.get(arg)? {
@@ -75,20 +92,34 @@ fn meaning(c: &Code, i: &Instr) -> Option<String> {
 pub fn parse(text: &str) -> Result<Vec<Code>> {
     let mut c = Cursor::new(text);
     let mut out = vec![];
-    while !c.at_end() { out.push(code(&mut c, 0)?); }
+    while !c.at_end() {
+        out.push(code(&mut c, 0)?);
+    }
     Ok(out)
 }
 
 fn names(c: &mut Cursor<'_>) -> Result<Vec<Arc<str>>> {
     let mut out = vec![];
-    while c.peek("\"") { out.push(c.string()?); }
+    while c.peek("\"") {
+        out.push(c.string()?);
+    }
     Ok(out)
 }
 
 fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
-    if depth > 100 { return Err(c.error("fewer nested functions")); }
-    if !c.eat_word("code") { return Err(c.error("\"code\"")); }
-    let mut out = Code { name: c.string()?, qualname: c.string()?, file: c.string()?, first_line: c.number()?, ..Code::default() };
+    if depth > 100 {
+        return Err(c.error("fewer nested functions"));
+    }
+    if !c.eat_word("code") {
+        return Err(c.error("\"code\""));
+    }
+    let mut out = Code {
+        name: c.string()?,
+        qualname: c.string()?,
+        file: c.string()?,
+        first_line: c.number()?,
+        ..Code::default()
+    };
     loop {
         match c.peek_word() {
             "code" => out.consts.push(Constant::Code(Arc::new(code(c, depth + 1)?))),
@@ -101,14 +132,23 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
                 c.expect("->")?;
                 let target = c.number()?;
                 c.expect("depth")?;
-                out.handlers.push(Handler { start, end, target, depth: c.number()?, lasti: c.eat_word("lasti") });
+                out.handlers.push(Handler {
+                    start,
+                    end,
+                    target,
+                    depth: c.number()?,
+                    lasti: c.eat_word("lasti"),
+                });
             }
-            number if number.starts_with(|d: char| d.is_ascii_digit()) => out.insts.push(inst(c, out.insts.len())?),
+            number if number.starts_with(|d: char| d.is_ascii_digit()) => {
+                out.insts.push(inst(c, out.insts.len())?)
+            }
             word => {
                 c.word();
                 match word {
                     "args" => {
-                        (out.args, out.positional_only, out.keyword_only) = (c.number()?, c.number()?, c.number()?);
+                        (out.args, out.positional_only, out.keyword_only) =
+                            (c.number()?, c.number()?, c.number()?);
                         c.expect("flags")?;
                         out.flags = c.number()?;
                     }
@@ -129,7 +169,9 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
 }
 
 fn inst(c: &mut Cursor<'_>, index: usize) -> Result<Instr> {
-    if c.number::<usize>()? != index { return Err(c.error(&format!("instruction {index}"))); }
+    if c.number::<usize>()? != index {
+        return Err(c.error(&format!("instruction {index}")));
+    }
     c.expect(":")?;
     let op = Opcode::from_name(c.word()).ok_or_else(|| c.error("an opcode"))?;
     let arg = c.number()?;

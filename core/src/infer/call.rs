@@ -7,7 +7,7 @@ use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, OpDef};
-use crate::ssa::{LIBRARY, STENCILS, Func, FuncId, Inst, InstanceId, Params, Value, registry};
+use crate::ssa::{Func, FuncId, Inst, InstanceId, LIBRARY, Params, STENCILS, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub enum Source {
     Value(Value),
-    /// Member of a composite value: of a spread tuple, a method's receiver, a function's default or captured value.
+    /// Member of a composite value: of a spread tuple, a method's receiver, a function's default or captured
+    /// value.
     Member(Value, u32),
     /// Member of another source.
     Part(Box<Source>, u32),
@@ -36,20 +37,38 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub enum Resolved {
     /// A row of the table; operands are promoted to `coerce`.
-    Apply { op: &'static OpDef, sources: Vec<Source>, coerce: Vec<Type> },
-    Instance { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
+    Apply {
+        op: &'static OpDef,
+        sources: Vec<Source>,
+        coerce: Vec<Type>,
+    },
+    Instance {
+        id: InstanceId,
+        sources: Vec<Source>,
+        coerce: Vec<Type>,
+    },
     /// The body of a parallel loop; the range is the last operand.
-    Region { id: InstanceId, sources: Vec<Source>, coerce: Vec<Type> },
+    Region {
+        id: InstanceId,
+        sources: Vec<Source>,
+        coerce: Vec<Type>,
+    },
     /// A tuple-like value made of the sources.
-    Build { sources: Vec<Source> },
+    Build {
+        sources: Vec<Source>,
+    },
     /// The same machine values under another type.
     Retype(Source),
     /// Member of a composite value.
     Member(Source, u32),
     /// Once the source is known to be a value.
     After(Source, Box<Resolved>),
-    /// By which of several types `on` has when the program runs: how each is carried out, its result's type, the result if it is known.
-    Dispatch { on: Source, ways: Vec<(Resolved, Type, Option<Const>)> },
+    /// By which of several types `on` has when the program runs: how each is carried out, its result's type,
+    /// the result if it is known.
+    Dispatch {
+        on: Source,
+        ways: Vec<(Resolved, Type, Option<Const>)>,
+    },
     /// Nothing that can be done: TypeError or AttributeError with that text.
     Impossible(Code, Arc<str>),
     /// The source itself.
@@ -63,7 +82,10 @@ pub enum Resolved {
 impl Source {
     /// Member `k` of the value.
     pub fn part(&self, k: u32) -> Source {
-        match self { Source::Value(v) => Source::Member(*v, k), _ => Source::Part(Box::new(self.clone()), k) }
+        match self {
+            Source::Value(v) => Source::Member(*v, k),
+            _ => Source::Part(Box::new(self.clone()), k),
+        }
     }
 }
 
@@ -75,13 +97,24 @@ pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Cons
         GlobalValue::Const(c) => (c.ty(), Some(c.clone())),
         GlobalValue::Builtin(p) => (Type::new(Kind::Builtin(p)), None),
         GlobalValue::Module(m) => (Type::new(Kind::Module(m)), None),
-        GlobalValue::Function(f) => (Type::new(Kind::Function(FuncType { func: *f, defaults: vec![], captures: vec![], kwdefaults: vec![], bound: false })), None),
+        GlobalValue::Function(f) => (
+            Type::new(Kind::Function(FuncType {
+                func: *f,
+                defaults: vec![],
+                captures: vec![],
+                kwdefaults: vec![],
+                bound: false,
+            })),
+            None,
+        ),
         GlobalValue::DType(t) => (Type::new(Kind::DType(*t)), None),
         GlobalValue::NamedTupleClass(c) => (Type::new(Kind::NamedTupleClass(c)), None),
         GlobalValue::ExcClass(c) => (Type::new(Kind::ExcClass(c)), None),
         GlobalValue::Class(c) => (Type::new(Kind::Class(c)), None),
         GlobalValue::Tuple(t, members) => {
-            for m in members { type_of_global(m)?; }
+            for m in members {
+                type_of_global(m)?;
+            }
             (*t, None)
         }
         GlobalValue::Array { ty, .. } => (*ty, None),
@@ -95,16 +128,26 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
     // `np.random.rand` is a method of an object that nobody sees.
     if matches!(g, GlobalValue::Foreign(_)) || what == "a method" {
         let global = subject.strip_prefix("global '").and_then(|s| s.strip_suffix('\''));
-        let name = match g { GlobalValue::Foreign(name) if global.is_none() && subject.contains(' ') => name, _ => global.unwrap_or(subject) };
+        let name = match g {
+            GlobalValue::Foreign(name) if global.is_none() && subject.contains(' ') => name,
+            _ => global.unwrap_or(subject),
+        };
         let d = Diagnostic::new(Code::UnknownFunction, format!("`{name}` is not compiled by Tierup yet"));
-        return match super::hints::instead_of(name) { Some(h) => d.help(h), None => d };
+        return match super::hints::instead_of(name) {
+            Some(h) => d.help(h),
+            None => d,
+        };
     }
     if let Some(what) = what.strip_suffix(" (a tuple or an array can be)") {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which may change at any time: compiled code takes it as an argument only"))
             .help("make it a tuple or an array, which compiled code knows as constants, or pass it as an argument");
     }
     if let Some(what) = what.strip_suffix(" (not yet)") {
-        return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold yet")).help("use a tuple, a named tuple or an array");
+        return Diagnostic::new(
+            Code::UnsupportedGlobal,
+            format!("{subject} is {what}, which compiled code cannot hold yet"),
+        )
+        .help("use a tuple, a named tuple or an array");
     }
     if what == "a decorator" {
         return Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}: what it makes is an object of Python, which compiled code cannot make"))
@@ -114,8 +157,12 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
         .help("use the numbers, strings, tuples or arrays in it: as globals of their own, or as arguments")
 }
 
-/// Methods that NumPy's scalars share with its arrays: what is computed of arrays without dimensions is a scalar.
-const OF_SCALARS: &[&str] = &["all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel", "repeat", "round", "std", "sum", "var"];
+/// Methods that NumPy's scalars share with its arrays: what is computed of arrays without dimensions is a
+/// scalar.
+const OF_SCALARS: &[&str] = &[
+    "all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel",
+    "repeat", "round", "std", "sum", "var",
+];
 
 /// The prefix of table rows for attributes of a type.
 pub fn class_of(t: Type) -> &'static str {
@@ -139,18 +186,38 @@ pub fn class_of(t: Type) -> &'static str {
         Kind::Optional(t) => class_of(*t),
         // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
         Kind::Builtin(p) | Kind::Method(p, _) => p,
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::None | Kind::Ellipsis | Kind::Iter(_) | Kind::Function(_)
-        | Kind::Module(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Variant(_) | Kind::Conflict(..) => "object",
+        Kind::Never
+        | Kind::Undef
+        | Kind::MaybeUndef(_)
+        | Kind::None
+        | Kind::Ellipsis
+        | Kind::Iter(_)
+        | Kind::Function(_)
+        | Kind::Module(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_)
+        | Kind::Class(_)
+        | Kind::Variant(_)
+        | Kind::Conflict(..) => "object",
     }
 }
 
 /// Puts the sources of a call of a table row into parameter order.
-pub fn bind_op(op: &'static OpDef, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Result<Vec<Source>> {
+pub fn bind_op(
+    op: &'static OpDef,
+    positional: Vec<Source>,
+    named: Vec<(Arc<str>, Source)>,
+) -> Result<Vec<Source>> {
     let spec = op.spec();
     let name = op.name().trim_start_matches("builtins.");
-    let bad = |m: String| Diagnostic::new(Code::BadCall, m).help(format!("the parameters are ({})", op.params));
+    let bad =
+        |m: String| Diagnostic::new(Code::BadCall, m).help(format!("the parameters are ({})", op.params));
     if positional.len() > spec.positional && !spec.varargs {
-        return Err(bad(format!("{name}() takes {} positional arguments but {} were given", spec.positional, positional.len())));
+        return Err(bad(format!(
+            "{name}() takes {} positional arguments but {} were given",
+            spec.positional,
+            positional.len()
+        )));
     }
     let mut slots: Vec<Option<Source>> = vec![None; spec.params.len()];
     let mut rest = vec![];
@@ -158,8 +225,14 @@ pub fn bind_op(op: &'static OpDef, positional: Vec<Source>, named: Vec<(Arc<str>
         if i < spec.positional { slots[i] = Some(s) } else { rest.push(s) }
     }
     for (key, s) in named {
-        let at = spec.params.iter().position(|p| p.name == &*key).ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
-        if slots[at].replace(s).is_some() { return Err(bad(format!("{name}() got multiple values for argument '{key}'"))); }
+        let at = spec
+            .params
+            .iter()
+            .position(|p| p.name == &*key)
+            .ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
+        if slots[at].replace(s).is_some() {
+            return Err(bad(format!("{name}() got multiple values for argument '{key}'")));
+        }
     }
     let mut out = Vec::with_capacity(slots.len() + rest.len());
     for (p, s) in spec.params.iter().zip(slots) {
@@ -174,20 +247,34 @@ pub fn bind_op(op: &'static OpDef, positional: Vec<Source>, named: Vec<(Arc<str>
 }
 
 impl Solver<'_, '_> {
-    pub fn source_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> { sources.iter().map(|s| self.source_arg(s)).collect() }
+    pub fn source_args(&mut self, sources: &[Source]) -> Result<Vec<Arg>> {
+        sources.iter().map(|s| self.source_arg(s)).collect()
+    }
 
     pub fn source_arg(&mut self, s: &Source) -> Result<Arg> {
         Ok(match s {
             Source::Value(v) => self.arg(*v),
             Source::Member(v, k) => {
                 let f = self.fact(*v).clone();
-                let konst = match &f.konst { Some(Const::Tuple(m)) => m.get(*k as usize).cloned(), _ => None };
-                Arg { ty: member_type(f.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?, konst }
+                let konst = match &f.konst {
+                    Some(Const::Tuple(m)) => m.get(*k as usize).cloned(),
+                    _ => None,
+                };
+                Arg {
+                    ty: member_type(f.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?,
+                    konst,
+                }
             }
             Source::Part(of, k) => {
                 let of = self.source_arg(of)?;
-                let konst = match &of.konst { Some(Const::Tuple(m)) => m.get(*k as usize).cloned(), _ => None };
-                Arg { ty: member_type(of.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?, konst }
+                let konst = match &of.konst {
+                    Some(Const::Tuple(m)) => m.get(*k as usize).cloned(),
+                    _ => None,
+                };
+                Arg {
+                    ty: member_type(of.ty, *k).ok_or_else(|| Diagnostic::internal("missing member"))?,
+                    konst,
+                }
             }
             Source::Present(of, _) | Source::NotNone(of) => {
                 let of = self.source_arg(of)?;
@@ -203,15 +290,26 @@ impl Solver<'_, '_> {
                 let konst: Option<Vec<Const>> = args.iter().map(|a| a.konst.clone()).collect();
                 Arg { ty: Type::tuple(args.iter().map(|a| a.ty).collect()), konst: konst.map(Const::Tuple) }
             }
-            Source::Keywords(class, m) => Arg::of(Type::new(Kind::NamedTuple(class, self.source_args(m)?.iter().map(|a| a.ty).collect()))),
+            Source::Keywords(class, m) => Arg::of(Type::new(Kind::NamedTuple(
+                class,
+                self.source_args(m)?.iter().map(|a| a.ty).collect(),
+            ))),
         })
     }
 
     /// `callee(*positional, **named)`.
-    pub fn call(&mut self, i: Inst, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
+    pub fn call(
+        &mut self,
+        i: Inst,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
         let ty = self.source_arg(callee)?.ty;
         match ty.kind() {
-            Kind::Variant(_) => self.dispatch(i, callee, &mut |s, way| s.call(i, way, positional.clone(), named.clone())),
+            Kind::Variant(_) => {
+                self.dispatch(i, callee, &mut |s, way| s.call(i, way, positional.clone(), named.clone()))
+            }
             Kind::Optional(_) => {
                 let present = Source::Present(Box::new(callee.clone()), "'NoneType' object is not callable");
                 let (ty, _, _) = self.call(i, &present, positional, named)?;
@@ -222,7 +320,8 @@ impl Solver<'_, '_> {
             }
             Kind::Function(f) => {
                 let f = f.clone();
-                let func = registry::get(f.func).ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
+                let func = registry::get(f.func)
+                    .ok_or_else(|| Diagnostic::internal(format!("{} is not registered", f.func)))?;
                 if f.bound {
                     let positional = std::iter::once(callee.part(0)).chain(positional).collect();
                     let plain = FuncType { captures: vec![], bound: false, ..f.clone() };
@@ -234,14 +333,25 @@ impl Solver<'_, '_> {
                 sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
-            Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() => self.operation(i, path, positional),
+            Kind::Builtin(path)
+                if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() =>
+            {
+                self.operation(i, path, positional)
+            }
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
             Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
-            Kind::Builtin("builtins.getattr" | "builtins.hasattr") => self.get_attribute(i, callee, &positional),
+            Kind::Builtin("builtins.getattr" | "builtins.hasattr") => {
+                self.get_attribute(i, callee, &positional)
+            }
             Kind::Builtin("numpy._result_dtype") => self.result_dtype(i, positional),
             // A value that may be None is asked when it runs.
-            Kind::Builtin("builtins.isinstance") if positional.len() == 2 && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) => {
-                self.dispatch(i, &positional[0].clone(), &mut |s, way| s.rows(i, "builtins.isinstance", vec![way.clone(), positional[1].clone()], vec![]))
+            Kind::Builtin("builtins.isinstance")
+                if positional.len() == 2
+                    && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) =>
+            {
+                self.dispatch(i, &positional[0].clone(), &mut |s, way| {
+                    s.rows(i, "builtins.isinstance", vec![way.clone(), positional[1].clone()], vec![])
+                })
             }
             Kind::Builtin(path) => self.rows(i, path, positional, named),
             Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
@@ -252,69 +362,140 @@ impl Solver<'_, '_> {
             }
             Kind::DType(_) => self.call_row(i, "dtype.call", callee, positional, named),
             Kind::ExcClass(_) => self.call_row(i, "exc.new", callee, positional, named),
-            Kind::NamedTuple(class, _) if !class.is_keywords() && let Some(own) = self.special_call(i, class, callee, positional.clone(), named.clone()) => own,
+            Kind::NamedTuple(class, _)
+                if !class.is_keywords()
+                    && let Some(own) =
+                        self.special_call(i, class, callee, positional.clone(), named.clone()) =>
+            {
+                own
+            }
             Kind::NamedTupleClass(class) => {
-                if let Some(d) = self.makes_itself(class) { return Err(d); }
+                if let Some(d) = self.makes_itself(class) {
+                    return Err(d);
+                }
                 let fields: Vec<Arc<str>> = class.fields.iter().map(|f| f.as_str().into()).collect();
                 let host = self.session.host;
                 let params = Params { positional: fields.len(), names: fields, ..Params::default() };
-                let sources = bind(&class.name, &params, positional, named, &mut |field| host.field_default(class, field).map(Source::Global))?;
+                let sources = bind(&class.name, &params, positional, named, &mut |field| {
+                    host.field_default(class, field).map(Source::Global)
+                })?;
                 let args = self.source_args(&sources)?;
                 self.out.resolved.insert(i, Resolved::Build { sources });
                 Ok((Type::new(Kind::NamedTuple(class, args.iter().map(|a| a.ty).collect())), None, false))
             }
-            Kind::Class(c) => Err(Diagnostic::new(Code::BadCall, format!("objects of the class {} cannot be made in compiled code", c.name))
-                .help(super::hints::instead_of(&c.name).unwrap_or("use a named tuple, or functions that take what the object holds"))),
+            Kind::Class(c) => Err(Diagnostic::new(
+                Code::BadCall,
+                format!("objects of the class {} cannot be made in compiled code", c.name),
+            )
+            .help(
+                super::hints::instead_of(&c.name)
+                    .unwrap_or("use a named tuple, or functions that take what the object holds"),
+            )),
             _ => Err(Diagnostic::new(Code::BadCall, format!("a value of type {ty} cannot be called"))),
         }
     }
 
-    /// `np._result_dtype(f, *args)`: the dtype of what a call would give, for library functions that allocate before they call.
+    /// `np._result_dtype(f, *args)`: the dtype of what a call would give, for library functions that allocate
+    /// before they call.
     fn result_dtype(&mut self, i: Inst, mut sources: Vec<Source>) -> Typed {
         let f = sources.remove(0);
         let called = self.call(i, &f, sources, vec![])?;
         let ty = called.0;
         // What never returns is called: it raises, and where its result would have gone no code is.
-        if *ty == Kind::Never { return Ok(called); }
+        if *ty == Kind::Never {
+            return Ok(called);
+        }
         self.out.resolved.insert(i, Resolved::Nothing);
         let element = ty.as_array().map_or(ty, |a| a.dtype);
-        if element.is_number() { return Ok((ops::array::dtype_of(element), None, false)); }
-        Err(Diagnostic::new(Code::NoMatchingOperation, format!("what is called for each element must give a number, not {ty}")))
+        if element.is_number() {
+            return Ok((ops::array::dtype_of(element), None, false));
+        }
+        Err(Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("what is called for each element must give a number, not {ty}"),
+        ))
     }
 
-    /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes through it sees the names; what is no business of
-    /// a dict's, or not of ours, is refused.
+    /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes
+    /// through it sees the names; what is no business of a dict's, or not of ours, is refused.
     pub fn keywords_as_dict(&mut self, path: &str, operands: &mut [Source]) -> Result<()> {
         const AS_IT_IS: [&str; 15] = [
-            "builtins.len", "operator.truth", "builtins.bool", "operator.not_", "operator.is_", "operator.is_not", "tuple.build", "tuple.append", "list.build", "list.append",
-            "cell.new", "cell.set", "builtins.isinstance", "tierup.reveal_type", "operator.contains",
+            "builtins.len",
+            "operator.truth",
+            "builtins.bool",
+            "operator.not_",
+            "operator.is_",
+            "operator.is_not",
+            "tuple.build",
+            "tuple.append",
+            "list.build",
+            "list.append",
+            "cell.new",
+            "cell.set",
+            "builtins.isinstance",
+            "tierup.reveal_type",
+            "operator.contains",
         ];
         const GOES_THROUGH: [&str; 17] = [
-            "builtins.iter", "builtins.list", "builtins.tuple", "builtins.sorted", "builtins.enumerate", "builtins.zip", "builtins.max", "builtins.min", "builtins.reversed",
-            "builtins.map", "builtins.filter", "builtins.any", "builtins.all", "unpack.sequence", "unpack.ex", "list.extend", "tuple.extend",
+            "builtins.iter",
+            "builtins.list",
+            "builtins.tuple",
+            "builtins.sorted",
+            "builtins.enumerate",
+            "builtins.zip",
+            "builtins.max",
+            "builtins.min",
+            "builtins.reversed",
+            "builtins.map",
+            "builtins.filter",
+            "builtins.any",
+            "builtins.all",
+            "unpack.sequence",
+            "unpack.ex",
+            "list.extend",
+            "tuple.extend",
         ];
         for k in 0..operands.len() {
             let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
-            if !class.is_keywords() || path.starts_with("kwargs.") { continue; }
-            let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
-            if path == "operator.getitem" && by_name || AS_IT_IS.contains(&path) && (path != "operator.contains" || by_name) { continue; }
-            if GOES_THROUGH.contains(&path) || path == "operator.contains" {
-                operands[k] = Source::Pack(class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect());
+            if !class.is_keywords() || path.starts_with("kwargs.") {
                 continue;
             }
-            return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{} does not take what a function takes as **kwargs", super::hints::spelling(path)))
-                .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
+            let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
+            if path == "operator.getitem" && by_name
+                || AS_IT_IS.contains(&path) && (path != "operator.contains" || by_name)
+            {
+                continue;
+            }
+            if GOES_THROUGH.contains(&path) || path == "operator.contains" {
+                operands[k] = Source::Pack(
+                    class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect(),
+                );
+                continue;
+            }
+            return Err(Diagnostic::new(
+                Code::NoMatchingOperation,
+                format!("{} does not take what a function takes as **kwargs", super::hints::spelling(path)),
+            )
+            .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
         }
         Ok(())
     }
 
-    /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is optional), and unifies the
-    /// results; where no type holds them all, the result is of one of several types as well.
-    pub fn dispatch(&mut self, i: Inst, on: &Source, one: &mut dyn FnMut(&mut Self, &Source) -> Typed) -> Typed {
+    /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is
+    /// optional), and unifies the results; where no type holds them all, the result is of one of several
+    /// types as well.
+    pub fn dispatch(
+        &mut self,
+        i: Inst,
+        on: &Source,
+        one: &mut dyn FnMut(&mut Self, &Source) -> Typed,
+    ) -> Typed {
         let ty = self.source_arg(on)?.ty;
         let each: Vec<(Source, Type)> = match ty.kind() {
             Kind::Variant(m) => m.iter().enumerate().map(|(k, t)| (on.part(k as u32), *t)).collect(),
-            Kind::Optional(t) => vec![(Source::Const(Const::None), Type::none()), (Source::NotNone(Box::new(on.clone())), *t)],
+            Kind::Optional(t) => {
+                vec![(Source::Const(Const::None), Type::none()), (Source::NotNone(Box::new(on.clone())), *t)]
+            }
             _ => return Err(Diagnostic::internal("a dispatch on one type")),
         };
         let noted = |s: &Self, mut e: Diagnostic, t: Type| {
@@ -324,8 +505,13 @@ impl Solver<'_, '_> {
         let (mut raises, mut ways, mut failed) = (false, vec![], None);
         for (source, t) in each {
             // None, where nothing can be done with it, is a TypeError when it comes.
-            if let (Source::Const(Const::None), Kind::Optional(_)) = (&source, ty.kind()) && one(self, &source).is_err() {
-                let (ty, konst, _) = one(self, &Source::Present(Box::new(on.clone()), "unsupported operand type: 'NoneType'"))?;
+            if let (Source::Const(Const::None), Kind::Optional(_)) = (&source, ty.kind())
+                && one(self, &source).is_err()
+            {
+                let (ty, konst, _) = one(
+                    self,
+                    &Source::Present(Box::new(on.clone()), "unsupported operand type: 'NoneType'"),
+                )?;
                 return Ok((ty, konst, true));
             }
             self.out.resolved.remove(&i);
@@ -335,7 +521,10 @@ impl Solver<'_, '_> {
                     ways.push((self.out.resolved.remove(&i).unwrap_or(Resolved::Nothing), way, konst));
                 }
                 // As in Python: what cannot be done with this value is an error when it comes.
-                Err(e) if matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute) && e.notes.is_empty() => {
+                Err(e)
+                    if matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute)
+                        && e.notes.is_empty() =>
+                {
                     raises = true;
                     ways.push((Resolved::Impossible(e.code, e.message.as_str().into()), Type::never(), None));
                     failed.get_or_insert((e, t));
@@ -343,14 +532,30 @@ impl Solver<'_, '_> {
                 Err(e) => return Err(noted(self, e, t)),
             }
         }
-        if let Some((e, t)) = failed && ways.iter().all(|w| matches!(w.0, Resolved::Impossible(..))) { return Err(noted(self, e, t)); }
+        if let Some((e, t)) = failed
+            && ways.iter().all(|w| matches!(w.0, Resolved::Impossible(..)))
+        {
+            return Err(noted(self, e, t));
+        }
         let types: Vec<Type> = ways.iter().map(|w| w.1).collect();
         // Real and complex numbers stay apart, as in Python, where they come from arrays that do.
         let (mut flat, mut none) = (vec![], false);
-        for t in &types { promote::flatten(*t, &mut flat, &mut none); }
-        let numbers = promote::is_numeric_variant(ty) && !none && flat.iter().all(|t| t.is_number() || **t == Kind::Never);
-        let of = |complex: bool| flat.iter().filter(|t| t.is_complex() == complex).try_fold(Type::never(), |a, b| promote::unify(a, *b)).filter(|t| **t != Kind::Never);
-        let ret = match (of(false), of(true)) { (Some(real), Some(complex)) if numbers => Some(Type::one_of(&[real, complex])), _ => self.join(&types) };
+        for t in &types {
+            promote::flatten(*t, &mut flat, &mut none);
+        }
+        let numbers = promote::is_numeric_variant(ty)
+            && !none
+            && flat.iter().all(|t| t.is_number() || **t == Kind::Never);
+        let of = |complex: bool| {
+            flat.iter()
+                .filter(|t| t.is_complex() == complex)
+                .try_fold(Type::never(), |a, b| promote::unify(a, *b))
+                .filter(|t| **t != Kind::Never)
+        };
+        let ret = match (of(false), of(true)) {
+            (Some(real), Some(complex)) if numbers => Some(Type::one_of(&[real, complex])),
+            _ => self.join(&types),
+        };
         let ret = ret.ok_or_else(|| {
             let (a, b) = (self.session.resolve(types[0]), self.session.resolve(types[types.len() - 1]));
             Diagnostic::new(Code::CannotUnify, format!("this gives {a} for one and {b} for another of the values that may stand here, which are {ty}"))
@@ -362,14 +567,24 @@ impl Solver<'_, '_> {
         Ok((ret, konst, raises))
     }
 
-    /// The type of a value that is of any of these types: a common one, else one of several; tuples member by member.
+    /// The type of a value that is of any of these types: a common one, else one of several; tuples member by
+    /// member.
     fn join(&mut self, types: &[Type]) -> Option<Type> {
         let one = types.iter().try_fold(Type::never(), |a, b| self.session.unify(a, *b));
-        if one.is_some() { return one; }
+        if one.is_some() {
+            return one;
+        }
         if let Some(Kind::Tuple(first)) = types.first().map(|t| t.kind()) {
-            let all: Option<Vec<&Vec<Type>>> = types.iter().map(|t| if let Kind::Tuple(m) = t.kind() { Some(m) } else { None }).filter(|m| m.is_none_or(|m| m.len() == first.len())).collect();
+            let all: Option<Vec<&Vec<Type>>> = types
+                .iter()
+                .map(|t| if let Kind::Tuple(m) = t.kind() { Some(m) } else { None })
+                .filter(|m| m.is_none_or(|m| m.len() == first.len()))
+                .collect();
             if let Some(all) = all.filter(|a| a.len() == types.len()) {
-                return (0..first.len()).map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>())).collect::<Option<Vec<_>>>().map(Type::tuple);
+                return (0..first.len())
+                    .map(|k| self.join(&all.iter().map(|m| m[k]).collect::<Vec<_>>()))
+                    .collect::<Option<Vec<_>>>()
+                    .map(Type::tuple);
             }
         }
         // What a list holds is taken as it is known by now: its type must not change under the variant.
@@ -377,17 +592,33 @@ impl Solver<'_, '_> {
         (!known.iter().any(|t| super::session::has_unknown(*t))).then(|| Type::one_of(&known))
     }
 
-    fn call_row(&mut self, i: Inst, path: &str, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Typed {
+    fn call_row(
+        &mut self,
+        i: Inst,
+        path: &str,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
         let sources = std::iter::once(callee.clone()).chain(positional).collect();
         self.rows(i, path, sources, named)
     }
 
-    fn bind_function(&mut self, func: &Func, f: &FuncType, callee: &Source, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>) -> Result<Vec<Source>> {
+    fn bind_function(
+        &mut self,
+        func: &Func,
+        f: &FuncType,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(Arc<str>, Source)>,
+    ) -> Result<Vec<Source>> {
         let host = self.session.host;
         let split = f.defaults.len() - f.kwdefaults.len();
         let p = &func.params;
         bind(&func.name, p, positional, named, &mut |name| {
-            if f.defaults.is_empty() { return host.default(func.host, name).map(Source::Global); }
+            if f.defaults.is_empty() {
+                return host.default(func.host, name).map(Source::Global);
+            }
             let at = p.names.iter().position(|n| &**n == name)?;
             let k = match at.checked_sub(p.positional - split) {
                 Some(k) if at < p.positional => k,
@@ -397,11 +628,22 @@ impl Solver<'_, '_> {
         })
     }
 
-    /// A function of the library as the function that calls it wants it: what is parallel there is parallel in it.
+    /// A function of the library as the function that calls it wants it: what is parallel there is parallel
+    /// in it.
     fn in_parallel(&self, func: FuncId) -> FuncId {
-        if !self.func.parallel.any() { return func; }
-        let Some(callee) = registry::get(func).filter(|f| f.host != 0 && !f.is_generator && self.session.is_library(f)) else { return func };
-        let caller = if self.session.is_library(self.func) { self.func.parallel } else { self.func.parallel.of_library(callee.file.ends_with(STENCILS)) };
+        if !self.func.parallel.any() {
+            return func;
+        }
+        let Some(callee) =
+            registry::get(func).filter(|f| f.host != 0 && !f.is_generator && self.session.is_library(f))
+        else {
+            return func;
+        };
+        let caller = if self.session.is_library(self.func) {
+            self.func.parallel
+        } else {
+            self.func.parallel.of_library(callee.file.ends_with(STENCILS))
+        };
         if callee.parallel == caller { func } else { self.session.host.in_parallel(func, caller) }
     }
 
@@ -410,7 +652,8 @@ impl Solver<'_, '_> {
         let func = self.in_parallel(func);
         let args = self.source_args(&sources)?;
         let mut types: Vec<Type> = args.iter().map(|a| self.session.resolve(a.ty)).collect();
-        let consts: Vec<Option<Const>> = args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
+        let consts: Vec<Option<Const>> =
+            args.iter().map(|a| a.konst.clone().filter(|c| library && specialises(c))).collect();
         if types.iter().any(|t| super::session::has_unknown(*t)) {
             // An empty list that the function fills: what it puts in tells.
             let open = Key { func, args: args.iter().map(|a| a.ty).collect(), consts: consts.clone() };
@@ -421,24 +664,38 @@ impl Solver<'_, '_> {
             types = args.iter().map(|a| self.session.resolve(a.ty)).collect();
         }
         if types.iter().any(|t| super::session::has_unknown(*t)) {
-            return Err(Diagnostic::new(Code::UnknownElementType, "an empty list is passed on before anything was put into it")
-                .help("append to it first, or make it where it is filled"));
+            return Err(Diagnostic::new(
+                Code::UnknownElementType,
+                "an empty list is passed on before anything was put into it",
+            )
+            .help("append to it first, or make it where it is filled"));
         }
         self.take_declared(func, &mut types)?;
         let id = self.session.instance(Key { func, args: types.clone(), consts }).map_err(|e| {
             let name = registry::name(func);
             let here = self.func.span(self.func.inst(i).loc);
             let mut e = e;
-            if here.file.contains(LIBRARY) { return e; }
-            // What goes wrong inside a library function goes wrong in the call of the operation that it stands for.
+            if here.file.contains(LIBRARY) {
+                return e;
+            }
+            // What goes wrong inside a library function goes wrong in the call of the operation that it
+            // stands for.
             let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.contains(LIBRARY));
             e.notes.retain(|n| !inside(&n.1));
             if inside(&e.span) {
                 e.span = Some(here);
                 return e;
             }
-            if registry::get(func).is_some_and(|f| self.session.is_library(&f)) { return e; }
-            e.notes.push((format!("in the call of `{name}` with ({})", types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ")), Some(here)));
+            if registry::get(func).is_some_and(|f| self.session.is_library(&f)) {
+                return e;
+            }
+            e.notes.push((
+                format!(
+                    "in the call of `{name}` with ({})",
+                    types.iter().map(|t| shortened(*t)).collect::<Vec<_>>().join(", ")
+                ),
+                Some(here),
+            ));
             e
         })?;
         let ret = self.session.at(id).ret;
@@ -446,28 +703,44 @@ impl Solver<'_, '_> {
         Ok((ret, None, true))
     }
 
-    /// The argument types of the signature that a call of a declared function is for, in the place of its own.
+    /// The argument types of the signature that a call of a declared function is for, in the place of its
+    /// own.
     fn take_declared(&self, func: FuncId, types: &mut [Type]) -> Result<()> {
         let Some(declared) = registry::declared(func) else { return Ok(()) };
         let several = match declared.choose(types) {
-            Choice::One(k) => { types.copy_from_slice(&declared.signatures[k].args); return Ok(()) }
+            Choice::One(k) => {
+                types.copy_from_slice(&declared.signatures[k].args);
+                return Ok(());
+            }
             Choice::Nothing if declared.open => return Ok(()),
             Choice::Nothing => vec![],
             Choice::Several(k) => k,
         };
-        let help = if several.is_empty() { "convert the arguments, or declare a signature for them" } else { "convert the arguments to those of one signature, or declare one for these types" };
-        Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several)).help(help))
+        let help = if several.is_empty() {
+            "convert the arguments, or declare a signature for them"
+        } else {
+            "convert the arguments to those of one signature, or declare one for these types"
+        };
+        Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several))
+            .help(help))
     }
 
-    /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own, and what the body's variables start with. Gives a list of what the pieces give, None where
-    /// they give nothing.
+    /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own,
+    /// and what the body's variables start with. Gives a list of what the pieces give, None where they give
+    /// nothing.
     pub fn region(&mut self, i: Inst) -> Typed {
         let args = self.func.inst(i).args.clone();
-        let Kind::Function(f) = self.ty(args[0]).kind() else { return Err(Diagnostic::internal("a region without a body")) };
+        let Kind::Function(f) = self.ty(args[0]).kind() else {
+            return Err(Diagnostic::internal("a region without a body"));
+        };
         let (id, captures, range) = (f.func, f.captures.clone(), self.ty(args[1]));
-        let Kind::Range(_) = *range else { return Err(Diagnostic::internal(format!("a region over {range}"))) };
+        let Kind::Range(_) = *range else {
+            return Err(Diagnostic::internal(format!("a region over {range}")));
+        };
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
-        if registry::get(id).is_some_and(|f| f.decides) { sources.push(Source::Const(Const::Bool(false))); }
+        if registry::get(id).is_some_and(|f| f.decides) {
+            sources.push(Source::Const(Const::Bool(false)));
+        }
         sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
         let function = Source::Value(args[0]);
         sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
@@ -475,7 +748,11 @@ impl Solver<'_, '_> {
         for s in &sources {
             let t = self.source_arg(s)?.ty;
             if !careful && crate::types::promote::runs_generator(t) {
-                return Err(Diagnostic::new(Code::ParallelRace, "the iterations of this prange loop advance a generator that they share").help("make a list of what it gives before the loop"));
+                return Err(Diagnostic::new(
+                    Code::ParallelRace,
+                    "the iterations of this prange loop advance a generator that they share",
+                )
+                .help("make a list of what it gives before the loop"));
             }
         }
         let (ret, _, _) = self.call_function(i, id, sources, false)?;
@@ -487,14 +764,20 @@ impl Solver<'_, '_> {
         sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
         coerce.extend([range, Type::int()]);
         self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
-        let ret = match *ret { Kind::None | Kind::Never => ret, _ => Type::list(ret) };
+        let ret = match *ret {
+            Kind::None | Kind::Never => ret,
+            _ => Type::list(ret),
+        };
         Ok((ret, None, true))
     }
 
-    /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it may be filled with that at once; else None. What is wrong with it is said where its code is reached.
+    /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it
+    /// may be filled with that at once; else None. What is wrong with it is said where its code is reached.
     pub fn element_of(&mut self, i: Inst) -> Typed {
         let function = self.func.inst(i).args[0];
-        let Kind::Function(f) = self.ty(function).kind() else { return Err(Diagnostic::internal("a comprehension without a body")) };
+        let Kind::Function(f) = self.ty(function).kind() else {
+            return Err(Diagnostic::internal("a comprehension without a body"));
+        };
         let (id, captures) = (f.func, f.captures.len());
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
         sources.extend((0..captures).map(|k| Source::Value(function).part(k as u32)));
@@ -502,18 +785,28 @@ impl Solver<'_, '_> {
         self.out.resolved.insert(i, Resolved::Nothing);
         let list = found.ok().and_then(|(ret, ..)| Some(self.session.resolve(*ret.members()?.first()?)));
         let element = list.and_then(|l| if let Kind::List(e) = *l { Some(e) } else { None });
-        let asked = match self.func.inst(i).args.get(1) { Some(v) => Some(self.source_arg(&Source::Value(*v))?), None => None };
+        let asked = match self.func.inst(i).args.get(1) {
+            Some(v) => Some(self.source_arg(&Source::Value(*v))?),
+            None => None,
+        };
         let dtype = element.and_then(|e| crate::ops::collect::dtype(e, asked.as_ref()));
-        Ok(match dtype { Some(t) => (Type::new(Kind::DType(t)), None, false), None => (Type::none(), Some(Const::None), false) })
+        Ok(match dtype {
+            Some(t) => (Type::new(Kind::DType(t)), None, false),
+            None => (Type::none(), Some(Const::None), false),
+        })
     }
 
     /// `value.name`.
     pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
         let ty = self.source_arg(v)?.ty;
-        if let Kind::Function(f) = ty.kind() && let Some(g) = self.session.host.function_attr(f.func, name) {
+        if let Kind::Function(f) = ty.kind()
+            && let Some(g) = self.session.host.function_attr(f.func, name)
+        {
             self.out.resolved.insert(i, Resolved::Nothing);
             let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, name, &w))?;
-            if let Some(r) = self.func.inst(i).result { self.out.globals.insert(r, g); }
+            if let Some(r) = self.func.inst(i).result {
+                self.out.globals.insert(r, g);
+            }
             return Ok((ty, konst, false));
         }
         if let Kind::Module(m) = *ty {
@@ -521,64 +814,125 @@ impl Solver<'_, '_> {
             let host = self.session.host;
             self.out.resolved.insert(i, Resolved::Nothing);
             if let Some(g) = host.module_attr(m, name) {
-                let (ty, konst) = type_of_global(&g)
-                    .map_err(|w| refused(&g, &path, &w))?;
-                if let Some(r) = self.func.inst(i).result { self.out.globals.insert(r, g); }
+                let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, &path, &w))?;
+                if let Some(r) = self.func.inst(i).result {
+                    self.out.globals.insert(r, g);
+                }
                 return Ok((ty, konst, false));
             }
             let known = ops::intern(&path).ok_or_else(|| {
-                let d = Diagnostic::new(Code::UnknownFunction, format!("`{path}` is not compiled by Tierup, or does not exist"));
-                match super::hints::closest_row(m, name) { Some(k) => d.help(format!("did you mean `{k}`?")), None => d }
+                let d = Diagnostic::new(
+                    Code::UnknownFunction,
+                    format!("`{path}` is not compiled by Tierup, or does not exist"),
+                );
+                match super::hints::closest_row(m, name) {
+                    Some(k) => d.help(format!("did you mean `{k}`?")),
+                    None => d,
+                }
             })?;
             return Ok((Type::new(Kind::Builtin(known)), None, false));
         }
         // What None has is nothing: an attribute of an optional value is one of the value, with a check.
         if let Kind::Optional(inner) = *ty {
             if let Kind::Variant(_) = inner.kind() {
-                let (ty, konst, _) = self.attribute(i, &Source::Present(Box::new(v.clone()), "'NoneType' object has no such attribute"), name)?;
+                let (ty, konst, _) = self.attribute(
+                    i,
+                    &Source::Present(Box::new(v.clone()), "'NoneType' object has no such attribute"),
+                    name,
+                )?;
                 return Ok((ty, konst, true));
             }
             let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
             return self.attribute_of(i, v, inner, name).map(raises);
         }
-        if let Kind::Variant(_) = ty.kind() { return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name)); }
+        if let Kind::Variant(_) = ty.kind() {
+            return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name));
+        }
         self.attribute_of(i, v, ty, name)
     }
 
-    /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is taken.
+    /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is
+    /// taken.
     fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
-        if let Kind::NamedTuple(c, _) = ty.kind() && !c.shadowed.is_empty() {
-            if let Some(d) = self.shadowed(c, name) { return Err(d); }
-            if c.shadowed.iter().any(|s| s == name) && let Some(own) = self.attribute_of_class(i, v, ty, name) { return own; }
+        if let Kind::NamedTuple(c, _) = ty.kind()
+            && !c.shadowed.is_empty()
+        {
+            if let Some(d) = self.shadowed(c, name) {
+                return Err(d);
+            }
+            if c.shadowed.iter().any(|s| s == name)
+                && let Some(own) = self.attribute_of_class(i, v, ty, name)
+            {
+                return own;
+            }
         }
-        if let Kind::NamedTuple(c, m) = ty.kind() && !c.is_keywords() && let Some(k) = c.fields.iter().position(|f| f == name) {
+        if let Kind::NamedTuple(c, m) = ty.kind()
+            && !c.is_keywords()
+            && let Some(k) = c.fields.iter().position(|f| f == name)
+        {
             self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
-            let konst = match self.source_arg(v)?.konst { Some(Const::Tuple(c)) => c.get(k).cloned(), _ => None };
+            let konst = match self.source_arg(v)?.konst {
+                Some(Const::Tuple(c)) => c.get(k).cloned(),
+                _ => None,
+            };
             return Ok((m[k], konst, false));
         }
-        if name == "__class__" { return self.rows(i, "builtins.type", vec![v.clone()], vec![]); }
-        if let Some(found) = self.attribute_of_class(i, v, ty, name) { return found; }
+        if name == "__class__" {
+            return self.rows(i, "builtins.type", vec![v.clone()], vec![]);
+        }
+        if let Some(found) = self.attribute_of_class(i, v, ty, name) {
+            return found;
+        }
         let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
         // `str.lower` and the like: methods of a class take its instance first.
-        if let Kind::Builtin(class) = ty.kind() && path.is_none() && let Some(class) = class.strip_prefix("builtins.") { path = ops::intern(&format!("{class}.{name}")); }
-        if path.is_none() && ty.is_number() { path = ops::intern(&format!("number.{name}")); }
-        if path.is_none() && ty.is_number() && (!ty.is_weak() || *ty == Kind::Bool) && OF_SCALARS.contains(&name) { path = ops::intern(&format!("numpy.{name}")); }
+        if let Kind::Builtin(class) = ty.kind()
+            && path.is_none()
+            && let Some(class) = class.strip_prefix("builtins.")
+        {
+            path = ops::intern(&format!("{class}.{name}"));
+        }
+        if path.is_none() && ty.is_number() {
+            path = ops::intern(&format!("number.{name}"));
+        }
+        if path.is_none()
+            && ty.is_number()
+            && (!ty.is_weak() || *ty == Kind::Bool)
+            && OF_SCALARS.contains(&name)
+        {
+            path = ops::intern(&format!("numpy.{name}"));
+        }
         // `np.add.reduce`: a method of any universal function.
-        if let Kind::Builtin(f) = ty.kind() && f.starts_with("numpy.") && path.is_none() && ops::ufunc::is_ufunc(f) && let Some(method) = ops::intern(&format!("ufunc.{name}")) {
+        if let Kind::Builtin(f) = ty.kind()
+            && f.starts_with("numpy.")
+            && path.is_none()
+            && ops::ufunc::is_ufunc(f)
+            && let Some(method) = ops::intern(&format!("ufunc.{name}"))
+        {
             self.out.resolved.insert(i, Resolved::Retype(v.clone()));
             return Ok((Type::new(Kind::Method(method, ty)), None, false));
         }
         let Some(path) = path else {
             if name == "__enter__" {
                 let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
-                return Err(Diagnostic::new(Code::UnsupportedSyntax, what).help("use try … finally, or put the `with` block outside the function"));
+                return Err(Diagnostic::new(Code::UnsupportedSyntax, what)
+                    .help("use try … finally, or put the `with` block outside the function"));
             }
-            let d = Diagnostic::new(Code::UnknownAttribute, format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)));
+            let d = Diagnostic::new(
+                Code::UnknownAttribute,
+                format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
+            );
             let class = class_of(ty);
-            if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) { return Err(d.help(h)); }
-            return Err(match super::hints::closest_row(class, name) { Some(k) => d.help(format!("did you mean `{k}`?")), None => d });
+            if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) {
+                return Err(d.help(h));
+            }
+            return Err(match super::hints::closest_row(class, name) {
+                Some(k) => d.help(format!("did you mean `{k}`?")),
+                None => d,
+            });
         };
-        if ops::lookup(path).iter().any(|op| op.property) { return self.rows(i, path, vec![v.clone()], vec![]); }
+        if ops::lookup(path).iter().any(|op| op.property) {
+            return self.rows(i, path, vec![v.clone()], vec![]);
+        }
         if let Kind::Builtin(_) = ty.kind() {
             self.out.resolved.insert(i, Resolved::Nothing);
             return Ok((Type::new(Kind::Builtin(path)), None, false));
@@ -591,7 +945,10 @@ impl Solver<'_, '_> {
 /// A type in a note: the beginning of its name where that is long.
 fn shortened(t: Type) -> String {
     let name = t.to_string();
-    match name.char_indices().nth(120) { Some((at, _)) => format!("{} …", &name[..at]), None => name }
+    match name.char_indices().nth(120) {
+        Some((at, _)) => format!("{} …", &name[..at]),
+        None => name,
+    }
 }
 
 /// Constants that a library function is specialised for.
@@ -605,7 +962,11 @@ fn specialises(c: &Const) -> bool {
 
 /// Binds arguments to a Python function's parameters with Python's rules and messages.
 fn bind(
-    name: &str, p: &Params, positional: Vec<Source>, named: Vec<(Arc<str>, Source)>, default: &mut dyn FnMut(&str) -> Option<Source>,
+    name: &str,
+    p: &Params,
+    positional: Vec<Source>,
+    named: Vec<(Arc<str>, Source)>,
+    default: &mut dyn FnMut(&str) -> Option<Source>,
 ) -> Result<Vec<Source>> {
     let bad = |m: String| Diagnostic::new(Code::BadCall, m);
     let count = p.positional + p.keyword_only;
@@ -616,7 +977,10 @@ fn bind(
         if i < p.positional { slots[i] = Some(s) } else { rest.push(s) }
     }
     if !rest.is_empty() && !p.varargs {
-        return Err(bad(format!("{name}() takes {} positional arguments but {given} were given", p.positional)));
+        return Err(bad(format!(
+            "{name}() takes {} positional arguments but {given} were given",
+            p.positional
+        )));
     }
     for (key, s) in named {
         let at = p.names[..count].iter().position(|n| *n == key).filter(|at| *at >= p.positional_only);
@@ -626,13 +990,22 @@ fn bind(
             continue;
         }
         let at = at.ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
-        if slots[at].replace(s).is_some() { return Err(bad(format!("{name}() got multiple values for argument '{key}'"))); }
+        if slots[at].replace(s).is_some() {
+            return Err(bad(format!("{name}() got multiple values for argument '{key}'")));
+        }
     }
     let mut out = Vec::with_capacity(count + 1);
     for (n, s) in p.names.iter().zip(slots) {
-        out.push(s.or_else(|| default(n)).ok_or_else(|| bad(format!("{name}() missing required argument: '{n}'")))?);
+        out.push(
+            s.or_else(|| default(n))
+                .ok_or_else(|| bad(format!("{name}() missing required argument: '{n}'")))?,
+        );
     }
-    if p.varargs { out.push(Source::Pack(rest)); }
-    if p.varkw { out.push(Source::Keywords(ClassInfo::keywords(others.0), others.1)); }
+    if p.varargs {
+        out.push(Source::Pack(rest));
+    }
+    if p.varkw {
+        out.push(Source::Keywords(ClassInfo::keywords(others.0), others.1));
+    }
     Ok(out)
 }

@@ -7,18 +7,32 @@ use crate::types::{Const, Kind, Type, promote};
 
 /// One operand of an operation.
 #[derive(Clone, Debug)]
-pub struct Arg { pub ty: Type, pub konst: Option<Const> }
+pub struct Arg {
+    pub ty: Type,
+    pub konst: Option<Const>,
+}
 
 impl Arg {
-    pub fn of(ty: Type) -> Arg { Arg { ty, konst: None } }
-    pub fn constant(c: Const) -> Arg { Arg { ty: c.ty(), konst: Some(c) } }
-    pub fn is_none(&self) -> bool { *self.ty == Kind::None }
-    pub fn int(&self) -> Option<i64> { self.konst.as_ref().and_then(Const::as_int) }
-    pub fn text(&self) -> Option<&str> { self.konst.as_ref().and_then(Const::as_str) }
+    pub fn of(ty: Type) -> Arg {
+        Arg { ty, konst: None }
+    }
+    pub fn constant(c: Const) -> Arg {
+        Arg { ty: c.ty(), konst: Some(c) }
+    }
+    pub fn is_none(&self) -> bool {
+        *self.ty == Kind::None
+    }
+    pub fn int(&self) -> Option<i64> {
+        self.konst.as_ref().and_then(Const::as_int)
+    }
+    pub fn text(&self) -> Option<&str> {
+        self.konst.as_ref().and_then(Const::as_str)
+    }
     /// The constant truth of a flag such as `keepdims`; anything else is an error.
     pub fn flag(&self, what: &str) -> Result<bool> {
         self.konst.as_ref().map(Const::truth).ok_or_else(|| {
-            Diagnostic::new(Code::RequiresConstant, format!("{what} must be a constant True or False")).help(format!("write {what}=True or {what}=False"))
+            Diagnostic::new(Code::RequiresConstant, format!("{what} must be a constant True or False"))
+                .help(format!("write {what}=True or {what}=False"))
         })
     }
 }
@@ -34,18 +48,32 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn of(ret: Type) -> Answer { Answer { ret, args: vec![], konst: None } }
-    pub fn coerced(ret: Type, args: Vec<Type>) -> Answer { Answer { ret, args, konst: None } }
-    pub fn constant(c: Const) -> Answer { Answer { ret: c.ty(), args: vec![], konst: Some(c) } }
-    pub fn known(mut self, c: Option<Const>) -> Answer { self.konst = c; self }
+    pub fn of(ret: Type) -> Answer {
+        Answer { ret, args: vec![], konst: None }
+    }
+    pub fn coerced(ret: Type, args: Vec<Type>) -> Answer {
+        Answer { ret, args, konst: None }
+    }
+    pub fn constant(c: Const) -> Answer {
+        Answer { ret: c.ty(), args: vec![], konst: Some(c) }
+    }
+    pub fn known(mut self, c: Option<Const>) -> Answer {
+        self.konst = c;
+        self
+    }
 }
 
 /// The inference session as a rule sees it, at one instruction.
-pub struct TyCx<'a, 'h> { pub session: &'a mut Session<'h>, pub site: (u32, Inst) }
+pub struct TyCx<'a, 'h> {
+    pub session: &'a mut Session<'h>,
+    pub site: (u32, Inst),
+}
 
 impl TyCx<'_, '_> {
     /// The type that holds both, list variables included.
-    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> { self.session.unify(a, b) }
+    pub fn unify(&mut self, a: Type, b: Type) -> Option<Type> {
+        self.session.unify(a, b)
+    }
 
     /// A list made here whose element type is found by use; starts with `elem` (`Never` for an empty list).
     pub fn new_list(&mut self, elem: Type) -> Result<Type> {
@@ -55,32 +83,52 @@ impl TyCx<'_, '_> {
     }
 
     /// Element type of a list as known so far.
-    pub fn elem(&mut self, list: Type) -> Option<Type> { self.session.elem(list) }
+    pub fn elem(&mut self, list: Type) -> Option<Type> {
+        self.session.elem(list)
+    }
 
-    /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold them.
-    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> { self.session.push_elem(list, elem) }
+    /// The list also holds values of type `elem`. An error when its element type is fixed and cannot hold
+    /// them.
+    pub fn push_elem(&mut self, list: Type, elem: Type) -> Result<()> {
+        self.session.push_elem(list, elem)
+    }
 }
 
 /// "No version takes these types", without a place; inference adds it.
-pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic { no_match_named(what, args, &[]) }
+pub fn no_match(what: &str, args: &[Arg]) -> Diagnostic {
+    no_match_named(what, args, &[])
+}
 
 /// [`no_match`] with arguments that were given by name.
 pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, Arg)]) -> Diagnostic {
     let spelt;
-    let what = if what.starts_with("operator.") || what.starts_with("numpy.") && !what.ends_with(')') { spelt = super::hints::spelling(what); &spelt } else { what };
+    let what = if what.starts_with("operator.") || what.starts_with("numpy.") && !what.ends_with(')') {
+        spelt = super::hints::spelling(what);
+        &spelt
+    } else {
+        what
+    };
     // A method of a universal function is that function's.
     let method;
     let (what, args) = match (what.strip_prefix("ufunc."), args) {
-        (Some(name), [Arg { ty, .. }, rest @ ..]) if let Kind::Builtin(f) = **ty => { method = format!("{f}.{name}"); (method.as_str(), rest) }
+        (Some(name), [Arg { ty, .. }, rest @ ..]) if let Kind::Builtin(f) = **ty => {
+            method = format!("{f}.{name}");
+            (method.as_str(), rest)
+        }
         _ => (what, args),
     };
     let by_name = named.iter().map(|(name, a)| format!("{name}={}", super::hints::shown(a.ty)));
-    let all: Vec<String> = [super::hints::operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
+    let all: Vec<String> =
+        [super::hints::operands(what, args)].into_iter().filter(|t| !t.is_empty()).chain(by_name).collect();
     let d = Diagnostic::new(Code::NoMatchingOperation, format!("{what} does not take ({})", all.join(", ")));
-    match super::hints::for_operands(what, args).or_else(|| super::hints::for_named(named)) { Some(h) => d.help(h), None => d }
+    match super::hints::for_operands(what, args).or_else(|| super::hints::for_named(named)) {
+        Some(h) => d.help(h),
+        None => d,
+    }
 }
 
-/// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or constant string.
+/// The scalar type that a `dtype` argument names: a NumPy scalar class, dtype object, Python number class or
+/// constant string.
 pub fn dtype_arg(arg: &Arg) -> Option<Type> {
     match *arg.ty {
         Kind::DType(t) => Some(t),

@@ -1,4 +1,5 @@
-//! Writes the solved function down as typed SSA: reached blocks only, calls resolved, promotions explicit, constants in place.
+//! Writes the solved function down as typed SSA: reached blocks only, calls resolved, promotions explicit,
+//! constants in place.
 
 use super::call::{Resolved, Source};
 use super::session::{Key, Session, Typed};
@@ -31,27 +32,68 @@ struct Finisher<'a, 'h> {
     latches: HashMap<Block, Option<Block>>,
 }
 
-pub fn finish(session: &Session<'_>, old: &Arc<Func>, key: &Key, mut solved: Solved, declared: Option<Type>) -> Result<Typed> {
-    for f in &mut solved.facts { f.ty = session.resolve(f.ty); }
+pub fn finish(
+    session: &Session<'_>,
+    old: &Arc<Func>,
+    key: &Key,
+    mut solved: Solved,
+    declared: Option<Type>,
+) -> Result<Typed> {
+    for f in &mut solved.facts {
+        f.ty = session.resolve(f.ty);
+    }
     let ret = session.resolve(solved.ret);
     let new = Func {
-        id: old.id, name: old.name.clone(), qualname: old.qualname.clone(), file: old.file.clone(), first_line: old.first_line, params: old.params.clone(),
-        free: old.free.clone(), is_generator: old.is_generator, parallel: old.parallel, inlined: old.inlined.clone(), hash: old.hash, host: old.host, ..Func::default()
+        id: old.id,
+        name: old.name.clone(),
+        qualname: old.qualname.clone(),
+        file: old.file.clone(),
+        first_line: old.first_line,
+        params: old.params.clone(),
+        free: old.free.clone(),
+        is_generator: old.is_generator,
+        parallel: old.parallel,
+        inlined: old.inlined.clone(),
+        hash: old.hash,
+        host: old.host,
+        ..Func::default()
     };
     let mut f = Finisher {
-        session, old, solved, ret, declared, new, values: HashMap::new(), blocks: HashMap::new(), globals: HashMap::new(), captures: vec![], at: Block(0),
-        loc: Loc::default(), unwind: None, position: HashMap::new(), latches: HashMap::new(),
+        session,
+        old,
+        solved,
+        ret,
+        declared,
+        new,
+        values: HashMap::new(),
+        blocks: HashMap::new(),
+        globals: HashMap::new(),
+        captures: vec![],
+        at: Block(0),
+        loc: Loc::default(),
+        unwind: None,
+        position: HashMap::new(),
+        latches: HashMap::new(),
     };
-    let order: Vec<Block> = reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
-    for b in &order { f.make_block(*b, key); }
-    for (i, b) in order.iter().enumerate() { f.position.insert(*b, i); }
+    let order: Vec<Block> =
+        reverse_post_order(old).into_iter().filter(|b| f.solved.reached[b.index()]).collect();
+    for b in &order {
+        f.make_block(*b, key);
+    }
+    for (i, b) in order.iter().enumerate() {
+        f.position.insert(*b, i);
+    }
     f.find_latches(&order);
-    for b in &order { f.write_block(*b)?; }
+    for b in &order {
+        f.write_block(*b)?;
+    }
     Ok(Typed { func: Arc::new(f.new), globals: f.globals })
 }
 
 impl Finisher<'_, '_> {
-    fn ty(&self, old: Value) -> Type { self.solved.facts[old.index()].ty }
+    fn ty(&self, old: Value) -> Type {
+        self.solved.facts[old.index()].ty
+    }
 
     fn typed_value(&mut self, ty: Type) -> Value {
         let v = self.new.make_value();
@@ -77,14 +119,17 @@ impl Finisher<'_, '_> {
     }
 
     fn push(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
-        let never_raises = matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) | Op::Narrow(_));
+        let never_raises =
+            matches!(op, Op::Const(_) | Op::Undef | Op::Global(_) | Op::Member(_) | Op::Narrow(_));
         let unwind = if never_raises { None } else { self.unwind.clone() };
         let v = self.new.push(self.at, op, args, self.loc, unwind);
         self.new.types.push(ty);
         v
     }
 
-    fn constant(&mut self, c: Const, ty: Type) -> Value { self.push(Op::Const(c), vec![], ty) }
+    fn constant(&mut self, c: Const, ty: Type) -> Value {
+        self.push(Op::Const(c), vec![], ty)
+    }
 
     fn cast(&mut self, v: Value, to: Type) -> Value {
         let from = self.new.types[v.index()];
@@ -92,7 +137,10 @@ impl Finisher<'_, '_> {
     }
 
     fn value(&mut self, old: Value) -> Result<Value> {
-        self.values.get(&old).copied().ok_or_else(|| Diagnostic::internal(format!("{old} has no typed value")))
+        self.values
+            .get(&old)
+            .copied()
+            .ok_or_else(|| Diagnostic::internal(format!("{old} has no typed value")))
     }
 
     /// The constant that a source is, be it a parameter that the instance is specialised for.
@@ -100,7 +148,13 @@ impl Finisher<'_, '_> {
         match s {
             Source::Const(c) => Some(c.clone()),
             Source::Value(v) => self.solved.facts[v.index()].konst.clone(),
-            Source::Member(..) | Source::Part(..) | Source::Present(..) | Source::NotNone(_) | Source::Global(_) | Source::Pack(_) | Source::Keywords(..) => None,
+            Source::Member(..)
+            | Source::Part(..)
+            | Source::Present(..)
+            | Source::NotNone(_)
+            | Source::Global(_)
+            | Source::Pack(_)
+            | Source::Keywords(..) => None,
         }
     }
 
@@ -113,7 +167,8 @@ impl Finisher<'_, '_> {
             Source::Member(v, k) => self.member(*v, *k)?,
             Source::Part(of, k) => {
                 let v = self.source(of)?;
-                let ty = member_type(self.new.types[v.index()], *k).ok_or_else(|| Diagnostic::internal("missing member"))?;
+                let ty = member_type(self.new.types[v.index()], *k)
+                    .ok_or_else(|| Diagnostic::internal("missing member"))?;
                 self.push(Op::Member(*k), vec![v], ty)
             }
             Source::NotNone(of) => {
@@ -127,7 +182,9 @@ impl Finisher<'_, '_> {
                 let v = self.source(of)?;
                 let message = self.constant(Const::Str((*message).into()), Type::str());
                 match *self.new.types[v.index()] {
-                    Kind::Optional(t) => self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t),
+                    Kind::Optional(t) => {
+                        self.push(Op::Apply(crate::ops::variant::present()), vec![v, message], t)
+                    }
                     _ => v,
                 }
             }
@@ -140,7 +197,11 @@ impl Finisher<'_, '_> {
             Source::Keywords(class, m) => {
                 let parts = m.iter().map(|s| self.source(s)).collect::<Result<Vec<_>>>()?;
                 let members = parts.iter().map(|v| self.new.types[v.index()]).collect();
-                self.push(Op::Apply(crate::ops::tuple::build()), parts, Type::new(Kind::NamedTuple(class, members)))
+                self.push(
+                    Op::Apply(crate::ops::tuple::build()),
+                    parts,
+                    Type::new(Kind::NamedTuple(class, members)),
+                )
             }
         })
     }
@@ -153,26 +214,41 @@ impl Finisher<'_, '_> {
 
     fn member(&mut self, old: Value, k: u32) -> Result<Value> {
         let ty = member_type(self.ty(old), k).ok_or_else(|| Diagnostic::internal("missing member"))?;
-        let konst = match &self.solved.facts[old.index()].konst { Some(Const::Tuple(m)) => m.get(k as usize).cloned(), _ => None };
-        if let Some(c) = konst { return Ok(self.constant(c, ty)); }
+        let konst = match &self.solved.facts[old.index()].konst {
+            Some(Const::Tuple(m)) => m.get(k as usize).cloned(),
+            _ => None,
+        };
+        if let Some(c) = konst {
+            return Ok(self.constant(c, ty));
+        }
         let v = self.value(old)?;
         Ok(self.push(Op::Member(k), vec![v], ty))
     }
 
     fn global(&mut self, g: GlobalValue) -> Result<Value> {
         let (ty, konst) = super::call::type_of_global(&g).map_err(Diagnostic::internal)?;
-        if let Some(c) = konst { return Ok(self.constant(c, ty)); }
+        if let Some(c) = konst {
+            return Ok(self.constant(c, ty));
+        }
         let v = self.push(Op::Global("".into()), vec![], ty);
         self.globals.insert(v, g);
         Ok(v)
     }
 
     fn edge(&mut self, to: &BlockCall, skip: usize) -> Result<BlockCall> {
-        let block = self.blocks.get(&to.block).copied().ok_or_else(|| Diagnostic::internal("edge to a block that is not reached"))?;
+        let block = self
+            .blocks
+            .get(&to.block)
+            .copied()
+            .ok_or_else(|| Diagnostic::internal("edge to a block that is not reached"))?;
         let mut args = vec![];
         for (a, p) in to.args.iter().zip(self.new.blocks[block.index()].params.clone().iter().skip(skip)) {
             let want = self.new.types[p.index()];
-            let v = if matches!(*want, Kind::Conflict(..)) || *self.ty(*a) == Kind::Never { self.push(Op::Undef, vec![], want) } else { self.value(*a)? };
+            let v = if matches!(*want, Kind::Conflict(..)) || *self.ty(*a) == Kind::Never {
+                self.push(Op::Undef, vec![], want)
+            } else {
+                self.value(*a)?
+            };
             args.push(self.cast(v, want));
         }
         Ok(BlockCall { block, args })
@@ -185,22 +261,31 @@ impl Finisher<'_, '_> {
         }
     }
 
-    fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool { self.position.get(&to.block) <= self.position.get(&from) }
+    fn is_back_edge(&self, from: Block, to: &BlockCall) -> bool {
+        self.position.get(&to.block) <= self.position.get(&from)
+    }
 
     fn find_latches(&mut self, order: &[Block]) {
         let old = self.old;
         let mut seen = std::collections::HashSet::new();
         for b in order {
             for to in old.block(*b).term.targets() {
-                if self.position.contains_key(&to.block) && self.is_back_edge(*b, to) && !seen.insert(to.block) { self.latches.insert(to.block, None); }
+                if self.position.contains_key(&to.block)
+                    && self.is_back_edge(*b, to)
+                    && !seen.insert(to.block)
+                {
+                    self.latches.insert(to.block, None);
+                }
             }
         }
     }
 
-    /// An edge that closes a loop polls: where it is the only one, here; else in a block through which all that go back to the header go, so that
-    /// a loop polls at one place.
+    /// An edge that closes a loop polls: where it is the only one, here; else in a block through which all
+    /// that go back to the header go, so that a loop polls at one place.
     fn close(&mut self, from: Block, old: &BlockCall) -> Result<BlockCall> {
-        if !self.is_back_edge(from, old) { return self.edge(old, 0); }
+        if !self.is_back_edge(from, old) {
+            return self.edge(old, 0);
+        }
         match self.latches.get(&old.block).copied() {
             None => {
                 self.poll();
@@ -214,11 +299,14 @@ impl Finisher<'_, '_> {
     }
 
     fn through_latch(&mut self, header: Block, to: BlockCall) -> BlockCall {
-        if let Some(Some(latch)) = self.latches.get(&header).copied() { return BlockCall { block: latch, args: to.args }; }
+        if let Some(Some(latch)) = self.latches.get(&header).copied() {
+            return BlockCall { block: latch, args: to.args };
+        }
         let here = std::mem::replace(&mut self.at, self.new.make_block());
         let latch = self.at;
         self.latches.insert(header, Some(latch));
-        let types: Vec<Type> = self.new.blocks[to.block.index()].params.iter().map(|p| self.new.types[p.index()]).collect();
+        let types: Vec<Type> =
+            self.new.blocks[to.block.index()].params.iter().map(|p| self.new.types[p.index()]).collect();
         let params: Vec<Value> = types.into_iter().map(|t| self.typed_value(t)).collect();
         self.new.blocks[latch.index()].params = params.clone();
         self.poll();
@@ -228,12 +316,19 @@ impl Finisher<'_, '_> {
         BlockCall { block: latch, args: to.args }
     }
 
-    fn poll(&mut self) { self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none()); }
+    fn poll(&mut self) {
+        self.push(Op::Apply(crate::ops::exception::poll()), vec![], Type::none());
+    }
 
-    /// A branch that goes back polls on that edge alone, in a block of its own: the other side may be an inner loop's next turn.
+    /// A branch that goes back polls on that edge alone, in a block of its own: the other side may be an
+    /// inner loop's next turn.
     fn poll_on(&mut self, from: Block, old: &BlockCall, to: BlockCall) -> BlockCall {
-        if !self.is_back_edge(from, old) { return to; }
-        if self.latches.contains_key(&old.block) { return self.through_latch(old.block, to); }
+        if !self.is_back_edge(from, old) {
+            return to;
+        }
+        if self.latches.contains_key(&old.block) {
+            return self.through_latch(old.block, to);
+        }
         let here = std::mem::replace(&mut self.at, self.new.make_block());
         let between = self.at;
         self.poll();
@@ -246,7 +341,8 @@ impl Finisher<'_, '_> {
     fn write_block(&mut self, b: Block) -> Result<()> {
         let old = self.old;
         self.at = self.blocks[&b];
-        // A parameter whose value is known is that constant: emitters ask for the axis that a library function was specialised for.
+        // A parameter whose value is known is that constant: emitters ask for the axis that a library
+        // function was specialised for.
         for p in &old.block(b).params {
             let f = &self.solved.facts[p.index()];
             if let (Some(c), ty) = (f.konst.clone(), f.ty) {
@@ -257,7 +353,9 @@ impl Finisher<'_, '_> {
         for i in &old.block(b).insts {
             self.loc = old.inst(*i).loc;
             self.unwind = None;
-            if self.solved.raises[i.index()] { self.unwind = self.handler(&old.inst(*i).unwind)?; }
+            if self.solved.raises[i.index()] {
+                self.unwind = self.handler(&old.inst(*i).unwind)?;
+            }
             if self.write_inst(*i)? {
                 self.new.blocks[self.at.index()].term = Term::Unreachable;
                 return Ok(());
@@ -276,13 +374,25 @@ impl Finisher<'_, '_> {
                 None => {
                     let cond = self.value(*cond)?;
                     let (yes, no) = (self.edge(then_to, 0)?, self.edge(else_to, 0)?);
-                    Term::Branch { cond, then_to: self.poll_on(b, then_to, yes), else_to: self.poll_on(b, else_to, no) }
+                    Term::Branch {
+                        cond,
+                        then_to: self.poll_on(b, then_to, yes),
+                        else_to: self.poll_on(b, else_to, no),
+                    }
                 }
             },
             Term::Return(v) if self.old.is_generator => {
                 if !matches!(*self.ty(*v), Kind::None | Kind::Never) {
-                    let d = Diagnostic::new(Code::UnsupportedSyntax, format!("the generator `{}` returns a value, which would be lost: no StopIteration carries it yet", self.old.name));
-                    return Err(d.at(self.old.span(self.old.block(b).term_loc)).help("return nothing, and yield the value last or put it into an array"));
+                    let d = Diagnostic::new(
+                        Code::UnsupportedSyntax,
+                        format!(
+                            "the generator `{}` returns a value, which would be lost: no StopIteration carries it yet",
+                            self.old.name
+                        ),
+                    );
+                    return Err(d
+                        .at(self.old.span(self.old.block(b).term_loc))
+                        .help("return nothing, and yield the value last or put it into an array"));
                 }
                 let v = self.constant(Const::None, Type::none());
                 Term::Return(v)
@@ -312,16 +422,28 @@ impl Finisher<'_, '_> {
     /// Writes one instruction; true when control does not go on after it.
     fn write_inst(&mut self, i: Inst) -> Result<bool> {
         let node = self.old.inst(i);
-        if node.args.iter().any(|a| *self.ty(*a) == Kind::Never) { return Ok(true); }
+        if node.args.iter().any(|a| *self.ty(*a) == Kind::Never) {
+            return Ok(true);
+        }
         let Some(result) = node.result else {
             // Only `PopHandled` has no result in untyped code.
-            self.new.insts.push(crate::ssa::InstNode { op: node.op.clone(), args: vec![], result: None, loc: self.loc, unwind: None });
+            self.new.insts.push(crate::ssa::InstNode {
+                op: node.op.clone(),
+                args: vec![],
+                result: None,
+                loc: self.loc,
+                unwind: None,
+            });
             let inst = Inst::new(self.new.insts.len() - 1);
             self.new.blocks[self.at.index()].insts.push(inst);
             return Ok(false);
         };
         let fact = self.solved.facts[result.index()].clone();
-        let ty = if self.session.resolve(fact.ty) == fact.ty { fact.ty } else { return Err(Diagnostic::internal("unresolved type")) };
+        let ty = if self.session.resolve(fact.ty) == fact.ty {
+            fact.ty
+        } else {
+            return Err(Diagnostic::internal("unresolved type"));
+        };
         if let Some(c) = fact.konst {
             let v = self.constant(c, ty);
             self.values.insert(result, v);
@@ -339,8 +461,12 @@ impl Finisher<'_, '_> {
         let all = |f: &mut Self, sources: &[Source], coerce: &[Type]| -> Result<Vec<Value>> {
             let mut out = Vec::with_capacity(sources.len());
             for (k, s) in sources.iter().enumerate() {
-                // A constant number takes the type that is wanted at once, and stays a constant for the operation to see.
-                if let (Some(c), Some(want)) = (f.known(s), coerce.get(k)) && want.is_number() && c.ty().is_number() {
+                // A constant number takes the type that is wanted at once, and stays a constant for the
+                // operation to see.
+                if let (Some(c), Some(want)) = (f.known(s), coerce.get(k))
+                    && want.is_number()
+                    && c.ty().is_number()
+                {
                     out.push(f.constant(c, *want));
                     continue;
                 }
@@ -350,54 +476,71 @@ impl Finisher<'_, '_> {
             }
             Ok(out)
         };
-        let written: Result<Value> = (|| Ok(match r {
-            Resolved::Apply { op, sources, coerce } => {
-                let args = all(self, &sources, &coerce)?;
-                self.push(Op::Apply(op), args, ty)
-            }
-            Resolved::Instance { id, sources, coerce } => {
-                let args = all(self, &sources, &coerce)?;
-                self.push(Op::CallInstance(id), args, ty)
-            }
-            Resolved::Region { id, sources, coerce } => {
-                let args = all(self, &sources, &coerce)?;
-                self.push(Op::Region(id), args, ty)
-            }
-            Resolved::Build { sources } => {
-                let args = all(self, &sources, &[])?;
-                self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
-            }
-            Resolved::Retype(s) => {
-                let v = self.attribute_owner(i, &s)?;
-                self.push(Op::Cast, vec![v], ty)
-            }
-            Resolved::Member(Source::Value(v), k) if !matches!(*self.ty(v), Kind::Optional(_)) => self.member(v, k)?,
-            Resolved::Member(s, k) => {
-                let v = self.attribute_owner(i, &s)?;
-                self.push(Op::Member(k), vec![v], ty)
-            }
-            Resolved::After(s, how) => {
-                self.source(&s)?;
-                self.write_resolved(i, *how, ty, result)?
-            }
-            Resolved::Dispatch { on, ways } => self.dispatch(i, &on, ways, ty, result)?,
-            Resolved::Impossible(code, text) => {
-                let attribute = self.constant(Const::Bool(code == crate::diag::Code::UnknownAttribute), Type::bool());
-                let text = self.constant(Const::Str(text), Type::str());
-                self.push(Op::Apply(crate::ops::variant::impossible()), vec![attribute, text], Type::never())
-            }
-            Resolved::Same(s) => self.source(&s)?,
-            Resolved::Known(g) => self.global(g)?,
-            Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
-                Some(g) => self.global(g)?,
-                None => self.push(Op::Undef, vec![], ty),
-            },
-        }))();
+        let written: Result<Value> = (|| {
+            Ok(match r {
+                Resolved::Apply { op, sources, coerce } => {
+                    let args = all(self, &sources, &coerce)?;
+                    self.push(Op::Apply(op), args, ty)
+                }
+                Resolved::Instance { id, sources, coerce } => {
+                    let args = all(self, &sources, &coerce)?;
+                    self.push(Op::CallInstance(id), args, ty)
+                }
+                Resolved::Region { id, sources, coerce } => {
+                    let args = all(self, &sources, &coerce)?;
+                    self.push(Op::Region(id), args, ty)
+                }
+                Resolved::Build { sources } => {
+                    let args = all(self, &sources, &[])?;
+                    self.push(Op::Apply(crate::ops::tuple::build()), args, ty)
+                }
+                Resolved::Retype(s) => {
+                    let v = self.attribute_owner(i, &s)?;
+                    self.push(Op::Cast, vec![v], ty)
+                }
+                Resolved::Member(Source::Value(v), k) if !matches!(*self.ty(v), Kind::Optional(_)) => {
+                    self.member(v, k)?
+                }
+                Resolved::Member(s, k) => {
+                    let v = self.attribute_owner(i, &s)?;
+                    self.push(Op::Member(k), vec![v], ty)
+                }
+                Resolved::After(s, how) => {
+                    self.source(&s)?;
+                    self.write_resolved(i, *how, ty, result)?
+                }
+                Resolved::Dispatch { on, ways } => self.dispatch(i, &on, ways, ty, result)?,
+                Resolved::Impossible(code, text) => {
+                    let attribute =
+                        self.constant(Const::Bool(code == crate::diag::Code::UnknownAttribute), Type::bool());
+                    let text = self.constant(Const::Str(text), Type::str());
+                    self.push(
+                        Op::Apply(crate::ops::variant::impossible()),
+                        vec![attribute, text],
+                        Type::never(),
+                    )
+                }
+                Resolved::Same(s) => self.source(&s)?,
+                Resolved::Known(g) => self.global(g)?,
+                Resolved::Nothing => match self.solved.globals.get(&result).cloned() {
+                    Some(g) => self.global(g)?,
+                    None => self.push(Op::Undef, vec![], ty),
+                },
+            })
+        })();
         written.map_err(|e| e.at(self.old.span(self.old.inst(i).loc)))
     }
 
-    /// One way after the other: asks whether it is this one, else goes on to the next; all meet in a block that takes the result.
-    fn dispatch(&mut self, i: Inst, on: &Source, ways: Vec<(Resolved, Type, Option<Const>)>, ty: Type, result: Value) -> Result<Value> {
+    /// One way after the other: asks whether it is this one, else goes on to the next; all meet in a block
+    /// that takes the result.
+    fn dispatch(
+        &mut self,
+        i: Inst,
+        on: &Source,
+        ways: Vec<(Resolved, Type, Option<Const>)>,
+        ty: Type,
+        result: Value,
+    ) -> Result<Value> {
         let v = self.source(on)?;
         let join = self.new.make_block();
         let out = self.typed_value(ty);
@@ -426,7 +569,9 @@ impl Finisher<'_, '_> {
                 let r = self.cast(r, ty);
                 self.end_block(Term::Jump(BlockCall { block: join, args: vec![r] }));
             }
-            if let Some(b) = next { self.at = b; }
+            if let Some(b) = next {
+                self.at = b;
+            }
         }
         self.at = join;
         Ok(out)
@@ -440,7 +585,11 @@ impl Finisher<'_, '_> {
     /// The value whose attribute an instruction takes; of an optional value the value, with a check.
     fn attribute_owner(&mut self, i: Inst, s: &Source) -> Result<Value> {
         let v = self.source(s)?;
-        let (Kind::Optional(inner), Op::Attr(name)) = (self.new.types[v.index()].kind(), &self.old.inst(i).op) else { return Ok(v) };
+        let (Kind::Optional(inner), Op::Attr(name)) =
+            (self.new.types[v.index()].kind(), &self.old.inst(i).op)
+        else {
+            return Ok(v);
+        };
         let name = self.constant(Const::Str(name.clone()), Type::str());
         Ok(self.push(Op::Apply(crate::ops::variant::owner()), vec![v, name], *inner))
     }
@@ -453,17 +602,30 @@ impl Finisher<'_, '_> {
             Op::Undef => self.push(Op::Undef, vec![], ty),
             Op::Free(n) if (*n as usize) < self.captures.len() => self.captures[*n as usize],
             Op::Global(_) | Op::Free(_) => {
-                let g = self.solved.globals.get(&result).cloned().ok_or_else(|| Diagnostic::internal("a global without a value"))?;
+                let g = self
+                    .solved
+                    .globals
+                    .get(&result)
+                    .cloned()
+                    .ok_or_else(|| Diagnostic::internal("a global without a value"))?;
                 self.global(g)?
             }
             Op::Member(k) => self.push(Op::Member(*k), args, ty),
             Op::CheckBound { .. } => {
-                if self.new.types[args[0].index()] == ty { args[0] } else { self.push(node.op.clone(), args, ty) }
+                if self.new.types[args[0].index()] == ty {
+                    args[0]
+                } else {
+                    self.push(node.op.clone(), args, ty)
+                }
             }
             Op::Narrow(n) => {
-                if self.new.types[args[0].index()] == ty { args[0] }
-                else if *ty == Kind::Never { self.push(Op::Undef, vec![], ty) }
-                else { self.push(Op::Narrow(*n), vec![args[0]], ty) }
+                if self.new.types[args[0].index()] == ty {
+                    args[0]
+                } else if *ty == Kind::Never {
+                    self.push(Op::Undef, vec![], ty)
+                } else {
+                    self.push(Op::Narrow(*n), vec![args[0]], ty)
+                }
             }
             Op::MakeFunction { .. } => self.push(node.op.clone(), args, ty),
             Op::Yield => {
@@ -472,8 +634,19 @@ impl Finisher<'_, '_> {
                 self.push(Op::Yield, vec![v], ty)
             }
             Op::PushHandled | Op::PopHandled => self.push(node.op.clone(), args, ty),
-            Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Apply(_) | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Cast
-            | Op::Retain | Op::Release => return Err(Diagnostic::internal(format!("{:?} was not resolved", node.op))),
+            Op::Table(_)
+            | Op::Call { .. }
+            | Op::CallSpread { .. }
+            | Op::Attr(_)
+            | Op::SetAttr(_)
+            | Op::Apply(_)
+            | Op::CallInstance(_)
+            | Op::Region(_)
+            | Op::Fused(_)
+            | Op::Broadcast
+            | Op::Cast
+            | Op::Retain
+            | Op::Release => return Err(Diagnostic::internal(format!("{:?} was not resolved", node.op))),
         })
     }
 }

@@ -1,7 +1,9 @@
 //! Type inference: sparse, conditional, over instances (one function for one combination of argument types).
 //!
-//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables, [`solve`] types one function,
-//! [`call`] resolves what is called and binds arguments, [`origin`] says where a value comes from, [`special`] asks classes of named tuples for methods of their own, [`finish`] writes the typed function down.
+//! [`cx`] is what a typing rule sees, [`session`] the fixed point over instances and list variables,
+//! [`solve`] types one function, [`call`] resolves what is called and binds arguments, [`origin`] says where
+//! a value comes from, [`special`] asks classes of named tuples for methods of their own, [`finish`] writes
+//! the typed function down.
 
 pub mod call;
 pub mod classes;

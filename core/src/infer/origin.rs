@@ -1,7 +1,9 @@
-//! What the code itself says of a value, by where that comes from, where its type and its machine values do not.
+//! What the code itself says of a value, by where that comes from, where its type and its machine values do
+//! not.
 //!
-//! `a is b`: one value is one object, and what makes a view makes a new one; a view of a whole array has the array's own machine values. `~b`: a bool of
-//! Python's is an int then, -1 or -2, one of NumPy's stays a bool; both are of one type.
+//! `a is b`: one value is one object, and what makes a view makes a new one; a view of a whole array has the
+//! array's own machine values. `~b`: a bool of Python's is an int then, -1 or -2, one of NumPy's stays a
+//! bool; both are of one type.
 
 use super::call::Source;
 use super::solve::Solver;
@@ -10,8 +12,10 @@ use crate::ssa::analysis::Definitions;
 use crate::ssa::{Inst, Op, Value};
 use crate::types::{Kind, Type};
 
-/// Methods and functions of arrays that make a new array object over the memory of one, whatever they are called with.
-const MAKERS: [&str; 9] = ["view", "reshape", "ravel", "transpose", "swapaxes", "expand_dims", "broadcast_to", "moveaxis", "flip"];
+/// Methods and functions of arrays that make a new array object over the memory of one, whatever they are
+/// called with.
+const MAKERS: [&str; 9] =
+    ["view", "reshape", "ravel", "transpose", "swapaxes", "expand_dims", "broadcast_to", "moveaxis", "flip"];
 
 /// What an operand is, as far as its definition tells.
 #[derive(Clone, Copy, PartialEq)]
@@ -25,15 +29,23 @@ enum Origin {
 }
 
 impl Solver<'_, '_> {
-    /// Whether two operands of `is` are one object, where the code says so; an error where neither it nor the machine values can.
+    /// Whether two operands of `is` are one object, where the code says so; an error where neither it nor the
+    /// machine values can.
     pub fn known_identity(&self, args: &[Source]) -> Option<Result<bool, Diagnostic>> {
         let [Source::Value(a), Source::Value(b)] = args else { return None };
         let defs = Definitions::new(self.func);
         let [x, y] = [*a, *b].map(|v| self.origin(&defs, v, 0));
         let types = [*a, *b].map(|v| self.session.resolve(self.ty(v)));
         // An optional value is asked whether it is there.
-        if types.iter().any(|t| matches!(t.kind(), Kind::None | Kind::Never | Kind::Undef | Kind::MaybeUndef(_))) { return None; }
-        if x == y { return Some(Ok(true)); }
+        if types
+            .iter()
+            .any(|t| matches!(t.kind(), Kind::None | Kind::Never | Kind::Undef | Kind::MaybeUndef(_)))
+        {
+            return None;
+        }
+        if x == y {
+            return Some(Ok(true));
+        }
         if types.iter().all(|t| t.as_array().is_some()) {
             let apart = |made: Origin, other: Origin| match (made, other) {
                 (Origin::Made(_), Origin::Made(_) | Origin::Given(_)) => true,
@@ -44,8 +56,13 @@ impl Solver<'_, '_> {
             return (apart(x, y) || apart(y, x)).then_some(Ok(false));
         }
         let empty = |t: Type| matches!(t.kind(), Kind::Tuple(m) if m.is_empty());
-        if types.iter().all(|t| empty(*t)) { return Some(Ok(true)); }
-        let same = |t: Type| matches!(t.kind(), Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty()) || matches!(t.kind(), Kind::Range(_) | Kind::Slice(_));
+        if types.iter().all(|t| empty(*t)) {
+            return Some(Ok(true));
+        }
+        let same = |t: Type| {
+            matches!(t.kind(), Kind::Tuple(m) | Kind::NamedTuple(_, m) if !m.is_empty())
+                || matches!(t.kind(), Kind::Range(_) | Kind::Slice(_))
+        };
         (same(types[0]) && types[0] == types[1]).then(|| {
             Err(Diagnostic::new(Code::NoMatchingOperation, format!("whether two values of type {} are one object is not known in compiled code, which holds their parts", types[0]))
                 .help("compare them with =="))
@@ -54,33 +71,74 @@ impl Solver<'_, '_> {
 
     /// Whether an instruction takes a value, or what was made of it.
     fn is_made_of(&self, defs: &Definitions, i: Inst, v: Value, depth: u32) -> bool {
-        depth < 8 && self.func.inst(i).args.iter().any(|a| *a == v || defs.inst(*a).is_some_and(|of| self.is_made_of(defs, of, v, depth + 1)))
+        depth < 8
+            && self
+                .func
+                .inst(i)
+                .args
+                .iter()
+                .any(|a| *a == v || defs.inst(*a).is_some_and(|of| self.is_made_of(defs, of, v, depth + 1)))
     }
 
     fn origin(&self, defs: &Definitions, v: Value, depth: u32) -> Origin {
-        let Some(i) = defs.inst(v) else { return if self.func.blocks.first().is_some_and(|b| b.params.contains(&v)) { Origin::Given(v) } else { Origin::Open(v) } };
+        let Some(i) = defs.inst(v) else {
+            return if self.func.blocks.first().is_some_and(|b| b.params.contains(&v)) {
+                Origin::Given(v)
+            } else {
+                Origin::Open(v)
+            };
+        };
         let node = self.func.inst(i);
-        if depth > 32 { return Origin::Open(v); }
+        if depth > 32 {
+            return Origin::Open(v);
+        }
         let array = self.ty(v).as_array().is_some();
         match &node.op {
             Op::Narrow(_) | Op::CheckBound { .. } => self.origin(defs, node.args[0], depth + 1),
             Op::Global(_) => Origin::Given(v),
             // In place: the array itself.
-            Op::Table("operator.iadd" | "operator.isub" | "operator.imul" | "operator.itruediv" | "operator.ifloordiv" | "operator.imod" | "operator.ipow" | "operator.iand" | "operator.ior" | "operator.ixor")
-                if array && self.ty(node.args[0]).as_array().is_some() => self.origin(defs, node.args[0], depth + 1),
-            Op::Table("operator.getitem") if array && self.ty(node.args[0]).as_array().is_some() => Origin::Made(i),
+            Op::Table(
+                "operator.iadd" | "operator.isub" | "operator.imul" | "operator.itruediv"
+                | "operator.ifloordiv" | "operator.imod" | "operator.ipow" | "operator.iand" | "operator.ior"
+                | "operator.ixor",
+            ) if array && self.ty(node.args[0]).as_array().is_some() => {
+                self.origin(defs, node.args[0], depth + 1)
+            }
+            Op::Table("operator.getitem") if array && self.ty(node.args[0]).as_array().is_some() => {
+                Origin::Made(i)
+            }
             Op::Attr(name) if array && &**name == "T" => Origin::Made(i),
-            Op::Call { .. } if array && defs.inst(node.args[0]).is_some_and(|c| matches!(&self.func.inst(c).op, Op::Attr(name) if MAKERS.contains(&&**name))) => Origin::Made(i),
+            Op::Call { .. }
+                if array
+                    && defs.inst(node.args[0]).is_some_and(
+                        |c| matches!(&self.func.inst(c).op, Op::Attr(name) if MAKERS.contains(&&**name)),
+                    ) =>
+            {
+                Origin::Made(i)
+            }
             _ => Origin::Open(v),
         }
     }
 
-    /// `~b` of a bool that is known to be Python's: an int. One of unknown origin (a parameter, an element of a list) is NumPy's to it, as it is to Numba.
-    pub fn inverted(&mut self, i: Inst, path: &str, args: &[Source]) -> Option<Result<(Type, Option<crate::types::Const>, bool), Diagnostic>> {
+    /// `~b` of a bool that is known to be Python's: an int. One of unknown origin (a parameter, an element of
+    /// a list) is NumPy's to it, as it is to Numba.
+    pub fn inverted(
+        &mut self,
+        i: Inst,
+        path: &str,
+        args: &[Source],
+    ) -> Option<Result<(Type, Option<crate::types::Const>, bool), Diagnostic>> {
         let ("operator.invert" | "operator.inv", [Source::Value(v)]) = (path, args) else { return None };
-        if *self.ty(*v) != Kind::Bool || self.fact(*v).konst.is_some() { return None; }
-        if self.is_pythons(&Definitions::new(self.func), *v, 0) != Some(true) { return None; }
-        let func = match self.session.host.library("special.inverted") { Ok(f) => f, Err(e) => return Some(Err(e)) };
+        if *self.ty(*v) != Kind::Bool || self.fact(*v).konst.is_some() {
+            return None;
+        }
+        if self.is_pythons(&Definitions::new(self.func), *v, 0) != Some(true) {
+            return None;
+        }
+        let func = match self.session.host.library("special.inverted") {
+            Ok(f) => f,
+            Err(e) => return Some(Err(e)),
+        };
         Some(self.call_function(i, func, args.to_vec(), true))
     }
 
@@ -93,16 +151,31 @@ impl Solver<'_, '_> {
             Kind::Array(_) | Kind::Optional(_) | Kind::Variant(_) | Kind::NamedTuple(..) => None,
             _ => Some(true),
         };
-        let both = |a: Option<bool>, b: Option<bool>| match (a, b) { (Some(false), _) | (_, Some(false)) => Some(false), (Some(true), Some(true)) => Some(true), _ => None };
+        let both = |a: Option<bool>, b: Option<bool>| match (a, b) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            _ => None,
+        };
         match &node.op {
             Op::Const(_) => Some(true),
             Op::Narrow(_) | Op::CheckBound { .. } => self.is_pythons(defs, node.args[0], depth + 1),
-            Op::Table("operator.not_" | "operator.is_" | "operator.is_not" | "operator.contains" | "operator.truth") => Some(true),
-            Op::Table("operator.eq" | "operator.ne" | "operator.lt" | "operator.le" | "operator.gt" | "operator.ge" | "operator.and_" | "operator.or_" | "operator.xor") => both(of(0), of(1)),
+            Op::Table(
+                "operator.not_" | "operator.is_" | "operator.is_not" | "operator.contains" | "operator.truth",
+            ) => Some(true),
+            Op::Table(
+                "operator.eq" | "operator.ne" | "operator.lt" | "operator.le" | "operator.gt" | "operator.ge"
+                | "operator.and_" | "operator.or_" | "operator.xor",
+            ) => both(of(0), of(1)),
             Op::Call { .. } => match self.ty(node.args[0]).kind() {
                 Kind::Builtin("builtins.min" | "builtins.max" | "builtins.next" | "builtins.getattr") => None,
-                Kind::Builtin(path) => Some(path.starts_with("builtins.") || path.starts_with("math.") || path.starts_with("cmath.")).filter(|python| *python || path.starts_with("numpy.")),
-                Kind::Method(path, _) => Some(["str.", "float.", "int.", "complex."].iter().any(|c| path.starts_with(c))).filter(|python| *python || path.starts_with("array.") || path.starts_with("numpy.")),
+                Kind::Builtin(path) => Some(
+                    path.starts_with("builtins.") || path.starts_with("math.") || path.starts_with("cmath."),
+                )
+                .filter(|python| *python || path.starts_with("numpy.")),
+                Kind::Method(path, _) => {
+                    Some(["str.", "float.", "int.", "complex."].iter().any(|c| path.starts_with(c)))
+                        .filter(|python| *python || path.starts_with("array.") || path.starts_with("numpy."))
+                }
                 _ => None,
             },
             _ => None,

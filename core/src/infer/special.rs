@@ -1,7 +1,9 @@
-//! Special methods: what operators, built-in functions and loops do with a named tuple whose class says so itself.
+//! Special methods: what operators, built-in functions and loops do with a named tuple whose class says so
+//! itself.
 //!
-//! Python asks the class of an operand before it does what tuples do, and so does this. What only takes the members of a tuple where Python would ask
-//! is not done to such a value: another row of the table is tried, and else the operation is refused. Nothing a class defines is passed over.
+//! Python asks the class of an operand before it does what tuples do, and so does this. What only takes the
+//! members of a tuple where Python would ask is not done to such a value: another row of the table is tried,
+//! and else the operation is refused. Nothing a class defines is passed over.
 
 use super::call::Source;
 use super::solve::Solver;
@@ -12,9 +14,13 @@ use crate::types::{ClassInfo, Const, Kind, Type};
 
 type Typed = Result<(Type, Option<Const>, bool)>;
 
-/// What is done with the answer of a special method: it is the operation's, or a function of `tierup.lib.special` asks and makes one of it.
+/// What is done with the answer of a special method: it is the operation's, or a function of
+/// `tierup.lib.special` asks and makes one of it.
 #[derive(Clone, Copy)]
-enum How { Direct, Library(&'static str) }
+enum How {
+    Direct,
+    Library(&'static str),
+}
 use How::{Direct, Library};
 
 /// Methods of the first operand, the first of which is asked that the class has.
@@ -25,14 +31,30 @@ fn of_first(path: &str) -> &'static [(&'static str, How)] {
         "operator.invert" | "operator.inv" => &[("__invert__", Direct)],
         "builtins.abs" | "operator.abs" => &[("__abs__", Direct)],
         "builtins.len" => &[("__len__", Library("special.length"))],
-        "operator.truth" | "builtins.bool" => &[("__bool__", Library("special.truth")), ("__len__", Library("special.has_length"))],
-        "operator.not_" => &[("__bool__", Library("special.falsehood")), ("__len__", Library("special.has_no_length"))],
+        "operator.truth" | "builtins.bool" => {
+            &[("__bool__", Library("special.truth")), ("__len__", Library("special.has_length"))]
+        }
+        "operator.not_" => {
+            &[("__bool__", Library("special.falsehood")), ("__len__", Library("special.has_no_length"))]
+        }
         "builtins.hash" => &[("__hash__", Library("special.hashed"))],
-        "builtins.int" => &[("__int__", Library("special.integer")), ("__index__", Library("special.index")), ("__trunc__", Direct)],
-        "builtins.float" => &[("__float__", Library("special.floating")), ("__index__", Library("special.floating_index"))],
-        "builtins.complex" => &[("__complex__", Library("special.complex_number")), ("__float__", Library("special.complex_of_float")), ("__index__", Library("special.complex_of_index"))],
+        "builtins.int" => &[
+            ("__int__", Library("special.integer")),
+            ("__index__", Library("special.index")),
+            ("__trunc__", Direct),
+        ],
+        "builtins.float" => {
+            &[("__float__", Library("special.floating")), ("__index__", Library("special.floating_index"))]
+        }
+        "builtins.complex" => &[
+            ("__complex__", Library("special.complex_number")),
+            ("__float__", Library("special.complex_of_float")),
+            ("__index__", Library("special.complex_of_index")),
+        ],
         "operator.index" => &[("__index__", Library("special.index"))],
-        "builtins.str" => &[("__str__", Library("special.text")), ("__repr__", Library("special.representation"))],
+        "builtins.str" => {
+            &[("__str__", Library("special.text")), ("__repr__", Library("special.representation"))]
+        }
         "builtins.repr" => &[("__repr__", Library("special.representation"))],
         "builtins.round" => &[("__round__", Direct)],
         "math.floor" => &[("__floor__", Direct)],
@@ -92,21 +114,40 @@ fn of_two(path: &str) -> Option<(&'static str, &'static str, bool)> {
 const ITERATED: &[&str] = &["__iter__"];
 const SHOWN: &[&str] = &["__str__", "__repr__", "__format__"];
 const ARRAYS: &[&str] = &[
-    "__len__", "__getitem__", "__iter__", "__array__", "__array_ufunc__", "__array_function__", "__array_interface__", "__array_struct__", "__array_priority__", "__float__", "__int__", "__complex__",
-    "__index__", "__bool__", "__abs__", "__neg__",
+    "__len__",
+    "__getitem__",
+    "__iter__",
+    "__array__",
+    "__array_ufunc__",
+    "__array_function__",
+    "__array_interface__",
+    "__array_struct__",
+    "__array_priority__",
+    "__float__",
+    "__int__",
+    "__complex__",
+    "__index__",
+    "__bool__",
+    "__abs__",
+    "__neg__",
 ];
 
-/// What Python asks of an operand that the rows of the table take for a plain tuple. The flag says that library functions do so as well.
+/// What Python asks of an operand that the rows of the table take for a plain tuple. The flag says that
+/// library functions do so as well.
 fn asked_of_tuple(path: &str) -> (&'static [&'static str], bool) {
     match path {
-        "builtins.list" | "builtins.tuple" | "builtins.enumerate" | "builtins.zip" | "unpack.sequence" | "unpack.ex" | "spread.extend" | "list.extend" | "builtins.sum" | "builtins.min" | "builtins.max"
-        | "builtins.sorted" | "builtins.any" | "builtins.all" | "builtins.map" | "builtins.filter" | "str.join" | "operator.setitem" => (ITERATED, false),
+        "builtins.list" | "builtins.tuple" | "builtins.enumerate" | "builtins.zip" | "unpack.sequence"
+        | "unpack.ex" | "spread.extend" | "list.extend" | "builtins.sum" | "builtins.min"
+        | "builtins.max" | "builtins.sorted" | "builtins.any" | "builtins.all" | "builtins.map"
+        | "builtins.filter" | "str.join" | "operator.setitem" => (ITERATED, false),
         "builtins.reversed" => (&["__len__", "__getitem__"], true),
         "match.sequence" => (&["__len__", "__getitem__"], true),
         "builtins.print" => (SHOWN, true),
         "builtins.ascii" => (&["__repr__"], true),
         // The text of a named tuple is made of its members, whatever its class says of going through it.
-        "builtins.str" | "builtins.repr" | "format.value" => (&["__iter__", "__len__", "__getitem__", "__str__", "__repr__", "__format__"], true),
+        "builtins.str" | "builtins.repr" | "format.value" => {
+            (&["__iter__", "__len__", "__getitem__", "__str__", "__repr__", "__format__"], true)
+        }
         _ if path.starts_with("numpy.") => (ARRAYS, true),
         _ => (&[], false),
     }
@@ -115,8 +156,11 @@ fn asked_of_tuple(path: &str) -> (&'static [&'static str], bool) {
 /// What Python asks of what lies in a container, where a row compares or shows it by itself.
 fn asked_of_elements(path: &str) -> &'static [&'static str] {
     match path {
-        "operator.eq" | "operator.ne" | "operator.contains" | "list.index" | "list.count" | "list.remove" | "tuple.index" | "tuple.count" => &["__eq__", "__ne__"],
-        "operator.lt" | "operator.le" | "operator.gt" | "operator.ge" | "list.sort" | "list.sort_by_keys" => &["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"],
+        "operator.eq" | "operator.ne" | "operator.contains" | "list.index" | "list.count" | "list.remove"
+        | "tuple.index" | "tuple.count" => &["__eq__", "__ne__"],
+        "operator.lt" | "operator.le" | "operator.gt" | "operator.ge" | "list.sort" | "list.sort_by_keys" => {
+            &["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
+        }
         "builtins.hash" => &["__hash__"],
         "builtins.str" | "builtins.repr" | "builtins.ascii" | "builtins.print" | "format.value" => SHOWN,
         _ if path.starts_with("numpy.") => ARRAYS,
@@ -126,7 +170,10 @@ fn asked_of_elements(path: &str) -> &'static [&'static str] {
 
 /// The class of a named tuple.
 fn class_of(t: Type) -> Option<&'static ClassInfo> {
-    match t.kind() { Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c), _ => None }
+    match t.kind() {
+        Kind::NamedTuple(c, _) if !c.is_keywords() => Some(c),
+        _ => None,
+    }
 }
 
 /// Classes of named tuples in a type, the outermost not among them.
@@ -154,20 +201,29 @@ pub fn has_classes(t: Type) -> bool {
 
 /// Which rows may carry out an operation.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Rows { All, Library, None }
+pub enum Rows {
+    All,
+    Library,
+    None,
+}
 
 impl Solver<'_, '_> {
     /// Whether a class has a method of that name itself, not from tuple.
-    fn has_own(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> { self.session.host.class_attr(class, name) }
+    fn has_own(&self, class: &ClassInfo, name: &str) -> Option<ClassAttr> {
+        self.session.host.class_attr(class, name)
+    }
 
     /// An operation as the classes of its operands define it; none where they say nothing.
     pub fn special(&mut self, i: Inst, path: &str, args: &[Source]) -> Option<Typed> {
-        let types: Vec<Type> = args.iter().take(2).map(|s| self.source_arg(s).map_or(Type::never(), |a| a.ty)).collect();
+        let types: Vec<Type> =
+            args.iter().take(2).map(|s| self.source_arg(s).map_or(Type::never(), |a| a.ty)).collect();
         let first = *types.first()?;
         // A value that may be None or of several types is asked once it is known what it is.
         for (k, t) in types.iter().enumerate() {
             let several = matches!(t.kind(), Kind::Optional(_) | Kind::Variant(_));
-            if !several || !self.may_be_asked(path, *t, k) { continue; }
+            if !several || !self.may_be_asked(path, *t, k) {
+                continue;
+            }
             let (on, all) = (args[k].clone(), args.to_vec());
             let path = path.to_owned();
             return Some(self.dispatch(i, &on, &mut |s, way| {
@@ -177,7 +233,9 @@ impl Solver<'_, '_> {
             }));
         }
         if let Some(class) = class_of(first) {
-            if path == "format.value" { return self.formatted(i, class, args); }
+            if path == "format.value" {
+                return self.formatted(i, class, args);
+            }
             for (name, how) in of_first(path) {
                 let Some(attr) = self.has_own(class, name) else { continue };
                 return Some(self.ask(i, class, name, attr, *how, args));
@@ -185,14 +243,25 @@ impl Solver<'_, '_> {
         }
         let (of_left, of_right, compares) = of_two(path)?;
         let second = *types.get(1)?;
-        if args.len() != 2 { return None; }
+        if args.len() != 2 {
+            return None;
+        }
         let left = class_of(first).and_then(|c| Some((c, self.has_own(c, of_left)?)));
         let right = class_of(second).and_then(|c| Some((c, self.has_own(c, of_right)?)));
-        if left.is_none() && right.is_none() { return None; }
+        if left.is_none() && right.is_none() {
+            return None;
+        }
         // Arrays have their own ways with what stands beside them.
-        if right.is_some() && left.is_none() && (first.as_array().is_some() || first.is_number() && !first.is_weak()) {
+        if right.is_some()
+            && left.is_none()
+            && (first.as_array().is_some() || first.is_number() && !first.is_weak())
+        {
             let (class, _) = right?;
-            return Some(Err(self.cannot(class, of_right, "an array or a number of NumPy on the left asks it in ways of its own")));
+            return Some(Err(self.cannot(
+                class,
+                of_right,
+                "an array or a number of NumPy on the left asks it in ways of its own",
+            )));
         }
         // The right operand is asked first where its class is derived from the left one's.
         let derived = match (first.kind(), class_of(second)) {
@@ -200,13 +269,18 @@ impl Solver<'_, '_> {
             (Kind::NamedTuple(a, _), Some(b)) => a.handle != b.handle && self.session.host.derives(b, a),
             _ => false,
         };
-        let reflected = |s: &mut Self, (class, attr)| Some(s.ask(i, class, of_right, attr, Direct, &[args[1].clone(), args[0].clone()]));
+        let reflected = |s: &mut Self, (class, attr)| {
+            Some(s.ask(i, class, of_right, attr, Direct, &[args[1].clone(), args[0].clone()]))
+        };
         match (left, right) {
             (_, Some(r)) if derived => reflected(self, r),
             (Some((class, attr)), _) => Some(self.ask(i, class, of_left, attr, Direct, args)),
             // Tuples compare and add to tuples themselves.
             (None, Some(r)) => {
-                let own = class_of(first).is_some() && (compares || matches!(of_left, "__add__" | "__mul__") && class_of(first).is_some_and(|c| self.has_own(c, of_right).is_some()));
+                let own = class_of(first).is_some()
+                    && (compares
+                        || matches!(of_left, "__add__" | "__mul__")
+                            && class_of(first).is_some_and(|c| self.has_own(c, of_right).is_some()));
                 if own { None } else { reflected(self, r) }
             }
             (None, None) => None,
@@ -216,12 +290,22 @@ impl Solver<'_, '_> {
     /// Whether what may stand at operand `k` has a method that an operation asks for.
     fn may_be_asked(&self, path: &str, t: Type, k: usize) -> bool {
         let of_two = of_two(path);
-        let mut names: Vec<&str> = of_two.iter().map(|(left, right, _)| if k == 0 { *left } else { *right }).collect();
-        if k == 0 { names.extend(of_first(path).iter().map(|(name, _)| *name)); }
-        if k == 0 && path == "format.value" { names.extend(SHOWN); }
-        if names.is_empty() { return false; }
+        let mut names: Vec<&str> =
+            of_two.iter().map(|(left, right, _)| if k == 0 { *left } else { *right }).collect();
+        if k == 0 {
+            names.extend(of_first(path).iter().map(|(name, _)| *name));
+        }
+        if k == 0 && path == "format.value" {
+            names.extend(SHOWN);
+        }
+        if names.is_empty() {
+            return false;
+        }
         let direct: Vec<Type> = match t.kind() {
-            Kind::Optional(t) => match t.kind() { Kind::Variant(m) => m.clone(), _ => vec![*t] },
+            Kind::Optional(t) => match t.kind() {
+                Kind::Variant(m) => m.clone(),
+                _ => vec![*t],
+            },
             Kind::Variant(m) => m.clone(),
             _ => vec![],
         };
@@ -229,18 +313,42 @@ impl Solver<'_, '_> {
     }
 
     /// Calls a special method.
-    fn ask(&mut self, i: Inst, class: &'static ClassInfo, name: &str, attr: ClassAttr, how: How, args: &[Source]) -> Typed {
+    fn ask(
+        &mut self,
+        i: Inst,
+        class: &'static ClassInfo,
+        name: &str,
+        attr: ClassAttr,
+        how: How,
+        args: &[Source],
+    ) -> Typed {
         let f = match attr {
             ClassAttr::Method(f) => f,
             ClassAttr::Value(GlobalValue::Const(Const::None)) if name == "__hash__" => {
-                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("unhashable type: '{}'", class.name)).help("a class that defines __eq__ has a hash only if it defines __hash__ too"));
+                return Err(Diagnostic::new(
+                    Code::NoMatchingOperation,
+                    format!("unhashable type: '{}'", class.name),
+                )
+                .help("a class that defines __eq__ has a hash only if it defines __hash__ too"));
             }
-            ClassAttr::Value(_) | ClassAttr::Computed(_) | ClassAttr::ClassMethod(_) | ClassAttr::Property(_) => return Err(self.cannot(class, name, "it is no plain function of the class")),
+            ClassAttr::Value(_)
+            | ClassAttr::Computed(_)
+            | ClassAttr::ClassMethod(_)
+            | ClassAttr::Property(_) => {
+                return Err(self.cannot(class, name, "it is no plain function of the class"));
+            }
         };
         match how {
             // Only the operands that were written: the table has more, with defaults.
             Direct => {
-                let given: Vec<Source> = args.iter().enumerate().filter(|(k, s)| *k == 0 || name != "__round__" || !matches!(s, Source::Const(Const::None))).map(|(_, s)| s.clone()).collect();
+                let given: Vec<Source> = args
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, s)| {
+                        *k == 0 || name != "__round__" || !matches!(s, Source::Const(Const::None))
+                    })
+                    .map(|(_, s)| s.clone())
+                    .collect();
                 self.call(i, &Source::Global(GlobalValue::Function(f)), given, vec![])
             }
             Library(path) => {
@@ -255,24 +363,51 @@ impl Solver<'_, '_> {
         let conversion = args.get(1).and_then(|s| self.source_arg(s).ok()?.int()).unwrap_or(0);
         let spec = args.get(2).and_then(|s| self.source_arg(s).ok());
         let plain = spec.as_ref().is_none_or(|s| s.is_none() || s.text() == Some(""));
-        let of = |s: &mut Self, name: &'static str, how: How, args: &[Source]| Some((name, how, s.has_own(class, name)?, args.to_vec()));
+        let of = |s: &mut Self, name: &'static str, how: How, args: &[Source]| {
+            Some((name, how, s.has_own(class, name)?, args.to_vec()))
+        };
         let text = if plain { Source::Const(Const::Str("".into())) } else { args[2].clone() };
         let found = match conversion {
-            0 => of(self, "__format__", Direct, &[args[0].clone(), text]).or_else(|| of(self, "__str__", Library("special.text"), &args[..1]))
+            0 => of(self, "__format__", Direct, &[args[0].clone(), text])
+                .or_else(|| of(self, "__str__", Library("special.text"), &args[..1]))
                 .or_else(|| of(self, "__repr__", Library("special.representation"), &args[..1])),
-            1 => of(self, "__str__", Library("special.text"), &args[..1]).or_else(|| of(self, "__repr__", Library("special.representation"), &args[..1])),
+            1 => of(self, "__str__", Library("special.text"), &args[..1])
+                .or_else(|| of(self, "__repr__", Library("special.representation"), &args[..1])),
             _ => of(self, "__repr__", Library("special.representation"), &args[..1]),
         };
         let (name, how, attr, args) = found?;
-        if !plain && name != "__format__" || conversion > 2 { return Some(Err(self.cannot(class, name, "a format that changes its text is not compiled for it"))); }
+        if !plain && name != "__format__" || conversion > 2 {
+            return Some(Err(self.cannot(
+                class,
+                name,
+                "a format that changes its text is not compiled for it",
+            )));
+        }
         Some(self.ask(i, class, name, attr, how, &args))
     }
 
     /// `x(...)` of a named tuple.
-    pub fn special_call(&mut self, i: Inst, class: &'static ClassInfo, callee: &Source, positional: Vec<Source>, named: Vec<(std::sync::Arc<str>, Source)>) -> Option<Typed> {
+    pub fn special_call(
+        &mut self,
+        i: Inst,
+        class: &'static ClassInfo,
+        callee: &Source,
+        positional: Vec<Source>,
+        named: Vec<(std::sync::Arc<str>, Source)>,
+    ) -> Option<Typed> {
         match self.has_own(class, "__call__")? {
-            ClassAttr::Method(f) => Some(self.call(i, &Source::Global(GlobalValue::Function(f)), std::iter::once(callee.clone()).chain(positional).collect(), named)),
-            ClassAttr::Value(_) | ClassAttr::Computed(_) | ClassAttr::ClassMethod(_) | ClassAttr::Property(_) => Some(Err(self.cannot(class, "__call__", "it is no plain function of the class"))),
+            ClassAttr::Method(f) => Some(self.call(
+                i,
+                &Source::Global(GlobalValue::Function(f)),
+                std::iter::once(callee.clone()).chain(positional).collect(),
+                named,
+            )),
+            ClassAttr::Value(_)
+            | ClassAttr::Computed(_)
+            | ClassAttr::ClassMethod(_)
+            | ClassAttr::Property(_) => {
+                Some(Err(self.cannot(class, "__call__", "it is no plain function of the class")))
+            }
         }
     }
 
@@ -280,16 +415,28 @@ impl Solver<'_, '_> {
     pub fn rows_for(&mut self, path: &str, args: &[Source]) -> Result<(Rows, Option<Diagnostic>)> {
         let (of_tuple, in_library) = asked_of_tuple(path);
         let inside = asked_of_elements(path);
-        if of_tuple.is_empty() && inside.is_empty() { return Ok((Rows::All, None)); }
+        if of_tuple.is_empty() && inside.is_empty() {
+            return Ok((Rows::All, None));
+        }
         for t in args.iter().filter_map(|s| self.source_arg(s).ok()).map(|a| a.ty).collect::<Vec<_>>() {
-            if let Some(class) = class_of(t) && let Some(name) = of_tuple.iter().find(|n| self.has_own(class, n).is_some()) {
-                return Ok((if in_library { Rows::None } else { Rows::Library }, Some(self.passed_over(class, name, path))));
+            if let Some(class) = class_of(t)
+                && let Some(name) = of_tuple.iter().find(|n| self.has_own(class, n).is_some())
+            {
+                return Ok((
+                    if in_library { Rows::None } else { Rows::Library },
+                    Some(self.passed_over(class, name, path)),
+                ));
             }
             let mut classes = vec![];
-            if !inside.is_empty() { classes_inside(self.session.resolve(t), &mut classes); }
+            if !inside.is_empty() {
+                classes_inside(self.session.resolve(t), &mut classes);
+            }
             for class in classes {
                 let Some(name) = inside.iter().find(|n| self.has_own(class, n).is_some()) else { continue };
-                return Ok((if path.starts_with("numpy.") { Rows::None } else { Rows::Library }, Some(self.passed_over(class, name, path))));
+                return Ok((
+                    if path.starts_with("numpy.") { Rows::None } else { Rows::Library },
+                    Some(self.passed_over(class, name, path)),
+                ));
             }
         }
         Ok((Rows::All, None))
@@ -297,8 +444,13 @@ impl Solver<'_, '_> {
 
     /// Library functions that take a named tuple apart count on its members being where a tuple has them.
     pub fn taken_apart(&self, path: &str, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
-        let name = match path { "builtins.len" => "__len__", "operator.getitem" => "__getitem__", _ => return None };
-        let class = class_of(*types.first()?).filter(|_| !args.is_empty() && self.session.is_library(self.func))?;
+        let name = match path {
+            "builtins.len" => "__len__",
+            "operator.getitem" => "__getitem__",
+            _ => return None,
+        };
+        let class =
+            class_of(*types.first()?).filter(|_| !args.is_empty() && self.session.is_library(self.func))?;
         self.has_own(class, name).map(|_| self.passed_over(class, name, "this function"))
     }
 
@@ -311,17 +463,30 @@ impl Solver<'_, '_> {
     fn passed_over(&self, class: &ClassInfo, name: &str, path: &str) -> Diagnostic {
         let what = super::hints::spelling(path);
         let what = what.trim_start_matches("numpy.");
-        let what = match what { "unpack.sequence()" | "unpack.ex()" => "unpacking", "match.sequence()" => "a sequence pattern", "spread.extend()" => "* in a display", "this function()" => "this", "format.value()" => "an f-string", w => w };
-        Diagnostic::new(Code::NoMatchingOperation, format!("{} has its own {name}, which {what} would pass over", class.name))
-            .help(match name {
-                "__iter__" => "go through it with a loop, or through a list of its fields: [t.x, t.y]",
-                "__str__" | "__repr__" | "__format__" => "make the text first, with str(t) or repr(t)",
-                _ => "use its fields by name, t.x",
-            })
+        let what = match what {
+            "unpack.sequence()" | "unpack.ex()" => "unpacking",
+            "match.sequence()" => "a sequence pattern",
+            "spread.extend()" => "* in a display",
+            "this function()" => "this",
+            "format.value()" => "an f-string",
+            w => w,
+        };
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{} has its own {name}, which {what} would pass over", class.name),
+        )
+        .help(match name {
+            "__iter__" => "go through it with a loop, or through a list of its fields: [t.x, t.y]",
+            "__str__" | "__repr__" | "__format__" => "make the text first, with str(t) or repr(t)",
+            _ => "use its fields by name, t.x",
+        })
     }
 
     fn cannot(&self, class: &ClassInfo, name: &str, why: &str) -> Diagnostic {
-        Diagnostic::new(Code::NoMatchingOperation, format!("{} has its own {name}, which compiled code cannot call here: {why}", class.name))
-            .help("use its fields by name, t.x, or give the method another name and call it by that")
+        Diagnostic::new(
+            Code::NoMatchingOperation,
+            format!("{} has its own {name}, which compiled code cannot call here: {why}", class.name),
+        )
+        .help("use its fields by name, t.x, or give the method another name and call it by that")
     }
 }

@@ -16,16 +16,22 @@ impl<'a> Builder<'a> {
     pub fn start(func: &'a mut Func) -> Builder<'a> {
         let entry = func.make_block();
         func.layout.push(entry);
-        for ty in func.sig.params.clone() { func.add_param(entry, ty); }
+        for ty in func.sig.params.clone() {
+            func.add_param(entry, ty);
+        }
         Builder { func, block: entry, loc: Loc(0) }
     }
 
-    pub fn params(&self, b: Block) -> Vec<Value> { self.func.blocks[b.index()].params.clone() }
+    pub fn params(&self, b: Block) -> Vec<Value> {
+        self.func.blocks[b.index()].params.clone()
+    }
 
     /// A new block with parameters of the given types.
     pub fn new_block(&mut self, params: &[Ty]) -> Block {
         let b = self.func.make_block();
-        for t in params { self.func.add_param(b, *t); }
+        for t in params {
+            self.func.add_param(b, *t);
+        }
         b
     }
     /// A new block that is rarely reached.
@@ -37,7 +43,9 @@ impl<'a> Builder<'a> {
 
     /// Continues at the end of `b`; appends it to the layout at the first visit.
     pub fn switch_to(&mut self, b: Block) {
-        if self.func.blocks[b.index()].insts.is_empty() && !self.func.layout.contains(&b) { self.func.layout.push(b); }
+        if self.func.blocks[b.index()].insts.is_empty() && !self.func.layout.contains(&b) {
+            self.func.layout.push(b);
+        }
         self.block = b;
     }
 
@@ -56,31 +64,77 @@ impl<'a> Builder<'a> {
         let inst = self.inst(data);
         self.func.insts[inst.index()].results[0]
     }
-    pub fn ty(&self, v: Value) -> Ty { self.func.value_type(v) }
+    pub fn ty(&self, v: Value) -> Ty {
+        self.func.value_type(v)
+    }
 
-    pub fn constant(&mut self, ty: Ty, bits: u64) -> Value { self.value(InstData::Const { ty, bits: ty.canonical(bits) }) }
-    pub fn iconst(&mut self, ty: Ty, x: i64) -> Value { self.constant(ty, x as u64) }
-    pub fn i64(&mut self, x: i64) -> Value { self.constant(Ty::I64, x as u64) }
-    pub fn bool(&mut self, x: bool) -> Value { self.constant(Ty::I8, x as u64) }
-    pub fn f64(&mut self, x: f64) -> Value { self.constant(Ty::F64, x.to_bits()) }
-    pub fn f32(&mut self, x: f32) -> Value { self.constant(Ty::F32, x.to_bits() as u64) }
-    pub fn null(&mut self) -> Value { self.constant(Ty::Ptr, 0) }
+    pub fn constant(&mut self, ty: Ty, bits: u64) -> Value {
+        self.value(InstData::Const { ty, bits: ty.canonical(bits) })
+    }
+    pub fn iconst(&mut self, ty: Ty, x: i64) -> Value {
+        self.constant(ty, x as u64)
+    }
+    pub fn i64(&mut self, x: i64) -> Value {
+        self.constant(Ty::I64, x as u64)
+    }
+    pub fn bool(&mut self, x: bool) -> Value {
+        self.constant(Ty::I8, x as u64)
+    }
+    pub fn f64(&mut self, x: f64) -> Value {
+        self.constant(Ty::F64, x.to_bits())
+    }
+    pub fn f32(&mut self, x: f32) -> Value {
+        self.constant(Ty::F32, x.to_bits() as u64)
+    }
+    pub fn null(&mut self) -> Value {
+        self.constant(Ty::Ptr, 0)
+    }
 
     /// Unary instruction; the type is the operand's.
-    pub fn un(&mut self, op: Op, a: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op, ty, args: vec![a] }) }
+    pub fn un(&mut self, op: Op, a: Value) -> Value {
+        let ty = self.ty(a);
+        self.value(InstData::Op { op, ty, args: vec![a] })
+    }
     /// Binary instruction or comparison; the type is the first operand's.
-    pub fn bin(&mut self, op: Op, a: Value, b: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op, ty, args: vec![a, b] }) }
+    pub fn bin(&mut self, op: Op, a: Value, b: Value) -> Value {
+        let ty = self.ty(a);
+        self.value(InstData::Op { op, ty, args: vec![a, b] })
+    }
     /// Conversion to `to`.
-    pub fn conv(&mut self, op: Op, to: Ty, a: Value) -> Value { self.value(InstData::Op { op, ty: to, args: vec![a] }) }
-    pub fn bin_imm(&mut self, op: Op, a: Value, b: i64) -> Value { let ty = self.ty(a); let b = self.iconst(ty, b); self.bin(op, a, b) }
-    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op: Op::Select, ty, args: vec![cond, a, b] }) }
-    pub fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value { let ty = self.ty(a); self.value(InstData::Op { op, ty, args: vec![a, b, c] }) }
-    pub fn ptr_add(&mut self, p: Value, bytes: Value) -> Value { self.value(InstData::Op { op: Op::PtrAdd, ty: Ty::Ptr, args: vec![p, bytes] }) }
+    pub fn conv(&mut self, op: Op, to: Ty, a: Value) -> Value {
+        self.value(InstData::Op { op, ty: to, args: vec![a] })
+    }
+    pub fn bin_imm(&mut self, op: Op, a: Value, b: i64) -> Value {
+        let ty = self.ty(a);
+        let b = self.iconst(ty, b);
+        self.bin(op, a, b)
+    }
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        let ty = self.ty(a);
+        self.value(InstData::Op { op: Op::Select, ty, args: vec![cond, a, b] })
+    }
+    pub fn ternary(&mut self, op: Op, a: Value, b: Value, c: Value) -> Value {
+        let ty = self.ty(a);
+        self.value(InstData::Op { op, ty, args: vec![a, b, c] })
+    }
+    pub fn ptr_add(&mut self, p: Value, bytes: Value) -> Value {
+        self.value(InstData::Op { op: Op::PtrAdd, ty: Ty::Ptr, args: vec![p, bytes] })
+    }
 
-    pub fn load(&mut self, ty: Ty, addr: Value, offset: i32, alias: Alias) -> Value { self.value(InstData::Load { ty, addr, offset, alias }) }
-    pub fn store(&mut self, value: Value, addr: Value, offset: i32, alias: Alias) { self.inst(InstData::Store { value, addr, offset, alias }); }
-    pub fn slot_addr(&mut self, bytes: u32) -> Value { let slot = self.func.add_slot(bytes); self.value(InstData::StackAddr { slot }) }
-    pub fn symbol_addr(&mut self, name: &str, addr: usize) -> Value { let symbol = self.func.symbol(name, addr); self.value(InstData::SymbolAddr { symbol }) }
+    pub fn load(&mut self, ty: Ty, addr: Value, offset: i32, alias: Alias) -> Value {
+        self.value(InstData::Load { ty, addr, offset, alias })
+    }
+    pub fn store(&mut self, value: Value, addr: Value, offset: i32, alias: Alias) {
+        self.inst(InstData::Store { value, addr, offset, alias });
+    }
+    pub fn slot_addr(&mut self, bytes: u32) -> Value {
+        let slot = self.func.add_slot(bytes);
+        self.value(InstData::StackAddr { slot })
+    }
+    pub fn symbol_addr(&mut self, name: &str, addr: usize) -> Value {
+        let symbol = self.func.symbol(name, addr);
+        self.value(InstData::SymbolAddr { symbol })
+    }
 
     pub fn helper(&mut self, helper: &'static RtFn, args: &[Value]) -> Option<Value> {
         let inst = self.inst(InstData::CallHelper { helper, args: args.to_vec() });
@@ -97,8 +151,17 @@ impl<'a> Builder<'a> {
         self.func.insts[inst.index()].results.clone()
     }
 
-    pub fn jump(&mut self, block: Block, args: &[Value]) { self.inst(InstData::Jump(BlockCall { block, args: args.to_vec() })); }
-    pub fn brif(&mut self, cond: Value, then_to: Block, then_args: &[Value], else_to: Block, else_args: &[Value]) {
+    pub fn jump(&mut self, block: Block, args: &[Value]) {
+        self.inst(InstData::Jump(BlockCall { block, args: args.to_vec() }));
+    }
+    pub fn brif(
+        &mut self,
+        cond: Value,
+        then_to: Block,
+        then_args: &[Value],
+        else_to: Block,
+        else_args: &[Value],
+    ) {
         let cold = match (self.func.blocks[then_to.index()].cold, self.func.blocks[else_to.index()].cold) {
             (true, false) => Cold::Then,
             (false, true) => Cold::Else,
@@ -108,7 +171,13 @@ impl<'a> Builder<'a> {
         let else_to = BlockCall { block: else_to, args: else_args.to_vec() };
         self.inst(InstData::Brif { cond, then_to, else_to, cold });
     }
-    pub fn switch(&mut self, index: Value, cases: Vec<Block>, default: Block) { self.inst(InstData::Switch { index, cases, default }); }
-    pub fn ret(&mut self, values: Vec<Value>) { self.inst(InstData::Return(values)); }
-    pub fn unreachable(&mut self) { self.inst(InstData::Unreachable); }
+    pub fn switch(&mut self, index: Value, cases: Vec<Block>, default: Block) {
+        self.inst(InstData::Switch { index, cases, default });
+    }
+    pub fn ret(&mut self, values: Vec<Value>) {
+        self.inst(InstData::Return(values));
+    }
+    pub fn unreachable(&mut self) {
+        self.inst(InstData::Unreachable);
+    }
 }

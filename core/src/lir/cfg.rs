@@ -10,10 +10,16 @@ pub type Loops = graph::Loops<Block>;
 
 impl FlowGraph for Func {
     type Block = Block;
-    fn block_count(&self) -> usize { self.blocks.len() }
-    fn entry_block(&self) -> Option<Block> { if self.layout.is_empty() { None } else { Some(self.entry()) } }
+    fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+    fn entry_block(&self) -> Option<Block> {
+        if self.layout.is_empty() { None } else { Some(self.entry()) }
+    }
     fn each_successor(&self, b: Block, f: &mut dyn FnMut(Block)) {
-        if let Some(t) = self.terminator(b) { self.insts[t.index()].data.for_each_successor(f); }
+        if let Some(t) = self.terminator(b) {
+            self.insts[t.index()].data.for_each_successor(f);
+        }
     }
 }
 
@@ -29,12 +35,18 @@ mod tests {
         let c = b.params(b.block)[0];
         let [outer, inner, body, latch, exit, dead] = std::array::from_fn(|_| b.new_block(&[]));
         b.jump(outer, &[]);
-        b.switch_to(outer); b.brif(c, inner, &[], exit, &[]);
-        b.switch_to(inner); b.brif(c, body, &[], latch, &[]);
-        b.switch_to(body); b.jump(inner, &[]);
-        b.switch_to(latch); b.jump(outer, &[]);
-        b.switch_to(exit); b.ret(vec![]);
-        b.switch_to(dead); b.jump(exit, &[]);
+        b.switch_to(outer);
+        b.brif(c, inner, &[], exit, &[]);
+        b.switch_to(inner);
+        b.brif(c, body, &[], latch, &[]);
+        b.switch_to(body);
+        b.jump(inner, &[]);
+        b.switch_to(latch);
+        b.jump(outer, &[]);
+        b.switch_to(exit);
+        b.ret(vec![]);
+        b.switch_to(dead);
+        b.jump(exit, &[]);
         (func, [outer, inner, body, latch, exit, dead])
     }
 
@@ -47,11 +59,19 @@ mod tests {
         assert_eq!(cfg.preds(exit), &[outer], "edges from unreachable blocks do not count");
         assert_eq!(doms.idom(latch), Some(inner));
         assert_eq!(doms.idom(exit), Some(outer));
-        assert!(doms.dominates(outer, body) && doms.dominates(body, body) && !doms.dominates(body, latch) && !doms.dominates(dead, exit));
+        assert!(
+            doms.dominates(outer, body)
+                && doms.dominates(body, body)
+                && !doms.dominates(body, latch)
+                && !doms.dominates(dead, exit)
+        );
         let loops = Loops::new(&func, &cfg, &doms);
         assert_eq!(loops.all.len(), 2);
         assert_eq!((loops.all[0].header, loops.all[0].depth, loops.all[0].innermost), (outer, 1, false));
-        assert_eq!((loops.all[1].header, loops.all[1].parent, loops.all[1].innermost), (inner, Some(0), true));
+        assert_eq!(
+            (loops.all[1].header, loops.all[1].parent, loops.all[1].innermost),
+            (inner, Some(0), true)
+        );
         assert_eq!(loops.depth(body), 2);
         assert_eq!(loops.depth(latch), 1);
         assert_eq!(loops.depth(exit), 0);
@@ -66,19 +86,25 @@ mod tests {
         for order in [cfg.rpo(), doms.preorder()] {
             assert_eq!(order.len(), 6);
             for (i, b) in order.iter().enumerate() {
-                if let Some(d) = doms.idom(*b) { assert!(order[..i].contains(&d)); }
+                if let Some(d) = doms.idom(*b) {
+                    assert!(order[..i].contains(&d));
+                }
             }
         }
     }
 
-    fn func(text: &str) -> Func { parse_module(text, &[]).expect("parses").funcs.remove(0) }
+    fn func(text: &str) -> Func {
+        parse_module(text, &[]).expect("parses").funcs.remove(0)
+    }
 
     /// Dominance by definition: `a` dominates `b` if `b` cannot be reached once `a` is removed.
     fn by_definition(f: &Func, a: Block, b: Block) -> bool {
         let mut seen = vec![];
         let mut todo = vec![f.entry()];
         while let Some(x) = todo.pop() {
-            if x == a || seen.contains(&x) { continue; }
+            if x == a || seen.contains(&x) {
+                continue;
+            }
             seen.push(x);
             todo.extend(f.insts[f.terminator(x).expect("verified").index()].data.successors());
         }
@@ -94,7 +120,9 @@ block4:\n brif v0, block6, block2\nblock5:\n return\nblock6:\n brif v0, block6, 
         assert_eq!(cfg.rpo()[0], Block(0));
         assert!(!cfg.is_reachable(Block(7)));
         for a in cfg.rpo() {
-            for b in cfg.rpo() { assert_eq!(dom.dominates(*a, *b), by_definition(&f, *a, *b), "{a} {b}"); }
+            for b in cfg.rpo() {
+                assert_eq!(dom.dominates(*a, *b), by_definition(&f, *a, *b), "{a} {b}");
+            }
         }
         assert_eq!(dom.idom(Block(4)), Some(Block(0)));
         assert_eq!(dom.idom(Block(6)), Some(Block(4)));
@@ -103,7 +131,9 @@ block4:\n brif v0, block6, block2\nblock5:\n return\nblock6:\n brif v0, block6, 
     #[test]
     fn a_chain_of_ten_thousand_blocks_needs_no_recursion() {
         let mut text = "func @f() {\n".to_string();
-        for i in 0..10_000 { text.push_str(&format!("block{i}:\n jump block{}\n", i + 1)); }
+        for i in 0..10_000 {
+            text.push_str(&format!("block{i}:\n jump block{}\n", i + 1));
+        }
         text.push_str("block10000:\n return\n}");
         let f = func(&text);
         let cfg = Cfg::new(&f);

@@ -1,4 +1,5 @@
-//! What became of a function, read from its optimised LIR: what was inlined, which checks of indices stayed, what is allocated. For reports.
+//! What became of a function, read from its optimised LIR: what was inlined, which checks of indices stayed,
+//! what is allocated. For reports.
 
 use super::cfg::{Cfg, Dominators, Loops};
 use super::{Block, Func, InstData, Module};
@@ -8,7 +9,10 @@ use std::collections::BTreeSet;
 
 /// A place in the user's source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place { pub file: String, pub line: u32 }
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+}
 
 /// Everything in the order of its places, once each.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +21,8 @@ pub struct Facts {
     pub inlined: BTreeSet<(Place, String)>,
     /// Functions that are called.
     pub calls: BTreeSet<(Place, String)>,
-    /// Indices that are checked, and whether that is only in the copy of a loop that runs where a test in front of it failed.
+    /// Indices that are checked, and whether that is only in the copy of a loop that runs where a test in
+    /// front of it failed.
     pub checks: BTreeSet<(Place, bool)>,
     /// What makes an object (the helper's name), and whether that is inside a loop.
     pub allocations: BTreeSet<(Place, String, bool)>,
@@ -27,17 +32,23 @@ pub struct Facts {
 
 pub fn facts(module: &Module) -> Facts {
     let mut out = Facts::default();
-    for func in &module.funcs { of_func(func, &mut out); }
+    for func in &module.funcs {
+        of_func(func, &mut out);
+    }
     // A check in the quick copy of a loop says more than the same one in the slow copy.
     let everywhere: Vec<Place> = out.checks.iter().filter(|c| !c.1).map(|c| c.0.clone()).collect();
     out.checks.retain(|(p, slow)| !slow || !everywhere.contains(p));
     out
 }
 
-fn place(func: &Func, loc: super::Loc) -> Option<Place> { func.place(loc).filter(|l| l.line > 0).map(|l| Place { file: l.file.to_string(), line: l.line }) }
+fn place(func: &Func, loc: super::Loc) -> Option<Place> {
+    func.place(loc).filter(|l| l.line > 0).map(|l| Place { file: l.file.to_string(), line: l.line })
+}
 
 fn of_func(func: &Func, out: &mut Facts) {
-    if func.layout.is_empty() { return; }
+    if func.layout.is_empty() {
+        return;
+    }
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &doms);
@@ -49,27 +60,55 @@ fn of_func(func: &Func, out: &mut Facts) {
         // Whose loop it is: the body may have code of other functions in it.
         let Some(own) = func.blocks[l.header.index()].insts.iter().rev().find_map(place_of) else { continue };
         let insts = || l.blocks.iter().filter(|b| !cold(**b)).flat_map(|b| &func.blocks[b.index()].insts);
-        let lines = || insts().filter_map(place_of).filter(|p| (&p.file, &p.func) == (&own.file, &own.func)).map(|p| p.line);
-        if let (Some(first), Some(last)) = (lines().min(), lines().max()) { out.loops.insert((Place { file: own.file.to_string(), line: first }, last)); }
+        let lines = || {
+            insts()
+                .filter_map(place_of)
+                .filter(|p| (&p.file, &p.func) == (&own.file, &own.func))
+                .map(|p| p.line)
+        };
+        if let (Some(first), Some(last)) = (lines().min(), lines().max()) {
+            out.loops.insert((Place { file: own.file.to_string(), line: first }, last));
+        }
     }
     for &b in cfg.rpo() {
         for i in &func.blocks[b.index()].insts {
             let node = &func.insts[i.index()];
             let mut at = func.loc(node.loc);
-            while let Some(l) = at && let Some(outer) = func.loc(l.inlined_at) {
-                if let Some(p) = place(func, l.inlined_at) { out.inlined.insert((p, l.func.to_string())); }
+            while let Some(l) = at
+                && let Some(outer) = func.loc(l.inlined_at)
+            {
+                if let Some(p) = place(func, l.inlined_at) {
+                    out.inlined.insert((p, l.func.to_string()));
+                }
                 at = Some(outer);
             }
             let Some(here) = place(func, node.loc) else { continue };
             match &node.data {
-                InstData::CallHelper { helper, .. } if **helper == exc_index => { out.checks.insert((here, cfg.preds(b).iter().all(|p| cold(*p) && !aside(*p)))); }
-                InstData::CallHelper { helper, .. } => {
-                    let makes = helper.effect == Effect::Allocates && !helper.name.starts_with("exc_") && !cold(b);
-                    if makes { out.allocations.insert((here, helper.name.to_owned(), loops.depth(b) > 0)); }
+                InstData::CallHelper { helper, .. } if **helper == exc_index => {
+                    out.checks.insert((here, cfg.preds(b).iter().all(|p| cold(*p) && !aside(*p))));
                 }
-                InstData::Call { func: f, .. } if !cold(b) => { out.calls.insert((here, func.funcs[f.index()].name.clone())); }
-                InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. }
-                | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_)
+                InstData::CallHelper { helper, .. } => {
+                    let makes =
+                        helper.effect == Effect::Allocates && !helper.name.starts_with("exc_") && !cold(b);
+                    if makes {
+                        out.allocations.insert((here, helper.name.to_owned(), loops.depth(b) > 0));
+                    }
+                }
+                InstData::Call { func: f, .. } if !cold(b) => {
+                    out.calls.insert((here, func.funcs[f.index()].name.clone()));
+                }
+                InstData::Call { .. }
+                | InstData::CallIndirect { .. }
+                | InstData::Const { .. }
+                | InstData::Op { .. }
+                | InstData::Load { .. }
+                | InstData::Store { .. }
+                | InstData::StackAddr { .. }
+                | InstData::SymbolAddr { .. }
+                | InstData::Jump(_)
+                | InstData::Brif { .. }
+                | InstData::Switch { .. }
+                | InstData::Return(_)
                 | InstData::Unreachable => {}
             }
         }
@@ -104,7 +143,13 @@ block3 cold:
         let f = facts(&module);
         assert_eq!(f.loops, BTreeSet::from([(p("x.py", 5), 5)]));
         assert_eq!(f.checks, BTreeSet::from([(p("x.py", 5), false)]));
-        assert_eq!(f.allocations, BTreeSet::from([(p("x.py", 3), "mem_alloc".to_string(), false), (p("y.py", 9), "mem_alloc".to_string(), true)]));
+        assert_eq!(
+            f.allocations,
+            BTreeSet::from([
+                (p("x.py", 3), "mem_alloc".to_string(), false),
+                (p("y.py", 9), "mem_alloc".to_string(), true)
+            ])
+        );
         assert_eq!(f.inlined, BTreeSet::from([(p("x.py", 5), "g".to_string())]));
     }
 }

@@ -1,8 +1,9 @@
 //! LIR functions: blocks with parameters, instructions, locations. No Python type appears here.
 //!
-//! Convention of every function that compiled code or a wrapper may call: parameter 0 is the `ThreadCtx` pointer, the first
-//! result is the status (i64: 0, or an owned pointer to the pending native exception), then the exploded result scalars.
-//! `legalise` turns more than one result scalar into stores through an out-pointer just before a back end.
+//! Convention of every function that compiled code or a wrapper may call: parameter 0 is the `ThreadCtx`
+//! pointer, the first result is the status (i64: 0, or an owned pointer to the pending native exception),
+//! then the exploded result scalars. `legalise` turns more than one result scalar into stores through an
+//! out-pointer just before a back end.
 
 use super::inst::{Op, Shape};
 use crate::entity;
@@ -10,19 +11,45 @@ use crate::rt::RtFn;
 
 /// A machine type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ty { I8, I16, I32, I64, F32, F64, Ptr }
+pub enum Ty {
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+    Ptr,
+}
 
 impl Ty {
     pub const ALL: &'static [Ty] = &[Ty::I8, Ty::I16, Ty::I32, Ty::I64, Ty::F32, Ty::F64, Ty::Ptr];
     pub fn name(self) -> &'static str {
-        match self { Ty::I8 => "i8", Ty::I16 => "i16", Ty::I32 => "i32", Ty::I64 => "i64", Ty::F32 => "f32", Ty::F64 => "f64", Ty::Ptr => "ptr" }
+        match self {
+            Ty::I8 => "i8",
+            Ty::I16 => "i16",
+            Ty::I32 => "i32",
+            Ty::I64 => "i64",
+            Ty::F32 => "f32",
+            Ty::F64 => "f64",
+            Ty::Ptr => "ptr",
+        }
     }
     pub fn bytes(self) -> u32 {
-        match self { Ty::I8 => 1, Ty::I16 => 2, Ty::I32 | Ty::F32 => 4, Ty::I64 | Ty::F64 | Ty::Ptr => 8 }
+        match self {
+            Ty::I8 => 1,
+            Ty::I16 => 2,
+            Ty::I32 | Ty::F32 => 4,
+            Ty::I64 | Ty::F64 | Ty::Ptr => 8,
+        }
     }
-    pub fn is_int(self) -> bool { matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64) }
-    pub fn is_float(self) -> bool { matches!(self, Ty::F32 | Ty::F64) }
-    /// The one form in which bits of this type are held: integers sign-extended to 64 bits, f32 zero-extended.
+    pub fn is_int(self) -> bool {
+        matches!(self, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64)
+    }
+    pub fn is_float(self) -> bool {
+        matches!(self, Ty::F32 | Ty::F64)
+    }
+    /// The one form in which bits of this type are held: integers sign-extended to 64 bits, f32
+    /// zero-extended.
     pub fn canonical(self, bits: u64) -> u64 {
         match self {
             Ty::I8 => bits as i8 as i64 as u64,
@@ -32,10 +59,14 @@ impl Ty {
             Ty::I64 | Ty::F64 | Ty::Ptr => bits,
         }
     }
-    pub fn parse(s: &str) -> Option<Ty> { Ty::ALL.iter().copied().find(|t| t.name() == s) }
+    pub fn parse(s: &str) -> Option<Ty> {
+        Ty::ALL.iter().copied().find(|t| t.name() == s)
+    }
 }
 impl std::fmt::Display for Ty {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.name()) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 entity!(/// A value.
@@ -60,7 +91,8 @@ pub enum Alias {
     Array,
     /// Headers of lists, strings and other heap objects of the run-time, and code points of strings.
     Object,
-    /// Elements of lists: apart from the headers, so that a loop which stores elements still keeps `len` and `data` in registers.
+    /// Elements of lists: apart from the headers, so that a loop which stores elements still keeps `len` and
+    /// `data` in registers.
     Element,
     /// Generator frames and closure environments.
     Frame,
@@ -70,49 +102,111 @@ pub enum Alias {
     Ctx,
     /// Memory that never changes while compiled code can see it.
     Const,
-    /// Memory that others change while this code runs (`ThreadCtx::interrupt`, cancellation flags): every access happens, in order.
+    /// Memory that others change while this code runs (`ThreadCtx::interrupt`, cancellation flags): every
+    /// access happens, in order.
     Volatile,
 }
 impl Alias {
-    pub const ALL: &'static [Alias] = &[Alias::Array, Alias::Object, Alias::Element, Alias::Frame, Alias::Stack, Alias::Ctx, Alias::Const, Alias::Volatile];
-    pub fn parse(s: &str) -> Option<Alias> { Alias::ALL.iter().copied().find(|a| a.name() == s) }
+    pub const ALL: &'static [Alias] = &[
+        Alias::Array,
+        Alias::Object,
+        Alias::Element,
+        Alias::Frame,
+        Alias::Stack,
+        Alias::Ctx,
+        Alias::Const,
+        Alias::Volatile,
+    ];
+    pub fn parse(s: &str) -> Option<Alias> {
+        Alias::ALL.iter().copied().find(|a| a.name() == s)
+    }
     pub fn name(self) -> &'static str {
         match self {
-            Alias::Array => "array", Alias::Object => "object", Alias::Element => "element", Alias::Frame => "frame", Alias::Stack => "stack", Alias::Ctx => "ctx",
-            Alias::Const => "const", Alias::Volatile => "volatile",
+            Alias::Array => "array",
+            Alias::Object => "object",
+            Alias::Element => "element",
+            Alias::Frame => "frame",
+            Alias::Stack => "stack",
+            Alias::Ctx => "ctx",
+            Alias::Const => "const",
+            Alias::Volatile => "volatile",
         }
     }
 }
 
 /// A jump target with its arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockCall { pub block: Block, pub args: Vec<Value> }
+pub struct BlockCall {
+    pub block: Block,
+    pub args: Vec<Value>,
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum InstData {
     /// Constant of type `ty`; bits as in [`super::inst::eval`].
-    Const { ty: Ty, bits: u64 },
+    Const {
+        ty: Ty,
+        bits: u64,
+    },
     /// A row of the table. `ty` is the printed suffix: operand type, or result type of a conversion.
-    Op { op: Op, ty: Ty, args: Vec<Value> },
+    Op {
+        op: Op,
+        ty: Ty,
+        args: Vec<Value>,
+    },
     /// `*(addr + offset)`; any alignment is allowed.
-    Load { ty: Ty, addr: Value, offset: i32, alias: Alias },
+    Load {
+        ty: Ty,
+        addr: Value,
+        offset: i32,
+        alias: Alias,
+    },
     /// `*(addr + offset) = value`; any alignment is allowed.
-    Store { value: Value, addr: Value, offset: i32, alias: Alias },
+    Store {
+        value: Value,
+        addr: Value,
+        offset: i32,
+        alias: Alias,
+    },
     /// Address of a stack slot.
-    StackAddr { slot: Slot },
+    StackAddr {
+        slot: Slot,
+    },
     /// Address of a symbol.
-    SymbolAddr { symbol: Symbol },
+    SymbolAddr {
+        symbol: Symbol,
+    },
     /// Direct call of a LIR function.
-    Call { func: FuncRef, args: Vec<Value> },
+    Call {
+        func: FuncRef,
+        args: Vec<Value>,
+    },
     /// Call through a pointer.
-    CallIndirect { sig: Signature, addr: Value, args: Vec<Value> },
+    CallIndirect {
+        sig: Signature,
+        addr: Value,
+        args: Vec<Value>,
+    },
     /// Call of a run-time helper.
-    CallHelper { helper: &'static RtFn, args: Vec<Value> },
+    CallHelper {
+        helper: &'static RtFn,
+        args: Vec<Value>,
+    },
     Jump(BlockCall),
     /// To `then_to` where `cond` (i8) is non-zero. `cold` names an unlikely side.
-    Brif { cond: Value, then_to: BlockCall, else_to: BlockCall, cold: Cold },
-    /// To `cases[index]`, or to `default` where `index` (i64, unsigned) is past the end. Cases take no arguments.
-    Switch { index: Value, cases: Vec<Block>, default: Block },
+    Brif {
+        cond: Value,
+        then_to: BlockCall,
+        else_to: BlockCall,
+        cold: Cold,
+    },
+    /// To `cases[index]`, or to `default` where `index` (i64, unsigned) is past the end. Cases take no
+    /// arguments.
+    Switch {
+        index: Value,
+        cases: Vec<Block>,
+        default: Block,
+    },
     Return(Vec<Value>),
     /// Never reached.
     Unreachable,
@@ -120,31 +214,62 @@ pub enum InstData {
 
 /// Which side of a branch is unlikely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cold { Neither, Then, Else }
+pub enum Cold {
+    Neither,
+    Then,
+    Else,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Signature { pub params: Vec<Ty>, pub results: Vec<Ty> }
+pub struct Signature {
+    pub params: Vec<Ty>,
+    pub results: Vec<Ty>,
+}
 
 /// A function that is called directly.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ExtFunc { pub name: String, pub sig: Signature }
+pub struct ExtFunc {
+    pub name: String,
+    pub sig: Signature,
+}
 
 /// An address outside the code. `name` is stable between processes, `addr` is for this one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SymbolData { pub name: String, pub addr: usize }
+pub struct SymbolData {
+    pub name: String,
+    pub addr: usize,
+}
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct SlotData { pub bytes: u32 }
+pub struct SlotData {
+    pub bytes: u32,
+}
 
 /// One source position. `inlined_at` is the call site in the function that this code was inlined into.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct LocData { pub file: std::sync::Arc<str>, pub func: std::sync::Arc<str>, pub line: u32, pub col: u32, pub inlined_at: Loc }
+pub struct LocData {
+    pub file: std::sync::Arc<str>,
+    pub func: std::sync::Arc<str>,
+    pub line: u32,
+    pub col: u32,
+    pub inlined_at: Loc,
+}
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub cold: bool, /** The header of a loop with so few turns that vectors and more copies of its body are not worth it. */ pub short: bool }
+pub struct BlockData {
+    pub params: Vec<Value>,
+    pub insts: Vec<Inst>,
+    pub cold: bool,
+    /** The header of a loop with so few turns that vectors and more copies of its body are not worth it. */
+    pub short: bool,
+}
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct InstNode { pub data: InstData, pub results: Vec<Value>, pub loc: Loc }
+pub struct InstNode {
+    pub data: InstData,
+    pub results: Vec<Value>,
+    pub loc: Loc,
+}
 
 /// A LIR function. The first block is the entry; its parameters are the function's.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,20 +292,37 @@ pub struct Func {
 
 /// Functions that are compiled together; calls between them are direct.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Module { pub funcs: Vec<Func> }
+pub struct Module {
+    pub funcs: Vec<Func>,
+}
 
 impl Module {
     /// See [`Func::renumbered`].
-    pub fn renumbered(&self) -> Module { Module { funcs: self.funcs.iter().map(Func::renumbered).collect() } }
-    pub fn func(&self, name: &str) -> Option<&Func> { self.funcs.iter().find(|f| f.name == name) }
+    pub fn renumbered(&self) -> Module {
+        Module { funcs: self.funcs.iter().map(Func::renumbered).collect() }
+    }
+    pub fn func(&self, name: &str) -> Option<&Func> {
+        self.funcs.iter().find(|f| f.name == name)
+    }
 }
 
 impl InstData {
     pub fn is_terminator(&self) -> bool {
         match self {
-            InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => true,
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
-            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } => false,
+            InstData::Jump(_)
+            | InstData::Brif { .. }
+            | InstData::Switch { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => true,
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. } => false,
         }
     }
 
@@ -188,13 +330,26 @@ impl InstData {
     pub fn for_each_use(&self, mut f: impl FnMut(Value)) {
         let mut all = |vs: &[Value]| vs.iter().for_each(|v| f(*v));
         match self {
-            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
-            InstData::Op { args, .. } | InstData::Call { args, .. } | InstData::CallHelper { args, .. } | InstData::Return(args) => all(args),
+            InstData::Const { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Unreachable => {}
+            InstData::Op { args, .. }
+            | InstData::Call { args, .. }
+            | InstData::CallHelper { args, .. }
+            | InstData::Return(args) => all(args),
             InstData::Load { addr, .. } => all(&[*addr]),
-            InstData::Store { value, addr, .. } => { all(&[*value, *addr]) }
-            InstData::CallIndirect { addr, args, .. } => { all(args); all(&[*addr]) }
+            InstData::Store { value, addr, .. } => all(&[*value, *addr]),
+            InstData::CallIndirect { addr, args, .. } => {
+                all(args);
+                all(&[*addr])
+            }
             InstData::Jump(to) => all(&to.args),
-            InstData::Brif { cond, then_to, else_to, .. } => { all(&then_to.args); all(&else_to.args); all(&[*cond]) }
+            InstData::Brif { cond, then_to, else_to, .. } => {
+                all(&then_to.args);
+                all(&else_to.args);
+                all(&[*cond])
+            }
             InstData::Switch { index, .. } => all(&[*index]),
         }
     }
@@ -203,11 +358,22 @@ impl InstData {
     pub fn for_each_target(&self, mut f: impl FnMut(Block, &[Value])) {
         match self {
             InstData::Jump(to) => f(to.block, &to.args),
-            InstData::Brif { then_to, else_to, .. } => { f(then_to.block, &then_to.args); f(else_to.block, &else_to.args) }
+            InstData::Brif { then_to, else_to, .. } => {
+                f(then_to.block, &then_to.args);
+                f(else_to.block, &else_to.args)
+            }
             InstData::Switch { cases, default, .. } => cases.iter().chain([default]).for_each(|b| f(*b, &[])),
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
-            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }
-            | InstData::Return(_) | InstData::Unreachable => {}
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => {}
         }
     }
 
@@ -215,11 +381,24 @@ impl InstData {
     pub fn map_targets(&mut self, mut f: impl FnMut(Block) -> Block) {
         match self {
             InstData::Jump(to) => to.block = f(to.block),
-            InstData::Brif { then_to, else_to, .. } => { then_to.block = f(then_to.block); else_to.block = f(else_to.block) }
-            InstData::Switch { cases, default, .. } => cases.iter_mut().chain([default]).for_each(|b| *b = f(*b)),
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. }
-            | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }
-            | InstData::Return(_) | InstData::Unreachable => {}
+            InstData::Brif { then_to, else_to, .. } => {
+                then_to.block = f(then_to.block);
+                else_to.block = f(else_to.block)
+            }
+            InstData::Switch { cases, default, .. } => {
+                cases.iter_mut().chain([default]).for_each(|b| *b = f(*b))
+            }
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => {}
         }
     }
 
@@ -227,19 +406,37 @@ impl InstData {
     pub fn map_uses(&mut self, mut f: impl FnMut(Value) -> Value) {
         let mut all = |vs: &mut Vec<Value>| vs.iter_mut().for_each(|v| *v = f(*v));
         match self {
-            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Unreachable => {}
-            InstData::Op { args, .. } | InstData::Call { args, .. } | InstData::CallHelper { args, .. } | InstData::Return(args) => all(args),
+            InstData::Const { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Unreachable => {}
+            InstData::Op { args, .. }
+            | InstData::Call { args, .. }
+            | InstData::CallHelper { args, .. }
+            | InstData::Return(args) => all(args),
             InstData::Load { addr, .. } => *addr = f(*addr),
-            InstData::Store { value, addr, .. } => { *value = f(*value); *addr = f(*addr) }
-            InstData::CallIndirect { addr, args, .. } => { all(args); *addr = f(*addr) }
+            InstData::Store { value, addr, .. } => {
+                *value = f(*value);
+                *addr = f(*addr)
+            }
+            InstData::CallIndirect { addr, args, .. } => {
+                all(args);
+                *addr = f(*addr)
+            }
             InstData::Jump(to) => all(&mut to.args),
-            InstData::Brif { cond, then_to, else_to, .. } => { all(&mut then_to.args); all(&mut else_to.args); *cond = f(*cond) }
+            InstData::Brif { cond, then_to, else_to, .. } => {
+                all(&mut then_to.args);
+                all(&mut else_to.args);
+                *cond = f(*cond)
+            }
             InstData::Switch { index, .. } => *index = f(*index),
         }
     }
 
     /// Calls `f` on every successor block, in order.
-    pub fn for_each_successor(&self, mut f: impl FnMut(Block)) { self.for_each_target(|b, _| f(b)); }
+    pub fn for_each_successor(&self, mut f: impl FnMut(Block)) {
+        self.for_each_target(|b, _| f(b));
+    }
 
     /// Successor blocks, in order.
     pub fn successors(&self) -> Vec<Block> {
@@ -253,10 +450,18 @@ impl InstData {
 use crate::ssa::LIBRARY;
 
 impl Func {
-    pub fn new(name: impl Into<String>, sig: Signature) -> Func { Func { name: name.into(), sig, ..Func::default() } }
-    pub fn value_type(&self, v: Value) -> Ty { self.value_types[v.index()] }
-    pub fn entry(&self) -> Block { self.layout[0] }
-    pub fn terminator(&self, b: Block) -> Option<Inst> { self.blocks[b.index()].insts.last().copied() }
+    pub fn new(name: impl Into<String>, sig: Signature) -> Func {
+        Func { name: name.into(), sig, ..Func::default() }
+    }
+    pub fn value_type(&self, v: Value) -> Ty {
+        self.value_types[v.index()]
+    }
+    pub fn entry(&self) -> Block {
+        self.layout[0]
+    }
+    pub fn terminator(&self, b: Block) -> Option<Inst> {
+        self.blocks[b.index()].insts.last().copied()
+    }
 
     pub fn make_value(&mut self, ty: Ty) -> Value {
         self.value_types.push(ty);
@@ -269,7 +474,8 @@ impl Func {
         Block::new(self.blocks.len() - 1)
     }
 
-    /// The same that stands for a copy of another one, of this function or not: marked alike, still without parameters and instructions.
+    /// The same that stands for a copy of another one, of this function or not: marked alike, still without
+    /// parameters and instructions.
     pub fn make_block_like(&mut self, old: &BlockData) -> Block {
         // Named one by one, so that a mark that is added is copied too.
         let BlockData { params: _, insts: _, cold, short } = *old;
@@ -296,14 +502,29 @@ impl Func {
             InstData::Op { op, ty, .. } => vec![match op.shape() {
                 Shape::IntCompare | Shape::FloatCompare => Ty::I8,
                 Shape::PtrOffset => Ty::Ptr,
-                Shape::IntBinary | Shape::IntUnary | Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary | Shape::IntToWiderInt | Shape::IntToNarrowerInt
-                | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast | Shape::AnySelect => *ty,
+                Shape::IntBinary
+                | Shape::IntUnary
+                | Shape::FloatBinary
+                | Shape::FloatTernary
+                | Shape::FloatUnary
+                | Shape::IntToWiderInt
+                | Shape::IntToNarrowerInt
+                | Shape::IntToFloat
+                | Shape::FloatToInt
+                | Shape::FloatToFloat
+                | Shape::Bitcast
+                | Shape::AnySelect => *ty,
             }],
             InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => vec![Ty::Ptr],
             InstData::Call { func, .. } => self.funcs[func.index()].sig.results.clone(),
             InstData::CallIndirect { sig, .. } => sig.results.clone(),
             InstData::CallHelper { helper, .. } => helper.ret.ty().into_iter().collect(),
-            InstData::Store { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => vec![],
+            InstData::Store { .. }
+            | InstData::Jump(_)
+            | InstData::Brif { .. }
+            | InstData::Switch { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => vec![],
         }
     }
 
@@ -329,19 +550,32 @@ impl Func {
     }
 
     pub fn add_loc(&mut self, data: LocData) -> Loc {
-        // Only the last few are compared: looking through all of them would take time quadratic in the size of the function.
+        // Only the last few are compared: looking through all of them would take time quadratic in the size
+        // of the function.
         let first = self.locs.len().saturating_sub(8);
-        if let Some(at) = self.locs[first..].iter().rposition(|l| *l == data) { return Loc::new(first + at + 1); }
+        if let Some(at) = self.locs[first..].iter().rposition(|l| *l == data) {
+            return Loc::new(first + at + 1);
+        }
         self.locs.push(data);
         Loc::new(self.locs.len())
     }
 
-    /// The same function with blocks, instructions and values numbered in layout order and everything dead left out: what
-    /// parsing the printed text gives. Slots, callees, symbols and locations keep their numbers.
+    /// The same function with blocks, instructions and values numbered in layout order and everything dead
+    /// left out: what parsing the printed text gives. Slots, callees, symbols and locations keep their
+    /// numbers.
     pub fn renumbered(&self) -> Func {
         let mut out = Func {
-            blocks: vec![], layout: vec![], insts: vec![], value_types: vec![], name: self.name.clone(), sig: self.sig.clone(), always_inline: self.always_inline,
-            slots: self.slots.clone(), funcs: self.funcs.clone(), symbols: self.symbols.clone(), locs: self.locs.clone(),
+            blocks: vec![],
+            layout: vec![],
+            insts: vec![],
+            value_types: vec![],
+            name: self.name.clone(),
+            sig: self.sig.clone(),
+            always_inline: self.always_inline,
+            slots: self.slots.clone(),
+            funcs: self.funcs.clone(),
+            symbols: self.symbols.clone(),
+            locs: self.locs.clone(),
         };
         let (mut values, mut blocks) = (vec![None; self.value_types.len()], vec![None; self.blocks.len()]);
         for &b in &self.layout {
@@ -349,14 +583,20 @@ impl Func {
             let new = out.make_block_like(old);
             blocks[b.index()] = Some(new);
             out.layout.push(new);
-            for &p in &old.params { values[p.index()] = Some(out.add_param(new, self.value_type(p))); }
+            for &p in &old.params {
+                values[p.index()] = Some(out.add_param(new, self.value_type(p)));
+            }
             for &i in &old.insts {
                 let node = &self.insts[i.index()];
-                let results = node.results.iter().map(|&r| {
-                    let v = out.make_value(self.value_type(r));
-                    values[r.index()] = Some(v);
-                    v
-                }).collect();
+                let results = node
+                    .results
+                    .iter()
+                    .map(|&r| {
+                        let v = out.make_value(self.value_type(r));
+                        values[r.index()] = Some(v);
+                        v
+                    })
+                    .collect();
                 out.insts.push(InstNode { data: node.data.clone(), results, loc: node.loc });
                 let i = Inst::new(out.insts.len() - 1);
                 out.blocks[new.index()].insts.push(i);
@@ -370,12 +610,19 @@ impl Func {
         out
     }
 
-    /// The innermost place that is the user's: where code of the library was inlined, the place that called it.
+    /// The innermost place that is the user's: where code of the library was inlined, the place that called
+    /// it.
     pub fn place(&self, loc: Loc) -> Option<&LocData> {
         let mut at = self.loc(loc)?;
-        while at.file.contains(LIBRARY) && let Some(outer) = self.loc(at.inlined_at) { at = outer; }
+        while at.file.contains(LIBRARY)
+            && let Some(outer) = self.loc(at.inlined_at)
+        {
+            at = outer;
+        }
         Some(at)
     }
 
-    pub fn loc(&self, loc: Loc) -> Option<&LocData> { loc.index().checked_sub(1).map(|i| &self.locs[i]) }
+    pub fn loc(&self, loc: Loc) -> Option<&LocData> {
+        loc.index().checked_sub(1).map(|i| &self.locs[i])
+    }
 }

@@ -1,14 +1,17 @@
 //! The instruction table of LIR.
 //!
-//! One row per pure instruction: mnemonic, operand class and meaning as a Rust expression. The enum, printer, parser, verifier,
-//! interpreter, constant folder and fuzz generator all expand from [`for_each_lir_op`]. Every meaning is total: division,
-//! shifts and conversions have an answer for every input, and a back end must give the same one.
+//! One row per pure instruction: mnemonic, operand class and meaning as a Rust expression. The enum, printer,
+//! parser, verifier, interpreter, constant folder and fuzz generator all expand from [`for_each_lir_op`].
+//! Every meaning is total: division, shifts and conversions have an answer for every input, and a back end
+//! must give the same one.
 //!
-//! Inside a meaning the operands have the signed type `S` of the operand class; `U` is its unsigned twin, `BITS` its width.
+//! Inside a meaning the operands have the signed type `S` of the operand class; `U` is its unsigned twin,
+//! `BITS` its width.
 
 use super::func::Ty;
 
-/// Groups rows by shape. `int` operands range over i8 … i64 (and `ptr` for comparisons), `float` over f32 and f64.
+/// Groups rows by shape. `int` operands range over i8 … i64 (and `ptr` for comparisons), `float` over f32 and
+/// f64.
 #[macro_export]
 macro_rules! for_each_lir_op {
     ($mac:ident) => {
@@ -154,7 +157,8 @@ macro_rules! for_each_lir_op {
                 FToSint = "f_to_sint" |a| a as D;
                 /// Truncation to an unsigned integer, saturating; NaN gives 0.
                 FToUint = "f_to_uint" |a| a as DU as D;
-                /// Truncation to a signed integer; what the type does not hold, NaN too, gives its most negative number.
+                /// Truncation to a signed integer; what the type does not hold, NaN too, gives its most
+                /// negative number.
                 FToSintOrMin = "f_to_sint_or_min" |a| if (a as i128) == i128::from(a as D) && !a.is_nan() { a as D } else { D::MIN };
             }
             float_to_float {
@@ -207,21 +211,51 @@ pub enum Shape {
 }
 
 macro_rules! shape_of {
-    (int_binary) => { Shape::IntBinary };
-    (int_unary) => { Shape::IntUnary };
-    (int_compare) => { Shape::IntCompare };
-    (float_binary) => { Shape::FloatBinary };
-    (float_ternary) => { Shape::FloatTernary };
-    (float_unary) => { Shape::FloatUnary };
-    (float_compare) => { Shape::FloatCompare };
-    (int_to_wider_int) => { Shape::IntToWiderInt };
-    (int_to_narrower_int) => { Shape::IntToNarrowerInt };
-    (int_to_float) => { Shape::IntToFloat };
-    (float_to_int) => { Shape::FloatToInt };
-    (float_to_float) => { Shape::FloatToFloat };
-    (bitcast) => { Shape::Bitcast };
-    (ptr_offset) => { Shape::PtrOffset };
-    (any_select) => { Shape::AnySelect };
+    (int_binary) => {
+        Shape::IntBinary
+    };
+    (int_unary) => {
+        Shape::IntUnary
+    };
+    (int_compare) => {
+        Shape::IntCompare
+    };
+    (float_binary) => {
+        Shape::FloatBinary
+    };
+    (float_ternary) => {
+        Shape::FloatTernary
+    };
+    (float_unary) => {
+        Shape::FloatUnary
+    };
+    (float_compare) => {
+        Shape::FloatCompare
+    };
+    (int_to_wider_int) => {
+        Shape::IntToWiderInt
+    };
+    (int_to_narrower_int) => {
+        Shape::IntToNarrowerInt
+    };
+    (int_to_float) => {
+        Shape::IntToFloat
+    };
+    (float_to_int) => {
+        Shape::FloatToInt
+    };
+    (float_to_float) => {
+        Shape::FloatToFloat
+    };
+    (bitcast) => {
+        Shape::Bitcast
+    };
+    (ptr_offset) => {
+        Shape::PtrOffset
+    };
+    (any_select) => {
+        Shape::AnySelect
+    };
 }
 
 macro_rules! define_ops {
@@ -259,21 +293,53 @@ macro_rules! int_bits {
 }
 int_bits!(i8, i16, i32, i64);
 impl Bits for f32 {
-    fn from_bits64(b: u64) -> Self { f32::from_bits(b as u32) }
-    fn to_bits64(self) -> u64 { self.to_bits() as u64 }
+    fn from_bits64(b: u64) -> Self {
+        f32::from_bits(b as u32)
+    }
+    fn to_bits64(self) -> u64 {
+        self.to_bits() as u64
+    }
 }
 impl Bits for f64 {
-    fn from_bits64(b: u64) -> Self { f64::from_bits(b) }
-    fn to_bits64(self) -> u64 { self.to_bits() }
+    fn from_bits64(b: u64) -> Self {
+        f64::from_bits(b)
+    }
+    fn to_bits64(self) -> u64 {
+        self.to_bits()
+    }
 }
 
 macro_rules! with_int {
     ($ty:expr, $S:ident, $U:ident, $body:expr) => {
         match $ty {
-            Ty::I8 => { #[allow(dead_code)] type $S = i8; #[allow(dead_code)] type $U = u8; $body }
-            Ty::I16 => { #[allow(dead_code)] type $S = i16; #[allow(dead_code)] type $U = u16; $body }
-            Ty::I32 => { #[allow(dead_code)] type $S = i32; #[allow(dead_code)] type $U = u32; $body }
-            Ty::I64 | Ty::Ptr => { #[allow(dead_code)] type $S = i64; #[allow(dead_code)] type $U = u64; $body }
+            Ty::I8 => {
+                #[allow(dead_code)]
+                type $S = i8;
+                #[allow(dead_code)]
+                type $U = u8;
+                $body
+            }
+            Ty::I16 => {
+                #[allow(dead_code)]
+                type $S = i16;
+                #[allow(dead_code)]
+                type $U = u16;
+                $body
+            }
+            Ty::I32 => {
+                #[allow(dead_code)]
+                type $S = i32;
+                #[allow(dead_code)]
+                type $U = u32;
+                $body
+            }
+            Ty::I64 | Ty::Ptr => {
+                #[allow(dead_code)]
+                type $S = i64;
+                #[allow(dead_code)]
+                type $U = u64;
+                $body
+            }
             Ty::F32 | Ty::F64 => unreachable!("verifier admits integers only"),
         }
     };
@@ -281,8 +347,14 @@ macro_rules! with_int {
 macro_rules! with_float {
     ($ty:expr, $S:ident, $body:expr) => {
         match $ty {
-            Ty::F32 => { type $S = f32; $body }
-            Ty::F64 => { type $S = f64; $body }
+            Ty::F32 => {
+                type $S = f32;
+                $body
+            }
+            Ty::F64 => {
+                type $S = f64;
+                $body
+            }
             Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => unreachable!("verifier admits floats only"),
         }
     };
@@ -325,14 +397,24 @@ macro_rules! meaning {
 
 for_each_lir_op!(define_ops);
 
-fn list(types: &[Ty]) -> String { format!("({})", types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", ")) }
+fn list(types: &[Ty]) -> String {
+    format!("({})", types.iter().map(|t| t.name()).collect::<Vec<_>>().join(", "))
+}
 
 impl Shape {
     pub fn arity(self) -> usize {
         match self {
-            Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare | Shape::PtrOffset => 2,
+            Shape::IntBinary
+            | Shape::IntCompare
+            | Shape::FloatBinary
+            | Shape::FloatCompare
+            | Shape::PtrOffset => 2,
             Shape::IntUnary | Shape::FloatUnary | Shape::Bitcast => 1,
-            Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat => 1,
+            Shape::IntToWiderInt
+            | Shape::IntToNarrowerInt
+            | Shape::IntToFloat
+            | Shape::FloatToInt
+            | Shape::FloatToFloat => 1,
             Shape::AnySelect | Shape::FloatTernary => 3,
         }
     }
@@ -340,23 +422,40 @@ impl Shape {
     /// Whether the printed suffix is the result type (conversions) rather than the operand type.
     pub fn suffix_is_result(self) -> bool {
         match self {
-            Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => true,
-            Shape::IntBinary | Shape::IntUnary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatTernary | Shape::FloatUnary | Shape::FloatCompare
-            | Shape::PtrOffset | Shape::AnySelect => false,
+            Shape::IntToWiderInt
+            | Shape::IntToNarrowerInt
+            | Shape::IntToFloat
+            | Shape::FloatToInt
+            | Shape::FloatToFloat
+            | Shape::Bitcast => true,
+            Shape::IntBinary
+            | Shape::IntUnary
+            | Shape::IntCompare
+            | Shape::FloatBinary
+            | Shape::FloatTernary
+            | Shape::FloatUnary
+            | Shape::FloatCompare
+            | Shape::PtrOffset
+            | Shape::AnySelect => false,
         }
     }
 
     /// Checks operand types against the shape. `ty` is the printed suffix; the answer is the result type.
     pub fn check(self, ty: Ty, args: &[Ty]) -> Result<Ty, String> {
         let same = |ok: bool, r: Ty| {
-            if !ok { return Err(format!("operand class does not admit {ty}")); }
-            if args.iter().any(|a| *a != ty) { return Err(format!("operands {} are not all {ty}", list(args))); }
+            if !ok {
+                return Err(format!("operand class does not admit {ty}"));
+            }
+            if args.iter().any(|a| *a != ty) {
+                return Err(format!("operands {} are not all {ty}", list(args)));
+            }
             Ok(r)
         };
         if args.len() != self.arity() {
             return Err(format!("expects {} operands, got {}", self.arity(), args.len()));
         }
-        let conv = |ok: bool| if ok { Ok(ty) } else { Err(format!("no conversion from {} to {ty}", args[0])) };
+        let conv =
+            |ok: bool| if ok { Ok(ty) } else { Err(format!("no conversion from {} to {ty}", args[0])) };
         match self {
             Shape::IntBinary | Shape::IntUnary => same(ty.is_int(), ty),
             Shape::IntCompare => same(ty.is_int() || ty == Ty::Ptr, Ty::I8),
@@ -369,10 +468,18 @@ impl Shape {
             Shape::FloatToFloat => conv(args[0].is_float() && ty.is_float() && ty != args[0]),
             Shape::Bitcast => conv(ty != args[0] && ty.bytes() == args[0].bytes() && ty.bytes() >= 4),
             Shape::PtrOffset => {
-                if args == [Ty::Ptr, Ty::I64] { Ok(Ty::Ptr) } else { Err(format!("expects (ptr, i64), got {}", list(args))) }
+                if args == [Ty::Ptr, Ty::I64] {
+                    Ok(Ty::Ptr)
+                } else {
+                    Err(format!("expects (ptr, i64), got {}", list(args)))
+                }
             }
             Shape::AnySelect => {
-                if args == [Ty::I8, ty, ty] { Ok(ty) } else { Err(format!("expects (i8, {ty}, {ty}), got {}", list(args))) }
+                if args == [Ty::I8, ty, ty] {
+                    Ok(ty)
+                } else {
+                    Err(format!("expects (i8, {ty}, {ty}), got {}", list(args)))
+                }
             }
         }
     }
@@ -384,13 +491,24 @@ impl Op {
         let shape = self.shape();
         let operands = |ty: Ty| -> Vec<Vec<Ty>> {
             match shape {
-                Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => vec![vec![ty, ty]],
+                Shape::IntBinary | Shape::IntCompare | Shape::FloatBinary | Shape::FloatCompare => {
+                    vec![vec![ty, ty]]
+                }
                 Shape::FloatTernary => vec![vec![ty; 3]],
                 Shape::IntUnary | Shape::FloatUnary => vec![vec![ty]],
-                Shape::IntToWiderInt | Shape::IntToNarrowerInt | Shape::IntToFloat | Shape::FloatToInt | Shape::FloatToFloat | Shape::Bitcast => {
-                    Ty::ALL.iter().map(|from| vec![*from]).collect()
+                Shape::IntToWiderInt
+                | Shape::IntToNarrowerInt
+                | Shape::IntToFloat
+                | Shape::FloatToInt
+                | Shape::FloatToFloat
+                | Shape::Bitcast => Ty::ALL.iter().map(|from| vec![*from]).collect(),
+                Shape::PtrOffset => {
+                    if ty == Ty::Ptr {
+                        vec![vec![Ty::Ptr, Ty::I64]]
+                    } else {
+                        vec![]
+                    }
                 }
-                Shape::PtrOffset => if ty == Ty::Ptr { vec![vec![Ty::Ptr, Ty::I64]] } else { vec![] },
                 Shape::AnySelect => vec![vec![Ty::I8, ty, ty]],
             }
         };

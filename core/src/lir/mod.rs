@@ -1,6 +1,7 @@
 //! LIR: the low-level portable IR that every back end and the interpreter take.
 //!
-//! Start at [`inst`] (the table), then [`func`] (the data structure), [`text`], [`verify`], [`builder`]; [`crate::interp`] is the meaning.
+//! Start at [`inst`] (the table), then [`func`] (the data structure), [`text`], [`verify`], [`builder`];
+//! [`crate::interp`] is the meaning.
 
 pub mod builder;
 pub mod canon;

@@ -1,7 +1,8 @@
 //! Arrays in LIR: exploded views, element addresses, allocation, loops over all elements.
 //!
-//! Loops come in two shapes: [`elementwise`] where the order does not matter, which runs arrays that lie alike as one flat loop with constant
-//! strides, and [`walk`], nested loops in C order that advance one address for each array and level.
+//! Loops come in two shapes: [`elementwise`] where the order does not matter, which runs arrays that lie
+//! alike as one flat loop with constant strides, and [`walk`], nested loops in C order that advance one
+//! address for each array and level.
 
 use super::cx::{LowerCx, Val};
 use super::pieces::in_pieces;
@@ -29,7 +30,11 @@ impl ArrayVal {
         let Kind::Array(a) = *ty else { return Err(Diagnostic::internal(format!("{ty} is no array"))) };
         let n = a.ndim();
         let shape = val[2..2 + n].to_vec();
-        let strides = if a.layout == Layout::A { val[2 + n..2 + 2 * n].to_vec() } else { contiguous_strides(cx, &shape, a.itemsize(), a.layout) };
+        let strides = if a.layout == Layout::A {
+            val[2 + n..2 + 2 * n].to_vec()
+        } else {
+            contiguous_strides(cx, &shape, a.itemsize(), a.layout)
+        };
         let flag = 2 + if a.layout == Layout::A { 2 * n } else { n };
         let frozen = if a.access == Access::Either { Some(val[flag]) } else { None };
         Ok(ArrayVal { ty: a, owner: val[0], data: val[1], shape, strides, frozen })
@@ -37,14 +42,26 @@ impl ArrayVal {
 
     /// Machine values in the order of the type's leaves.
     pub fn pack(&self) -> Val {
-        if self.ty.layout == Layout::A { return self.pack_strided(); }
+        if self.ty.layout == Layout::A {
+            return self.pack_strided();
+        }
         [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.flag()).collect()
     }
     /// Machine values for layout `A`.
-    pub fn pack_strided(&self) -> Val { [self.owner, self.data].into_iter().chain(self.shape.iter().copied()).chain(self.strides.iter().copied()).chain(self.flag()).collect() }
-    fn flag(&self) -> Option<Value> { self.frozen.filter(|_| self.ty.access == Access::Either) }
+    pub fn pack_strided(&self) -> Val {
+        [self.owner, self.data]
+            .into_iter()
+            .chain(self.shape.iter().copied())
+            .chain(self.strides.iter().copied())
+            .chain(self.flag())
+            .collect()
+    }
+    fn flag(&self) -> Option<Value> {
+        self.frozen.filter(|_| self.ty.access == Access::Either)
+    }
 
-    /// Address of the element at in-range, non-negative indices; fewer indices than dimensions give the start of a sub-array.
+    /// Address of the element at in-range, non-negative indices; fewer indices than dimensions give the start
+    /// of a sub-array.
     pub fn address(&self, cx: &mut LowerCx<'_>, index: &[Value]) -> Value {
         let mut p = self.data;
         for (i, s) in index.iter().zip(&self.strides) {
@@ -64,45 +81,77 @@ impl ArrayVal {
     }
 
     /// Number of elements.
-    pub fn size(&self, cx: &mut LowerCx<'_>) -> Value { product(cx, &self.shape) }
+    pub fn size(&self, cx: &mut LowerCx<'_>) -> Value {
+        product(cx, &self.shape)
+    }
 
-    /// A new array, uninitialised or zeroed; ValueError for a negative member of the shape, MemoryError when it is too large.
-    pub fn alloc(cx: &mut LowerCx<'_>, dtype: Type, shape: &[Value], layout: Layout, zeroed: bool) -> Result<ArrayVal> {
-        let Kind::Array(ty) = *Type::array(dtype, shape.len(), layout) else { return Err(Diagnostic::internal("array type")) };
+    /// A new array, uninitialised or zeroed; ValueError for a negative member of the shape, MemoryError when
+    /// it is too large.
+    pub fn alloc(
+        cx: &mut LowerCx<'_>,
+        dtype: Type,
+        shape: &[Value],
+        layout: Layout,
+        zeroed: bool,
+    ) -> Result<ArrayVal> {
+        let Kind::Array(ty) = *Type::array(dtype, shape.len(), layout) else {
+            return Err(Diagnostic::internal("array type"));
+        };
         let spilled = cx.spill(shape);
         let (n, item) = (cx.b.i64(shape.len() as i64), cx.b.i64(ty.itemsize()));
         let bytes = cx.helper_value(&object::mem_array_bytes, &[n, spilled, item]);
-        let owner = cx.helper_value(if zeroed { &object::mem_alloc_zeroed } else { &object::mem_alloc }, &[bytes]);
+        let owner =
+            cx.helper_value(if zeroed { &object::mem_alloc_zeroed } else { &object::mem_alloc }, &[bytes]);
         let data = cx.b.load(Ty::Ptr, owner, offset!(MemBlock.data), Alias::Const);
         // A negative one has raised.
-        for n in shape { cx.assume_not_negative(*n); }
+        for n in shape {
+            cx.assume_not_negative(*n);
+        }
         let strides = contiguous_strides(cx, shape, ty.itemsize(), ty.layout);
         Ok(ArrayVal { ty, owner, data, shape: shape.to_vec(), strides, frozen: None })
     }
 
     /// Runs `body` for the index of every element, in C order.
-    pub fn for_each(&self, cx: &mut LowerCx<'_>, body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>) -> Result<()> {
+    pub fn for_each(
+        &self,
+        cx: &mut LowerCx<'_>,
+        body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    ) -> Result<()> {
         for_each_index(cx, &self.shape.clone(), body)
     }
 
     /// The same elements under another layout type; strides stay as they are.
-    pub fn with_layout(&self, layout: Layout) -> ArrayVal { ArrayVal { ty: ArrayType { layout, ..self.ty }, ..self.clone() } }
+    pub fn with_layout(&self, layout: Layout) -> ArrayVal {
+        ArrayVal { ty: ArrayType { layout, ..self.ty }, ..self.clone() }
+    }
 
-    /// The address of every element in C order, and nothing that the loop has to compute for it but additions.
-    pub fn stream(&self) -> Stream { Stream { data: self.data, strides: self.strides.clone() } }
+    /// The address of every element in C order, and nothing that the loop has to compute for it but
+    /// additions.
+    pub fn stream(&self) -> Stream {
+        Stream { data: self.data, strides: self.strides.clone() }
+    }
 
-    /// Whether the elements lie without gaps in that order, as NumPy's flags say: dimensions of length 1 and empty arrays do not count.
+    /// Whether the elements lie without gaps in that order, as NumPy's flags say: dimensions of length 1 and
+    /// empty arrays do not count.
     pub fn is_contiguous(&self, cx: &mut LowerCx<'_>, order: Layout) -> Value {
-        if self.ty.layout == order || self.shape.is_empty() { return cx.b.bool(true); }
+        if self.ty.layout == order || self.shape.is_empty() {
+            return cx.b.bool(true);
+        }
         let mut step = cx.b.i64(self.ty.itemsize());
         let mut fits = cx.b.bool(true);
-        let dims: Vec<usize> = if order == Layout::F { (0..self.shape.len()).collect() } else { (0..self.shape.len()).rev().collect() };
+        let dims: Vec<usize> = if order == Layout::F {
+            (0..self.shape.len()).collect()
+        } else {
+            (0..self.shape.len()).rev().collect()
+        };
         for (i, d) in dims.iter().enumerate() {
             let exact = cx.b.bin(Op::IcmpEq, self.strides[*d], step);
             let one = cx.b.bin_imm(Op::IcmpEq, self.shape[*d], 1);
             let ok = cx.or(exact, one);
             fits = cx.and(fits, ok);
-            if i + 1 < dims.len() { step = cx.b.bin(Op::Imul, step, self.shape[*d]); }
+            if i + 1 < dims.len() {
+                step = cx.b.bin(Op::Imul, step, self.shape[*d]);
+            }
         }
         let size = self.size(cx);
         let empty = cx.b.bin_imm(Op::IcmpEq, size, 0);
@@ -119,18 +168,30 @@ impl ArrayVal {
 
 /// An array in a loop: the address of its first element and a stride for each level of the loop.
 #[derive(Clone, Debug)]
-pub struct Stream { pub data: Value, pub strides: Vec<Value> }
+pub struct Stream {
+    pub data: Value,
+    pub strides: Vec<Value>,
+}
 
 impl Stream {
     /// The address of element `i` of each of some streams with one level.
     pub fn at(streams: &[Stream], cx: &mut LowerCx<'_>, i: Value) -> Vec<Value> {
-        streams.iter().map(|s| { let off = cx.b.bin(Op::Imul, i, s.strides[0]); cx.b.ptr_add(s.data, off) }).collect()
+        streams
+            .iter()
+            .map(|s| {
+                let off = cx.b.bin(Op::Imul, i, s.strides[0]);
+                cx.b.ptr_add(s.data, off)
+            })
+            .collect()
     }
 }
 
 /// Nested loops over a shape in C order; the body gets the address of the current element of each stream.
 pub fn walk(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
     fold(cx, shape, streams, &[], &mut |cx, at, _| body(cx, at).map(|()| vec![]))?;
     Ok(())
@@ -138,10 +199,15 @@ pub fn walk(
 
 /// [`walk`] that polls after each run of the innermost loop, or in the middle of the only one.
 pub fn walk_polling(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let at: Vec<Value> = streams.iter().map(|s| s.data).collect();
-    let advance = |cx: &mut LowerCx<'_>, here: &[Value], d: usize| -> Vec<Value> { here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect() };
+    let advance = |cx: &mut LowerCx<'_>, here: &[Value], d: usize| -> Vec<Value> {
+        here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect()
+    };
     let Some(innermost) = shape.len().checked_sub(1) else { return body(cx, &at) };
     if innermost == 0 {
         cx.for_range_polling(shape[0], &at, |cx, _, here| {
@@ -150,7 +216,8 @@ pub fn walk_polling(
         })?;
         return Ok(());
     }
-    let outer: Vec<Stream> = streams.iter().map(|s| Stream { data: s.data, strides: s.strides[..innermost].to_vec() }).collect();
+    let outer: Vec<Stream> =
+        streams.iter().map(|s| Stream { data: s.data, strides: s.strides[..innermost].to_vec() }).collect();
     walk(cx, &shape[..innermost], &outer, &mut |cx, at| {
         cx.for_range(shape[innermost], at, |cx, _, here| {
             body(cx, here)?;
@@ -163,9 +230,15 @@ pub fn walk_polling(
 
 /// [`walk_polling`] in pieces of the outermost level; elements must not depend on each other.
 pub fn walk_in_pieces(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    cost: i64,
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
-    if shape.is_empty() || !cx.pieces.wanted() { return walk_polling(cx, shape, streams, body); }
+    if shape.is_empty() || !cx.pieces.wanted() {
+        return walk_polling(cx, shape, streams, body);
+    }
     let total = product(cx, shape);
     let work = cx.b.bin_imm(Op::Imul, total, cost);
     in_pieces(cx, shape[0], work, |cx, first, end| nest(cx, shape, streams, (first, end), body))
@@ -173,7 +246,10 @@ pub fn walk_in_pieces(
 
 /// [`walk`] with values that are carried from element to element; gives their last state.
 pub fn fold(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], start: &[Value],
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    start: &[Value],
     body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value], &[Value]) -> Result<Vec<Value>>,
 ) -> Result<Vec<Value>> {
     let at: Vec<Value> = streams.iter().map(|s| s.data).collect();
@@ -181,7 +257,12 @@ pub fn fold(
 }
 
 fn fold_level(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], d: usize, at: &[Value], state: &[Value],
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    d: usize,
+    at: &[Value],
+    state: &[Value],
     body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value], &[Value]) -> Result<Vec<Value>>,
 ) -> Result<Vec<Value>> {
     let Some(n) = shape.get(d) else { return body(cx, at, state) };
@@ -190,16 +271,22 @@ fn fold_level(
     let last = cx.for_range(*n, &start, |cx, _, carried| {
         let (here, state) = carried.split_at(at.len());
         let state = fold_level(cx, shape, streams, d + 1, here, state, body)?;
-        let mut next: Vec<Value> = here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect();
+        let mut next: Vec<Value> =
+            here.iter().zip(streams).map(|(p, s)| cx.b.ptr_add(*p, s.strides[d])).collect();
         next.extend(state);
         Ok(next)
     })?;
     Ok(last[at.len()..].to_vec())
 }
 
-/// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape, has there; in any order.
+/// Runs `body` with the address of each element of `to` and of what each of `from`, broadcast to its shape,
+/// has there; in any order.
 pub fn elementwise(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    to: &ArrayVal,
+    from: &[ArrayVal],
+    cost: i64,
+    body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     elementwise_or(cx, to, from, cost, body, None)
 }
@@ -208,26 +295,54 @@ pub fn elementwise(
 pub type Kernel<'a> = dyn Fn(&mut LowerCx<'_>, Value, Value) -> Result<()> + 'a;
 
 /// How contiguous arrays are done other than by a loop over elements: always, or where a tier asks for it.
-pub enum Whole<'a> { Kernel(Box<Kernel<'a>>), InBlocks(Box<Kernel<'a>>) }
+pub enum Whole<'a> {
+    Kernel(Box<Kernel<'a>>),
+    InBlocks(Box<Kernel<'a>>),
+}
 
-/// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many simple operations.
+/// [`elementwise`] where contiguous arrays of one shape are left to a kernel. An element is about so many
+/// simple operations.
 pub fn elementwise_or(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>, whole: Option<&Whole<'_>>,
+    cx: &mut LowerCx<'_>,
+    to: &ArrayVal,
+    from: &[ArrayVal],
+    cost: i64,
+    body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    whole: Option<&Whole<'_>>,
 ) -> Result<()> {
     let n = to.shape.len();
-    if n == 0 { return nested(cx, to, from, cost, body); }
-    let alike = to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
-    if !alike { return nested(cx, to, from, cost, body); }
+    if n == 0 {
+        return nested(cx, to, from, cost, body);
+    }
+    let alike =
+        to.ty.layout != Layout::A && from.iter().all(|a| a.ty.layout == to.ty.layout && a.shape.len() == n);
+    if !alike {
+        return nested(cx, to, from, cost, body);
+    }
     let total = to.size(cx);
-    let flat = |cx: &mut LowerCx<'_>, first: Value, end: Value, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match whole {
-        None => flat(cx, to, from, (first, end), body),
-        // A cheap operation is a loop where a tier's loops are as fast as kernels: that one knows the processor, and is at hand.
-        Some(Whole::Kernel(run)) if cost > 1 => { let count = cx.b.bin(Op::Isub, end, first); run(cx, first, count) }
-        Some(Whole::Kernel(run) | Whole::InBlocks(run)) => {
-            let (count, blocks) = (cx.b.bin(Op::Isub, end, first), cx.helper_value(&kernel::array_in_blocks, &[]));
-            cx.if_else(blocks, |cx| run(cx, first, count).map(|()| vec![]), |cx| flat(cx, to, from, (first, end), body).map(|()| vec![])).map(|_| ())
-        }
-    };
+    let flat =
+        |cx: &mut LowerCx<'_>,
+         first: Value,
+         end: Value,
+         body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>| match whole {
+            None => flat(cx, to, from, (first, end), body),
+            // A cheap operation is a loop where a tier's loops are as fast as kernels: that one knows the
+            // processor, and is at hand.
+            Some(Whole::Kernel(run)) if cost > 1 => {
+                let count = cx.b.bin(Op::Isub, end, first);
+                run(cx, first, count)
+            }
+            Some(Whole::Kernel(run) | Whole::InBlocks(run)) => {
+                let (count, blocks) =
+                    (cx.b.bin(Op::Isub, end, first), cx.helper_value(&kernel::array_in_blocks, &[]));
+                cx.if_else(
+                    blocks,
+                    |cx| run(cx, first, count).map(|()| vec![]),
+                    |cx| flat(cx, to, from, (first, end), body).map(|()| vec![]),
+                )
+                .map(|_| ())
+            }
+        };
     let same = same_shapes(cx, &to.shape, from);
     let Some(same) = same else {
         let work = cx.b.bin_imm(Op::Imul, total, cost);
@@ -236,14 +351,25 @@ pub fn elementwise_or(
     let body = std::cell::RefCell::new(body);
     if !cx.pieces.wanted() {
         let zero = cx.b.i64(0);
-        cx.if_else(same, |cx| flat(cx, zero, total, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nested(cx, to, from, cost, &mut **body.borrow_mut()).map(|()| vec![]))?;
+        cx.if_else(
+            same,
+            |cx| flat(cx, zero, total, &mut **body.borrow_mut()).map(|()| vec![]),
+            |cx| nested(cx, to, from, cost, &mut **body.borrow_mut()).map(|()| vec![]),
+        )?;
         return Ok(());
     }
     // One region for both: over elements, or over the outermost axis.
     let Nest { shape, streams } = Nest::new(cx, to, from);
     let (count, work) = (cx.b.select(same, total, shape[0]), cx.b.bin_imm(Op::Imul, total, cost));
     in_pieces(cx, count, work, |cx, first, end| {
-        cx.if_else(same, |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]), |cx| nest(cx, &shape, &streams, (first, end), &mut |cx, at| body.borrow_mut()(cx, at[0], &at[1..])).map(|()| vec![]))?;
+        cx.if_else(
+            same,
+            |cx| flat(cx, first, end, &mut **body.borrow_mut()).map(|()| vec![]),
+            |cx| {
+                nest(cx, &shape, &streams, (first, end), &mut |cx, at| body.borrow_mut()(cx, at[0], &at[1..]))
+                    .map(|()| vec![])
+            },
+        )?;
         Ok(())
     })
 }
@@ -253,9 +379,14 @@ pub fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Opt
     let mut same = None;
     for a in from {
         for (m, n) in a.shape.iter().zip(to) {
-            if m == n { continue; }
+            if m == n {
+                continue;
+            }
             let eq = cx.b.bin(Op::IcmpEq, *m, *n);
-            same = Some(match same { Some(s) => cx.and(s, eq), None => eq });
+            same = Some(match same {
+                Some(s) => cx.and(s, eq),
+                None => eq,
+            });
         }
     }
     same
@@ -263,7 +394,11 @@ pub fn same_shapes(cx: &mut LowerCx<'_>, to: &[Value], from: &[ArrayVal]) -> Opt
 
 /// One loop over elements of contiguous arrays of one shape.
 fn flat(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    to: &ArrayVal,
+    from: &[ArrayVal],
+    (first, end): (Value, Value),
+    body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     cx.for_range_polling_from(first, end, &[], |cx, i, _| {
         let mut at = vec![];
@@ -277,25 +412,37 @@ fn flat(
     Ok(())
 }
 
-/// Nested loops over arrays that are read broadcast to the shape of the first: lengths and streams, outermost level first.
-struct Nest { shape: Vec<Value>, streams: Vec<Stream> }
+/// Nested loops over arrays that are read broadcast to the shape of the first: lengths and streams, outermost
+/// level first.
+struct Nest {
+    shape: Vec<Value>,
+    streams: Vec<Stream>,
+}
 
 impl Nest {
     fn new(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal]) -> Nest {
         let mut streams = vec![to.stream()];
-        for a in from { streams.push(Stream { data: a.data, strides: broadcast_strides(cx, a, &to.shape) }); }
+        for a in from {
+            streams.push(Stream { data: a.data, strides: broadcast_strides(cx, a, &to.shape) });
+        }
         let mut shape = to.shape.clone();
         if to.ty.layout == Layout::F && shape.len() > 1 {
             // Innermost loop along the elements that lie together.
             shape.reverse();
-            for s in &mut streams { s.strides.reverse(); }
+            for s in &mut streams {
+                s.strides.reverse();
+            }
         }
         Nest { shape, streams }
     }
 }
 
 fn nested(
-    cx: &mut LowerCx<'_>, to: &ArrayVal, from: &[ArrayVal], cost: i64, body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    to: &ArrayVal,
+    from: &[ArrayVal],
+    cost: i64,
+    body: &mut dyn FnMut(&mut LowerCx<'_>, Value, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let Nest { shape, streams } = Nest::new(cx, to, from);
     walk_in_pieces(cx, &shape, &streams, cost, &mut |cx, at| body(cx, at[0], &at[1..]))
@@ -303,14 +450,21 @@ fn nested(
 
 /// The loops for a part of the outermost level.
 pub fn nest(
-    cx: &mut LowerCx<'_>, shape: &[Value], streams: &[Stream], (first, end): (Value, Value), body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    streams: &[Stream],
+    (first, end): (Value, Value),
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
 ) -> Result<()> {
     let count = cx.b.bin(Op::Isub, end, first);
     let shape: Vec<Value> = std::iter::once(count).chain(shape[1..].iter().copied()).collect();
-    let streams: Vec<Stream> = streams.iter().map(|s| {
-        let off = cx.b.bin(Op::Imul, first, s.strides[0]);
-        Stream { data: cx.b.ptr_add(s.data, off), strides: s.strides.clone() }
-    }).collect();
+    let streams: Vec<Stream> = streams
+        .iter()
+        .map(|s| {
+            let off = cx.b.bin(Op::Imul, first, s.strides[0]);
+            Stream { data: cx.b.ptr_add(s.data, off), strides: s.strides.clone() }
+        })
+        .collect();
     walk_polling(cx, &shape, &streams, body)
 }
 
@@ -320,7 +474,9 @@ pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Ve
     let zero = cx.b.i64(0);
     let mut out = vec![zero; lead];
     for ((n, s), m) in a.shape.iter().zip(&a.strides).zip(&to[lead..]) {
-        out.push(if n == m { *s } else {
+        out.push(if n == m {
+            *s
+        } else {
             let stretched = cx.b.bin_imm(Op::IcmpEq, *n, 1);
             cx.b.select(stretched, zero, *s)
         });
@@ -328,13 +484,22 @@ pub fn broadcast_strides(cx: &mut LowerCx<'_>, a: &ArrayVal, to: &[Value]) -> Ve
     out
 }
 
-/// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap, or be the very same.
+/// Writes the elements of `from`, broadcast and converted, into `to`. They must not overlap, or be the very
+/// same.
 pub fn copy_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, from: &ArrayVal) -> Result<()> {
     let n = to.shape.len();
-    let alike = from.ty.dtype == to.ty.dtype && n > 0 && to.ty.layout != Layout::A && to.ty.layout == from.ty.layout && n == from.shape.len();
-    if !alike { return copy_strided(cx, to, from); }
+    let alike = from.ty.dtype == to.ty.dtype
+        && n > 0
+        && to.ty.layout != Layout::A
+        && to.ty.layout == from.ty.layout
+        && n == from.shape.len();
+    if !alike {
+        return copy_strided(cx, to, from);
+    }
     let straight = |cx: &mut LowerCx<'_>| {
-        if cx.pieces.wanted() { return copy_flat(cx, to, from).map(|()| vec![]); }
+        if cx.pieces.wanted() {
+            return copy_flat(cx, to, from).map(|()| vec![]);
+        }
         let bytes = to.size(cx);
         let bytes = cx.b.bin_imm(Op::Imul, bytes, to.ty.itemsize());
         cx.b.helper(&object::mem_copy, &[to.data, from.data, bytes]);
@@ -391,12 +556,18 @@ pub fn fill_elements(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result
     }
     // Short runs are not worth a call.
     const SHORT: i64 = 16;
-    let one_by_one = |cx: &mut LowerCx<'_>| elementwise(cx, to, &[], 1, &mut |cx, p, _| {
-        store_element(cx, p, to.ty.dtype, x);
-        Ok(())
-    });
-    if n > 1 { return fill_by_kernel(cx, to, x); }
-    if to.ty.layout == Layout::A { return one_by_one(cx); }
+    let one_by_one = |cx: &mut LowerCx<'_>| {
+        elementwise(cx, to, &[], 1, &mut |cx, p, _| {
+            store_element(cx, p, to.ty.dtype, x);
+            Ok(())
+        })
+    };
+    if n > 1 {
+        return fill_by_kernel(cx, to, x);
+    }
+    if to.ty.layout == Layout::A {
+        return one_by_one(cx);
+    }
     let short = cx.b.bin_imm(Op::IcmpSle, to.shape[0], SHORT);
     cx.if_else(short, |cx| one_by_one(cx).map(|()| vec![]), |cx| fill_by_kernel(cx, to, x).map(|()| vec![]))?;
     Ok(())
@@ -407,7 +578,11 @@ fn fill_by_kernel(cx: &mut LowerCx<'_>, to: &ArrayVal, x: &[Value]) -> Result<()
     let value = cx.b.slot_addr(16);
     store_element(cx, value, to.ty.dtype, x);
     let item = cx.b.i64(to.ty.itemsize());
-    let (dims, shape, strides) = if to.ty.layout == Layout::A { (n, to.shape.clone(), to.strides.clone()) } else { (1, vec![to.size(cx)], vec![item]) };
+    let (dims, shape, strides) = if to.ty.layout == Layout::A {
+        (n, to.shape.clone(), to.strides.clone())
+    } else {
+        (1, vec![to.size(cx)], vec![item])
+    };
     let [shape, strides] = spill_parts(cx, [&shape, &strides]);
     let (dims, item) = (cx.b.i64(dims as i64), cx.b.i64(to.ty.itemsize() | cx.pieces.flag()));
     cx.helper(&kernel::array_fill, &[item, value, dims, shape, to.data, strides]);
@@ -427,7 +602,8 @@ pub fn spill_parts<const N: usize>(cx: &mut LowerCx<'_>, parts: [&[Value]; N]) -
 
 /// The number by which helpers know an element type.
 pub fn element_code(cx: &mut LowerCx<'_>, dtype: Type) -> Result<Value> {
-    let e = crate::elem::Elem::of(dtype).ok_or_else(|| Diagnostic::internal(format!("{dtype} is no element type")))?;
+    let e = crate::elem::Elem::of(dtype)
+        .ok_or_else(|| Diagnostic::internal(format!("{dtype} is no element type")))?;
     Ok(cx.b.i64(e as i64))
 }
 
@@ -437,8 +613,17 @@ pub fn shape_text(ndim: usize) -> String {
 }
 
 /// Nested loops over all indices of a shape, in C order.
-pub fn for_each_index(cx: &mut LowerCx<'_>, shape: &[Value], body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>) -> Result<()> {
-    fn nest(cx: &mut LowerCx<'_>, shape: &[Value], index: &mut Vec<Value>, body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>) -> Result<()> {
+pub fn for_each_index(
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+) -> Result<()> {
+    fn nest(
+        cx: &mut LowerCx<'_>,
+        shape: &[Value],
+        index: &mut Vec<Value>,
+        body: &mut dyn FnMut(&mut LowerCx<'_>, &[Value]) -> Result<()>,
+    ) -> Result<()> {
         let Some(n) = shape.get(index.len()) else { return body(cx, index) };
         cx.for_range(*n, &[], |cx, i, _| {
             index.push(i);
@@ -459,16 +644,27 @@ pub fn product(cx: &mut LowerCx<'_>, shape: &[Value]) -> Value {
 }
 
 /// Strides of a contiguous array in bytes.
-pub fn contiguous_strides(cx: &mut LowerCx<'_>, shape: &[Value], itemsize: i64, layout: Layout) -> Vec<Value> {
+pub fn contiguous_strides(
+    cx: &mut LowerCx<'_>,
+    shape: &[Value],
+    itemsize: i64,
+    layout: Layout,
+) -> Vec<Value> {
     let mut strides = vec![];
     let mut step = cx.b.i64(itemsize);
     let mut dims: Vec<Value> = shape.to_vec();
-    if layout != Layout::F { dims.reverse(); }
+    if layout != Layout::F {
+        dims.reverse();
+    }
     for n in &dims {
         strides.push(step);
-        if strides.len() < dims.len() { step = cx.b.bin(Op::Imul, step, *n); }
+        if strides.len() < dims.len() {
+            step = cx.b.bin(Op::Imul, step, *n);
+        }
     }
-    if layout != Layout::F { strides.reverse(); }
+    if layout != Layout::F {
+        strides.reverse();
+    }
     strides
 }
 
@@ -477,11 +673,19 @@ pub fn load_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type) -> Val {
     element_parts(dtype).into_iter().map(|(ty, off)| cx.b.load(ty, p, off, Alias::Array)).collect()
 }
 pub fn store_element(cx: &mut LowerCx<'_>, p: Value, dtype: Type, val: &[Value]) {
-    for ((_, off), v) in element_parts(dtype).into_iter().zip(val) { cx.b.store(*v, p, off, Alias::Array); }
+    for ((_, off), v) in element_parts(dtype).into_iter().zip(val) {
+        cx.b.store(*v, p, off, Alias::Array);
+    }
 }
 fn element_parts(dtype: Type) -> Vec<(Ty, i32)> {
     match *dtype {
-        Kind::Complex(f) => if f.bits() == 32 { vec![(Ty::F32, 0), (Ty::F32, 4)] } else { vec![(Ty::F64, 0), (Ty::F64, 8)] },
+        Kind::Complex(f) => {
+            if f.bits() == 32 {
+                vec![(Ty::F32, 0), (Ty::F32, 4)]
+            } else {
+                vec![(Ty::F64, 0), (Ty::F64, 8)]
+            }
+        }
         _ => vec![(dtype.scalar_ty().unwrap_or(Ty::I64), 0)],
     }
 }

@@ -1,4 +1,5 @@
-//! Explicit promotions: numbers to wider numbers, values into optionals, tuples member by member, arrays to a looser layout.
+//! Explicit promotions: numbers to wider numbers, values into optionals, tuples member by member, arrays to a
+//! looser layout.
 
 use super::arrays::ArrayVal;
 use super::constants;
@@ -8,10 +9,15 @@ use crate::exc::Class;
 use crate::lir::{Op, Ty, Value};
 use crate::types::{Access, Float, Int, IterType, Kind, Layout, Type, promote};
 
-/// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for it.
+/// Converts a value between types. `None` inside an optional raises TypeError when the target has no room for
+/// it.
 pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
-    if from == to { return Ok(val.to_vec()); }
-    if from.is_number() && to.is_number() { return number(cx, val, from, to); }
+    if from == to {
+        return Ok(val.to_vec());
+    }
+    if from.is_number() && to.is_number() {
+        return number(cx, val, from, to);
+    }
     match (from.kind(), to.kind()) {
         (Kind::Optional(a), Kind::Optional(b)) | (Kind::MaybeUndef(a), Kind::MaybeUndef(b)) => {
             let mut out = vec![val[0]];
@@ -25,36 +31,56 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
             Ok(out)
         }
         (_, Kind::Variant(b)) => variant(cx, val, from, b),
-        (Kind::Variant(a), _) if to.is_number() && a.iter().all(|t| t.is_number()) => one_number(cx, val, a, to),
+        (Kind::Variant(a), _) if to.is_number() && a.iter().all(|t| t.is_number()) => {
+            one_number(cx, val, a, to)
+        }
         (Kind::Optional(a), _) => {
             cx.check(val[0], Class::TypeError, &format!("expected {to}, got None"));
             cast(cx, &val[1..], *a, to)
         }
         // Code that is never reached may still be written.
         (Kind::Undef | Kind::Never, _) => Ok(constants::absent(&mut cx.b, to)),
-        (Kind::Tuple(a) | Kind::NamedTuple(_, a), Kind::Tuple(b) | Kind::NamedTuple(_, b)) if a.len() == b.len() => members(cx, val, a, b),
+        (Kind::Tuple(a) | Kind::NamedTuple(_, a), Kind::Tuple(b) | Kind::NamedTuple(_, b))
+            if a.len() == b.len() =>
+        {
+            members(cx, val, a, b)
+        }
         (Kind::Slice(a), Kind::Slice(b)) => members(cx, val, a, b),
-        (Kind::Range(_), Kind::Range(None)) | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
-            let step = match *from { Kind::Range(s) | Kind::Iter(IterType::Range(s)) => s, _ => None };
+        (Kind::Range(_), Kind::Range(None))
+        | (Kind::Iter(IterType::Range(_)), Kind::Iter(IterType::Range(None))) => {
+            let step = match *from {
+                Kind::Range(s) | Kind::Iter(IterType::Range(s)) => s,
+                _ => None,
+            };
             let mut out = val.to_vec();
             // What compares with its stop begins to count.
-            if matches!(from.kind(), Kind::Iter(_)) && crate::ops::iter::steps_by_one(step) { out = crate::ops::iter::range_start(cx, val, step); }
-            if let Some(s) = step { out.push(cx.b.i64(s)); }
+            if matches!(from.kind(), Kind::Iter(_)) && crate::ops::iter::steps_by_one(step) {
+                out = crate::ops::iter::range_start(cx, val, step);
+            }
+            if let Some(s) = step {
+                out.push(cx.b.i64(s));
+            }
             Ok(out)
         }
         (Kind::Array(_), Kind::Array(b)) => {
             let mut a = ArrayVal::new(cx, val, from)?;
-            if b.access == Access::Either && a.frozen.is_none() { a.frozen = Some(cx.b.bool(a.ty.access == Access::Read)); }
+            if b.access == Access::Either && a.frozen.is_none() {
+                a.frozen = Some(cx.b.bool(a.ty.access == Access::Read));
+            }
             a.ty.access = b.access;
             if b.layout == Layout::A { Ok(a.pack_strided()) } else { Ok(a.pack()) }
         }
         (Kind::Iter(a), Kind::Iter(b)) => iterator(cx, val, a, b),
         (Kind::Method(_, a), Kind::Method(_, b)) => cast(cx, val, *a, *b),
-        (Kind::Generator(i, _), Kind::Generator(j, _)) if i != j => {
-            Err(Diagnostic::new(Code::CannotUnify, "a variable is a generator on one path and the same generator of other types on another").help("give the two values different names"))
-        }
+        (Kind::Generator(i, _), Kind::Generator(j, _)) if i != j => Err(Diagnostic::new(
+            Code::CannotUnify,
+            "a variable is a generator on one path and the same generator of other types on another",
+        )
+        .help("give the two values different names")),
         (Kind::Function(a), Kind::Function(b)) => {
-            let parts = |f: &crate::types::FuncType| f.defaults.iter().chain(&f.captures).copied().collect::<Vec<_>>();
+            let parts = |f: &crate::types::FuncType| {
+                f.defaults.iter().chain(&f.captures).copied().collect::<Vec<_>>()
+            };
             members(cx, val, &parts(a), &parts(b))
         }
         _ if from.leaves() == to.leaves() => Ok(val.to_vec()),
@@ -66,13 +92,20 @@ pub fn cast(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result
 fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Result<Val> {
     let place = |t: Type| {
         let exact = to.iter().position(|x| *x == t);
-        exact.or_else(|| to.iter().position(|x| promote::is_alternative_for(*x, t))).ok_or_else(|| Diagnostic::internal(format!("no {t} among {to:?}")))
+        exact
+            .or_else(|| to.iter().position(|x| promote::is_alternative_for(*x, t)))
+            .ok_or_else(|| Diagnostic::internal(format!("no {t} among {to:?}")))
     };
-    let from_types = match from.kind() { Kind::Variant(m) => m.as_slice(), _ => &[] };
+    let from_types = match from.kind() {
+        Kind::Variant(m) => m.as_slice(),
+        _ => &[],
+    };
     if from_types.is_empty() {
         let k = place(from)?;
         let mut out = vec![cx.b.i64(k as i64)];
-        for (j, t) in to.iter().enumerate() { out.extend(if j == k { cast(cx, val, from, *t)? } else { constants::absent(&mut cx.b, *t) }); }
+        for (j, t) in to.iter().enumerate() {
+            out.extend(if j == k { cast(cx, val, from, *t)? } else { constants::absent(&mut cx.b, *t) });
+        }
         return Ok(out);
     }
     let mut tag = cx.b.i64(0);
@@ -84,11 +117,19 @@ fn variant(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: &[Type]) -> Resu
         tag = cx.b.select(is, here, tag);
         let v = cast(cx, v, *t, to[k])?;
         // Two alternatives may become one.
-        let both = match parts[k].take() { Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(), None => v };
+        let both = match parts[k].take() {
+            Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(),
+            None => v,
+        };
         parts[k] = Some(both);
     }
     let mut out = vec![tag];
-    for (p, t) in parts.into_iter().zip(to) { out.extend(match p { Some(v) => v, None => constants::absent(&mut cx.b, *t) }); }
+    for (p, t) in parts.into_iter().zip(to) {
+        out.extend(match p {
+            Some(v) => v,
+            None => constants::absent(&mut cx.b, *t),
+        });
+    }
     Ok(out)
 }
 
@@ -98,14 +139,19 @@ fn one_number(cx: &mut LowerCx<'_>, val: &[Value], from: &[Type], to: Type) -> R
     for (j, (v, t)) in split_leaves(&val[1..], from).iter().zip(from).enumerate() {
         let is = cx.b.bin_imm(Op::IcmpEq, val[0], j as i64);
         let v = number(cx, v, *t, to)?;
-        out = Some(match out { Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(), None => v });
+        out = Some(match out {
+            Some(old) => v.iter().zip(old).map(|(new, old)| cx.b.select(is, *new, old)).collect(),
+            None => v,
+        });
     }
     out.ok_or_else(|| Diagnostic::internal("a variant of nothing"))
 }
 
 /// The part of a value that is left when it is known to be of a narrower type: nothing is checked.
 pub fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
-    if from == to { return Ok(val.to_vec()); }
+    if from == to {
+        return Ok(val.to_vec());
+    }
     match (from.kind(), to.kind()) {
         (_, Kind::None) => Ok(vec![]),
         (Kind::Optional(a), Kind::Optional(b)) => {
@@ -119,7 +165,10 @@ pub fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
             let mut tag = cx.b.i64(0);
             let mut out = vec![];
             for (k, t) in b.iter().enumerate() {
-                let j = a.iter().position(|x| x == t).ok_or_else(|| Diagnostic::internal(format!("no {t} in {from}")))?;
+                let j = a
+                    .iter()
+                    .position(|x| x == t)
+                    .ok_or_else(|| Diagnostic::internal(format!("no {t} in {from}")))?;
                 let (is, here) = (cx.b.bin_imm(Op::IcmpEq, val[0], j as i64), cx.b.i64(k as i64));
                 tag = cx.b.select(is, here, tag);
                 out.extend(&parts[j]);
@@ -128,7 +177,10 @@ pub fn narrow(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
             Ok(out)
         }
         (Kind::Variant(a), _) => {
-            let j = a.iter().position(|x| *x == to).ok_or_else(|| Diagnostic::internal(format!("no {to} in {from}")))?;
+            let j = a
+                .iter()
+                .position(|x| *x == to)
+                .ok_or_else(|| Diagnostic::internal(format!("no {to} in {from}")))?;
             Ok(split_leaves(&val[1..], a)[j].clone())
         }
         (_, _) => Err(Diagnostic::internal(format!("{from} cannot be narrowed to {to}"))),
@@ -143,14 +195,22 @@ fn flagged(cx: &mut LowerCx<'_>, present: bool, inner: Type) -> Val {
 
 fn members(cx: &mut LowerCx<'_>, val: &[Value], a: &[Type], b: &[Type]) -> Result<Val> {
     let mut out = vec![];
-    for ((v, x), y) in split_leaves(val, a).iter().zip(a).zip(b) { out.extend(cast(cx, v, *x, *y)?); }
+    for ((v, x), y) in split_leaves(val, a).iter().zip(a).zip(b) {
+        out.extend(cast(cx, v, *x, *y)?);
+    }
     Ok(out)
 }
 
 /// Converts what an iterator runs over; its position stays.
 fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType) -> Result<Val> {
     let inner = |i: &IterType| match i {
-        IterType::Array(t) | IterType::List(t) | IterType::Tuple(t) | IterType::Enumerate(t) | IterType::Reversed(t) | IterType::NdEnumerate(t) | IterType::Flat(t) => vec![*t],
+        IterType::Array(t)
+        | IterType::List(t)
+        | IterType::Tuple(t)
+        | IterType::Enumerate(t)
+        | IterType::Reversed(t)
+        | IterType::NdEnumerate(t)
+        | IterType::Flat(t) => vec![*t],
         IterType::Zip(m) => m.clone(),
         IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => vec![],
     };
@@ -161,7 +221,8 @@ fn iterator(cx: &mut LowerCx<'_>, val: &[Value], from: &IterType, to: &IterType)
     Ok(out)
 }
 
-/// Converts a number; narrowing wraps integers. Floats that an integer does not hold become what NumPy makes of them on x86.
+/// Converts a number; narrowing wraps integers. Floats that an integer does not hold become what NumPy makes
+/// of them on x86.
 pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     Ok(match (from.kind(), to.kind()) {
         (_, Kind::Complex(f)) => {
@@ -171,7 +232,10 @@ pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
                     let from = Type::float_of(g);
                     (scalar(cx, val[0], from, part), scalar(cx, val[1], from, part))
                 }
-                _ => (scalar(cx, val[0], from, part), if f.bits() == 32 { cx.b.f32(0.0) } else { cx.b.f64(0.0) }),
+                _ => (
+                    scalar(cx, val[0], from, part),
+                    if f.bits() == 32 { cx.b.f32(0.0) } else { cx.b.f64(0.0) },
+                ),
             };
             vec![re, im]
         }
@@ -185,8 +249,9 @@ pub fn number(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Resu
     })
 }
 
-/// A number that is written into an array or computes with one. As in NumPy a Python number that becomes an integer must be one that the element's
-/// type holds: OverflowError, or ValueError of NaN. NumPy's own numbers wrap.
+/// A number that is written into an array or computes with one. As in NumPy a Python number that becomes an
+/// integer must be one that the element's type holds: OverflowError, or ValueError of NaN. NumPy's own
+/// numbers wrap.
 pub fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Result<Val> {
     match (from.kind(), to.kind()) {
         (Kind::Int(Int::Py), Kind::Int(i)) => check_python_int(cx, val[0], *i, to),
@@ -197,18 +262,31 @@ pub fn element(cx: &mut LowerCx<'_>, val: &[Value], from: Type, to: Type) -> Res
 }
 
 fn check_python_int(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
-    if to.signed() && to.bits() == 64 { return; }
+    if to.signed() && to.bits() == 64 {
+        return;
+    }
     let least = if to.signed() { -1i64 << (to.bits() - 1) } else { 0 };
-    let fits = if to.bits() == 64 { cx.b.bin_imm(Op::IcmpSge, v, 0) } else {
+    let fits = if to.bits() == 64 {
+        cx.b.bin_imm(Op::IcmpSge, v, 0)
+    } else {
         // One comparison: counted from the least value, all are below 2 to the number of bits.
         let above = if least == 0 { v } else { cx.b.bin_imm(Op::Isub, v, least) };
         cx.b.bin_imm(Op::IcmpUlt, above, 1i64 << to.bits())
     };
-    cx.check_format(fits, Class::OverflowError, &format!("Python integer {{}} out of bounds for {name}"), &[v]);
+    cx.check_format(
+        fits,
+        Class::OverflowError,
+        &format!("Python integer {{}} out of bounds for {name}"),
+        &[v],
+    );
 }
 
 fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
-    let (least, end) = if to.signed() { (-(2f64.powi(to.bits() as i32 - 1)), 2f64.powi(to.bits() as i32 - 1)) } else { (0.0, 2f64.powi(to.bits() as i32)) };
+    let (least, end) = if to.signed() {
+        (-(2f64.powi(to.bits() as i32 - 1)), 2f64.powi(to.bits() as i32 - 1))
+    } else {
+        (0.0, 2f64.powi(to.bits() as i32))
+    };
     let whole = cx.b.un(Op::Ftrunc, v);
     let (least, end) = (cx.b.f64(least), cx.b.f64(end));
     let (above, below) = (cx.b.bin(Op::FcmpGe, whole, least), cx.b.bin(Op::FcmpLt, whole, end));
@@ -224,7 +302,11 @@ fn check_python_float(cx: &mut LowerCx<'_>, v: Value, to: Int, name: Type) {
     let moderate = cx.b.bin(Op::FcmpLt, size, half);
     cx.check(moderate, Class::OverflowError, "Python int too large to convert to C long");
     let shown = cx.b.conv(Op::FToSint, Ty::I64, v);
-    let exc = cx.formatted(Class::OverflowError, &format!("Python integer {{}} out of bounds for {name}"), &[shown]);
+    let exc = cx.formatted(
+        Class::OverflowError,
+        &format!("Python integer {{}} out of bounds for {name}"),
+        &[shown],
+    );
     cx.end_raising(exc);
     cx.b.switch_to(ok);
 }
@@ -278,14 +360,21 @@ pub fn scalar(cx: &mut LowerCx<'_>, v: Value, from: Type, to: Type) -> Value {
             };
             resize(cx, wide, true, int_ty(*i))
         }
-        (Kind::Float(a), Kind::Float(b)) => if a.bits() == b.bits() { v } else { cx.b.conv(Op::Fconvert, float_ty(*b), v) },
+        (Kind::Float(a), Kind::Float(b)) => {
+            if a.bits() == b.bits() {
+                v
+            } else {
+                cx.b.conv(Op::Fconvert, float_ty(*b), v)
+            }
+        }
         _ => v,
     }
 }
 
 const HALF: f64 = 9_223_372_036_854_775_808.0;
 
-/// A float cut to a whole number in 64 bits; what they do not hold, NaN too, is the most negative number, as the processor and NumPy have it.
+/// A float cut to a whole number in 64 bits; what they do not hold, NaN too, is the most negative number, as
+/// the processor and NumPy have it.
 fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
     let t = cx.b.ty(v);
     let half = if t == Ty::F32 { cx.b.f32(HALF as f32) } else { cx.b.f64(HALF) };
@@ -294,8 +383,17 @@ fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
     cx.b.select(below, near, least)
 }
 
-fn int_ty(i: Int) -> Ty { match i.bits() { 8 => Ty::I8, 16 => Ty::I16, 32 => Ty::I32, _ => Ty::I64 } }
-pub fn float_ty(f: Float) -> Ty { if f.bits() == 32 { Ty::F32 } else { Ty::F64 } }
+fn int_ty(i: Int) -> Ty {
+    match i.bits() {
+        8 => Ty::I8,
+        16 => Ty::I16,
+        32 => Ty::I32,
+        _ => Ty::I64,
+    }
+}
+pub fn float_ty(f: Float) -> Ty {
+    if f.bits() == 32 { Ty::F32 } else { Ty::F64 }
+}
 
 /// Widens by sign or zero extension, or keeps the low bits.
 pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
@@ -308,4 +406,6 @@ pub fn resize(cx: &mut LowerCx<'_>, v: Value, signed: bool, to: Ty) -> Value {
 }
 
 /// An integer or bool as i64, by its own signedness.
-pub fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value { scalar(cx, v, ty, Type::i64()) }
+pub fn to_i64(cx: &mut LowerCx<'_>, v: Value, ty: Type) -> Value {
+    scalar(cx, v, ty, Type::i64())
+}

@@ -1,4 +1,5 @@
-//! Data that code refers to by address: texts and string objects, interned for the life of the process so that code never outlives it.
+//! Data that code refers to by address: texts and string objects, interned for the life of the process so
+//! that code never outlives it.
 
 use crate::intern;
 use crate::lir::builder::Builder;
@@ -12,10 +13,14 @@ pub fn bytes(b: &mut Builder<'_>, text: &str) -> Value {
 }
 
 /// Address of a `(pointer, length)` pair of UTF-8 bytes.
-pub fn text_pair(b: &mut Builder<'_>, text: &str) -> Value { b.symbol_addr(&format!("text {text:?}"), intern::text(text) as usize) }
+pub fn text_pair(b: &mut Builder<'_>, text: &str) -> Value {
+    b.symbol_addr(&format!("text {text:?}"), intern::text(text) as usize)
+}
 
 /// A string object that is never freed.
-pub fn string(b: &mut Builder<'_>, text: &str) -> Value { b.symbol_addr(&format!("str {text:?}"), intern::string(text) as usize) }
+pub fn string(b: &mut Builder<'_>, text: &str) -> Value {
+    b.symbol_addr(&format!("str {text:?}"), intern::string(text) as usize)
+}
 
 /// A constant of a scalar type. Numbers are converted to the type at hand.
 pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Type) -> Option<Vec<Value>> {
@@ -31,7 +36,11 @@ pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Ty
     Some(match *ty {
         Kind::Bool => vec![b.bool(c.truth())],
         Kind::Int(i) => {
-            let v = match c { Const::UInt(u) => *u as i64, Const::Float(x) => *x as i64, _ => c.as_int()? };
+            let v = match c {
+                Const::UInt(u) => *u as i64,
+                Const::Float(x) => *x as i64,
+                _ => c.as_int()?,
+            };
             let t = ty.scalar_ty()?;
             // Constants are kept sign-extended from their width.
             let shift = 64 - i.bits();
@@ -39,7 +48,10 @@ pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Ty
         }
         Kind::Float(f) => vec![float(b, as_f64(c)?, f.bits())],
         Kind::Complex(f) => {
-            let (re, im) = match c { Const::Complex(re, im) => (*re, *im), _ => (as_f64(c)?, 0.0) };
+            let (re, im) = match c {
+                Const::Complex(re, im) => (*re, *im),
+                _ => (as_f64(c)?, 0.0),
+            };
             vec![float(b, re, f.bits()), float(b, im, f.bits())]
         }
         Kind::Str => vec![string(b, c.as_str()?)],
@@ -47,14 +59,23 @@ pub fn scalar(b: &mut Builder<'_>, c: &crate::types::Const, ty: crate::types::Ty
         Kind::Optional(t) => {
             let present = !matches!(c, Const::None);
             let mut out = vec![b.bool(present)];
-            if present { out.extend(scalar(b, c, t)?) } else { out.extend(t.leaves().iter().map(|l| b.constant(l.ty, 0)).collect::<Vec<_>>()) }
+            if present {
+                out.extend(scalar(b, c, t)?)
+            } else {
+                out.extend(t.leaves().iter().map(|l| b.constant(l.ty, 0)).collect::<Vec<_>>())
+            }
             out
         }
         _ => {
-            let types: &[crate::types::Type] = match ty.kind() { Kind::Slice(m) => m, _ => ty.members()? };
+            let types: &[crate::types::Type] = match ty.kind() {
+                Kind::Slice(m) => m,
+                _ => ty.members()?,
+            };
             let Const::Tuple(m) = c else { return None };
             let mut out = vec![];
-            for (c, t) in m.iter().zip(types) { out.extend(scalar(b, c, *t)?); }
+            for (c, t) in m.iter().zip(types) {
+                out.extend(scalar(b, c, *t)?);
+            }
             out
         }
     })

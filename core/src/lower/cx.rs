@@ -14,7 +14,6 @@ use crate::types::{Const, Type};
 /// The exploded machine values of one Python value, in the order of [`Type::leaves`].
 pub type Val = Vec<Value>;
 
-
 /// One typed call of an operation.
 #[derive(Clone, Copy)]
 pub struct OpCall<'a> {
@@ -41,7 +40,8 @@ pub struct LowerCx<'a> {
     pub guard: Option<&'a Guard>,
     /// Lists whose locks the code that is being written holds; null and null for all there are.
     locked: Option<(Value, Value)>,
-    /// Whether what is pushed onto a list takes its lock: the operation as a whole runs code of the user's in between.
+    /// Whether what is pushed onto a list takes its lock: the operation as a whole runs code of the user's in
+    /// between.
     locks_pushes: bool,
     /// Types of the function's results after the status.
     pub results: Vec<Ty>,
@@ -71,10 +71,14 @@ pub struct Resume {
     pub close: Option<String>,
 }
 
-/// Where an exception goes: to a handler block with these arguments after the exception, or out of the function. `frames` are the Python
-/// frames that it leaves on the way, innermost first, the one that catches it included.
+/// Where an exception goes: to a handler block with these arguments after the exception, or out of the
+/// function. `frames` are the Python frames that it leaves on the way, innermost first, the one that catches
+/// it included.
 #[derive(Clone, Debug, Default)]
-pub struct OnError { pub handler: Option<(Block, Vec<Value>)>, pub frames: Vec<Frame> }
+pub struct OnError {
+    pub handler: Option<(Block, Vec<Value>)>,
+    pub frames: Vec<Frame>,
+}
 
 /// Names of the fast-math flags, as in LLVM and Numba; the place is the bit.
 pub const FAST_MATH: [&str; 7] = ["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"];
@@ -89,12 +93,35 @@ pub struct Options {
     pub fast_math: u8,
 }
 impl Default for Options {
-    fn default() -> Self { Options { boundscheck: true, numpy_errors: false, overflow_checks: false, fast_math: 0 } }
+    fn default() -> Self {
+        Options { boundscheck: true, numpy_errors: false, overflow_checks: false, fast_math: 0 }
+    }
 }
 
 impl<'a> LowerCx<'a> {
-    pub fn new(b: Builder<'a>, ctx: Value, results: Vec<Ty>, options: Options, generators: &'a Generators) -> LowerCx<'a> {
-        LowerCx { b, ctx, on_error: OnError::default(), landing: None, cleanup: vec![], guard: None, locked: None, locks_pushes: false, results, options, generators, impossible: None, resumes: false, pieces: super::pieces::Pieces::default() }
+    pub fn new(
+        b: Builder<'a>,
+        ctx: Value,
+        results: Vec<Ty>,
+        options: Options,
+        generators: &'a Generators,
+    ) -> LowerCx<'a> {
+        LowerCx {
+            b,
+            ctx,
+            on_error: OnError::default(),
+            landing: None,
+            cleanup: vec![],
+            guard: None,
+            locked: None,
+            locks_pushes: false,
+            results,
+            options,
+            generators,
+            impossible: None,
+            resumes: false,
+            pieces: super::pieces::Pieces::default(),
+        }
     }
 
     /// Begins an instruction: its errors go to `on_error`.
@@ -104,7 +131,8 @@ impl<'a> LowerCx<'a> {
         self.cleanup.clear();
     }
 
-    /// Begins code that holds the locks of lists, until [`LowerCx::unlock`] gets what this gives; an exception gives them back.
+    /// Begins code that holds the locks of lists, until [`LowerCx::unlock`] gets what this gives; an
+    /// exception gives them back.
     pub fn lock(&mut self, locks: &Locks) -> Option<Unlocked> {
         let null = self.b.null();
         let (a, b) = match locks {
@@ -127,7 +155,13 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Carries out an operation on lists that iterations may share.
-    pub fn guarded_lists<R>(&mut self, op: Option<&crate::ops::OpDef>, args: &[Val], types: &[Type], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+    pub fn guarded_lists<R>(
+        &mut self,
+        op: Option<&crate::ops::OpDef>,
+        args: &[Val],
+        types: &[Type],
+        body: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<R> {
         let Some(guard) = self.guard else { return body(self) };
         // A generator's code takes locks itself: nobody holds one and waits for another.
         if types.iter().any(|t| crate::types::promote::runs_generator(*t)) {
@@ -143,9 +177,12 @@ impl<'a> LowerCx<'a> {
     }
 
     /// The lock for pushing onto a list, where that takes one.
-    pub fn push_lock(&self, list: Value) -> Locks { if self.locks_pushes { Locks::Lists(vec![list]) } else { Locks::None } }
+    pub fn push_lock(&self, list: Value) -> Locks {
+        if self.locks_pushes { Locks::Lists(vec![list]) } else { Locks::None }
+    }
 
-    /// Emits code that holds these objects: an exception raised in it drops them. Afterwards they are the caller's again.
+    /// Emits code that holds these objects: an exception raised in it drops them. Afterwards they are the
+    /// caller's again.
     pub fn guarded<R>(&mut self, owners: &[Value], body: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
         let landing = self.landing.take();
         let held = self.cleanup.len();
@@ -160,14 +197,20 @@ impl<'a> LowerCx<'a> {
 
     /// The cold block that takes an owned exception (`ptr`), adds this place to its trail and leaves.
     pub fn landing(&mut self) -> Block {
-        if let Some(b) = self.landing { return b; }
+        if let Some(b) = self.landing {
+            return b;
+        }
         let block = self.b.new_cold_block(&[Ty::Ptr]);
         let back = self.b.block;
         self.b.switch_to(block);
         let exc = self.b.params(block)[0];
-        if let Some((a, b)) = self.locked { self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]); }
+        if let Some((a, b)) = self.locked {
+            self.b.helper(&crate::ops::parallel::parallel_unlock, &[a, b]);
+        }
         self.add_sites(exc, usize::MAX);
-        for o in self.cleanup.clone() { self.b.helper(&object::obj_release, &[o]); }
+        for o in self.cleanup.clone() {
+            self.b.helper(&object::obj_release, &[o]);
+        }
         match self.on_error.handler.clone() {
             Some((handler, args)) => {
                 let all: Vec<Value> = std::iter::once(exc).chain(args).collect();
@@ -181,12 +224,18 @@ impl<'a> LowerCx<'a> {
     }
 
     /// Whether the current instruction has raised something so far.
-    pub fn landing_made(&self) -> bool { self.landing.is_some() }
+    pub fn landing_made(&self) -> bool {
+        self.landing.is_some()
+    }
 
-    /// Adds the current line to the exception's trail. Where it leaves a function that was inlined is said there, if it does (`exc.leave`).
-    pub fn site(&mut self, exc: Value) { self.add_sites(exc, 1); }
+    /// Adds the current line to the exception's trail. Where it leaves a function that was inlined is said
+    /// there, if it does (`exc.leave`).
+    pub fn site(&mut self, exc: Value) {
+        self.add_sites(exc, 1);
+    }
 
-    /// Adds the current line and those of the calls that were inlined, as far as the exception goes: this many at most.
+    /// Adds the current line and those of the calls that were inlined, as far as the exception goes: this
+    /// many at most.
     fn add_sites(&mut self, exc: Value, most: usize) {
         for frame in self.on_error.frames.iter().take(most).cloned().collect::<Vec<_>>() {
             let file = super::constants::text_pair(&mut self.b, &frame.file);
@@ -198,14 +247,22 @@ impl<'a> LowerCx<'a> {
 
     /// Leaves the function with an owned exception.
     pub fn return_error(&mut self, exc: Value) {
-        let exc = if self.resumes { self.b.helper(&crate::ops::exception::exc_leave_generator, &[exc]).unwrap_or(exc) } else { exc };
+        let exc = if self.resumes {
+            self.b.helper(&crate::ops::exception::exc_leave_generator, &[exc]).unwrap_or(exc)
+        } else {
+            exc
+        };
         let status = self.b.conv(Op::Bitcast, Ty::I64, exc);
         let mut all = vec![status];
-        for t in self.results.clone() { all.push(self.zero(t)); }
+        for t in self.results.clone() {
+            all.push(self.zero(t));
+        }
         self.b.ret(all);
     }
 
-    pub fn zero(&mut self, ty: Ty) -> Value { self.b.constant(ty, 0) }
+    pub fn zero(&mut self, ty: Ty) -> Value {
+        self.b.constant(ty, 0)
+    }
 
     /// A new exception with a constant message; an empty one is none.
     pub fn exception(&mut self, class: Class, message: &str) -> Value {
@@ -293,7 +350,8 @@ impl<'a> LowerCx<'a> {
 
     /// Looks whether somebody wants this thread to stop (Ctrl-C).
     pub fn poll(&mut self) {
-        // Volatile: other threads write it, so no two looks at it are the same look. Which level the loop has is known once calls are inlined ([`crate::lir::osr::set_levels`]).
+        // Volatile: other threads write it, so no two looks at it are the same look. Which level the loop has
+        // is known once calls are inlined ([`crate::lir::osr::set_levels`]).
         let flag = self.b.load(Ty::I32, self.ctx, offset!(ThreadCtx.interrupt), Alias::Volatile);
         let wanted = self.b.bin_imm(Op::IcmpNe, flag, 0);
         let (cold, on) = (self.b.new_cold_block(&[]), self.b.new_block(&[]));
@@ -347,21 +405,32 @@ impl<'a> LowerCx<'a> {
 
     // ---- references
 
-    pub fn retain(&mut self, val: &[Value], ty: Type) { self.each_ref(val, ty, &object::obj_retain); }
+    pub fn retain(&mut self, val: &[Value], ty: Type) {
+        self.each_ref(val, ty, &object::obj_retain);
+    }
     pub fn release(&mut self, val: &[Value], ty: Type) {
-        if self.generators.values().any(|g| g.close.is_some()) { super::generator::close(self, val, ty); }
+        if self.generators.values().any(|g| g.close.is_some()) {
+            super::generator::close(self, val, ty);
+        }
         self.each_ref(val, ty, &object::obj_release);
     }
     fn each_ref(&mut self, val: &[Value], ty: Type, helper: &'static RtFn) {
         for (v, leaf) in val.iter().zip(ty.leaves()) {
-            if leaf.is_ref { self.b.helper(helper, &[*v]); }
+            if leaf.is_ref {
+                self.b.helper(helper, &[*v]);
+            }
         }
     }
 
     // ---- control flow
 
     /// `cond ? then() : other()`, both giving values of the same machine types.
-    pub fn if_else(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Result<Val>, other: impl FnOnce(&mut Self) -> Result<Val>) -> Result<Val> {
+    pub fn if_else(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Result<Val>,
+        other: impl FnOnce(&mut Self) -> Result<Val>,
+    ) -> Result<Val> {
         let (t, e) = (self.b.new_block(&[]), self.b.new_block(&[]));
         self.b.brif(cond, t, &[], e, &[]);
         self.b.switch_to(t);
@@ -382,43 +451,77 @@ impl<'a> LowerCx<'a> {
         Ok(())
     }
 
-    /// `for i in 0..n`, with values carried from round to round; gives their last state. `n` is i64; a negative one runs no round.
-    pub fn for_range(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+    /// `for i in 0..n`, with values carried from round to round; gives their last state. `n` is i64; a
+    /// negative one runs no round.
+    pub fn for_range(
+        &mut self,
+        n: Value,
+        carried: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
         let zero = self.b.i64(0);
         self.for_range_from(zero, n, carried, body)
     }
 
-    /// [`LowerCx::for_range`] of a loop that is best left as it is written: vectors and more copies of its body are not worth it.
-    pub fn for_range_short(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+    /// [`LowerCx::for_range`] of a loop that is best left as it is written: vectors and more copies of its
+    /// body are not worth it.
+    pub fn for_range_short(
+        &mut self,
+        n: Value,
+        carried: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
         let head = self.b.func.blocks.len();
         let last = self.for_range(n, carried, body)?;
         // Its header, and what becomes the header where the test goes to the end of the loop.
-        for b in [head, head + 1] { self.b.func.blocks[b].short = true; }
+        for b in [head, head + 1] {
+            self.b.func.blocks[b].short = true;
+        }
         Ok(last)
     }
 
-    /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that the inner loop stays as it is.
-    pub fn for_range_polling(&mut self, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+    /// [`LowerCx::for_range`] of a loop that may run for seconds: in chunks, with a poll after each, so that
+    /// the inner loop stays as it is.
+    pub fn for_range_polling(
+        &mut self,
+        n: Value,
+        carried: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
         let zero = self.b.i64(0);
         self.for_range_polling_from(zero, n, carried, body)
     }
 
     /// The same for `i in from..n`.
-    pub fn for_range_polling_from(&mut self, from: Value, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>) -> Result<Vec<Value>> {
+    pub fn for_range_polling_from(
+        &mut self,
+        from: Value,
+        n: Value,
+        carried: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+    ) -> Result<Vec<Value>> {
         const CHUNK: i64 = 1 << 16;
         let start: Vec<Value> = std::iter::once(from).chain(carried.iter().copied()).collect();
-        let last = self.while_loop(&start, |cx, state| Ok(cx.b.bin(Op::IcmpSlt, state[0], n)), |cx, state| {
-            let end = cx.b.bin_imm(Op::Iadd, state[0], CHUNK);
-            let end = cx.b.bin(Op::Smin, end, n);
-            let next = cx.for_range_from(state[0], end, &state[1..], body)?;
-            cx.poll();
-            Ok(std::iter::once(end).chain(next).collect())
-        })?;
+        let last = self.while_loop(
+            &start,
+            |cx, state| Ok(cx.b.bin(Op::IcmpSlt, state[0], n)),
+            |cx, state| {
+                let end = cx.b.bin_imm(Op::Iadd, state[0], CHUNK);
+                let end = cx.b.bin(Op::Smin, end, n);
+                let next = cx.for_range_from(state[0], end, &state[1..], body)?;
+                cx.poll();
+                Ok(std::iter::once(end).chain(next).collect())
+            },
+        )?;
         Ok(last[1..].to_vec())
     }
 
     fn for_range_from(
-        &mut self, from: Value, n: Value, carried: &[Value], body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
+        &mut self,
+        from: Value,
+        n: Value,
+        carried: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> Result<Vec<Value>>,
     ) -> Result<Vec<Value>> {
         let tys: Vec<Ty> = std::iter::once(Ty::I64).chain(carried.iter().map(|v| self.b.ty(*v))).collect();
         let (head, inside, exit) = (self.b.new_block(&tys), self.b.new_block(&[]), self.b.new_block(&[]));
@@ -439,7 +542,10 @@ impl<'a> LowerCx<'a> {
 
     /// Loop with values carried until `test` says no: `while test(state): state = body(state)`.
     pub fn while_loop(
-        &mut self, start: &[Value], test: impl FnOnce(&mut Self, &[Value]) -> Result<Value>, body: impl FnOnce(&mut Self, &[Value]) -> Result<Vec<Value>>,
+        &mut self,
+        start: &[Value],
+        test: impl FnOnce(&mut Self, &[Value]) -> Result<Value>,
+        body: impl FnOnce(&mut Self, &[Value]) -> Result<Vec<Value>>,
     ) -> Result<Vec<Value>> {
         let tys: Vec<Ty> = start.iter().map(|v| self.b.ty(*v)).collect();
         let (head, inside, exit) = (self.b.new_block(&tys), self.b.new_block(&[]), self.b.new_block(&[]));
@@ -457,9 +563,15 @@ impl<'a> LowerCx<'a> {
 
     // ---- integers
 
-    pub fn and(&mut self, a: Value, b: Value) -> Value { self.b.bin(Op::Band, a, b) }
-    pub fn or(&mut self, a: Value, b: Value) -> Value { self.b.bin(Op::Bor, a, b) }
-    pub fn not(&mut self, a: Value) -> Value { self.b.bin_imm(Op::Bxor, a, 1) }
+    pub fn and(&mut self, a: Value, b: Value) -> Value {
+        self.b.bin(Op::Band, a, b)
+    }
+    pub fn or(&mut self, a: Value, b: Value) -> Value {
+        self.b.bin(Op::Bor, a, b)
+    }
+    pub fn not(&mut self, a: Value) -> Value {
+        self.b.bin_imm(Op::Bxor, a, 1)
+    }
 
     /// `i + n` where `i` is negative, else `i`.
     pub fn wrap_index(&mut self, i: Value, n: Value) -> Value {
@@ -469,8 +581,9 @@ impl<'a> LowerCx<'a> {
         self.b.select(negative, wrapped, i)
     }
 
-    /// Tells the optimiser that `n` (the length of an axis) is not negative: a branch whose other side is never reached, which leaves no
-    /// code behind. `a[i + 1]` in `range(len(a) - 1)` needs it, since `len(a) - 1` could wrap otherwise.
+    /// Tells the optimiser that `n` (the length of an axis) is not negative: a branch whose other side is
+    /// never reached, which leaves no code behind. `a[i + 1]` in `range(len(a) - 1)` needs it, since `len(a)
+    /// - 1` could wrap otherwise.
     pub fn assume_not_negative(&mut self, n: Value) {
         let fine = self.b.bin_imm(Op::IcmpSge, n, 0);
         let on = self.b.new_block(&[]);
@@ -498,7 +611,9 @@ impl<'a> LowerCx<'a> {
     /// Values spilled to consecutive 8-byte words of a stack slot; gives its address.
     pub fn spill(&mut self, values: &[Value]) -> Value {
         let slot = self.b.slot_addr(8 * values.len().max(1) as u32);
-        for (i, v) in values.iter().enumerate() { self.b.store(*v, slot, 8 * i as i32, Alias::Stack); }
+        for (i, v) in values.iter().enumerate() {
+            self.b.store(*v, slot, 8 * i as i32, Alias::Stack);
+        }
         slot
     }
 }
@@ -506,7 +621,9 @@ impl<'a> LowerCx<'a> {
 /// The LIR signature of a function with these Python parameter and result types.
 pub fn signature(params: &[Type], ret: Type) -> Signature {
     let mut sig = Signature { params: vec![Ty::Ptr], results: vec![Ty::I64] };
-    for p in params { sig.params.extend(p.leaves().iter().map(|l| l.ty)); }
+    for p in params {
+        sig.params.extend(p.leaves().iter().map(|l| l.ty));
+    }
     sig.results.extend(ret.leaves().iter().map(|l| l.ty));
     sig
 }
@@ -514,5 +631,12 @@ pub fn signature(params: &[Type], ret: Type) -> Signature {
 /// Splits machine values into Python values of these types.
 pub fn split_leaves(values: &[lir::Value], types: &[Type]) -> Vec<Val> {
     let mut at = 0;
-    types.iter().map(|t| { let n = t.leaf_count(); at += n; values[at - n..at].to_vec() }).collect()
+    types
+        .iter()
+        .map(|t| {
+            let n = t.leaf_count();
+            at += n;
+            values[at - n..at].to_vec()
+        })
+        .collect()
 }

@@ -1,5 +1,6 @@
-//! Several reductions of chains in one loop ([`super::together`] finds them): eight elements a turn, with accumulators for each reduction, as [`super::lanes`] has them for one. So each
-//! sum has NumPy's pairwise tree, and the bits that it has alone.
+//! Several reductions of chains in one loop ([`super::together`] finds them): eight elements a turn, with
+//! accumulators for each reduction, as [`super::lanes`] has them for one. So each sum has NumPy's pairwise
+//! tree, and the bits that it has alone.
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;
@@ -16,7 +17,17 @@ use crate::ssa::FusedStep;
 use crate::types::{Const, Layout, Type};
 
 /// One of the reductions: what it reads, of which type and shape, and the call that it was.
-pub struct End { pub what: Reduce, pub of: Operand, pub dtype: Type, pub layout: Layout, pub shape: Vec<Value>, pub args: Vec<Val>, pub types: Vec<Type>, pub consts: Vec<Option<Const>>, pub ret: Type }
+pub struct End {
+    pub what: Reduce,
+    pub of: Operand,
+    pub dtype: Type,
+    pub layout: Layout,
+    pub shape: Vec<Value>,
+    pub args: Vec<Val>,
+    pub types: Vec<Type>,
+    pub consts: Vec<Option<Const>>,
+    pub ret: Type,
+}
 
 /// What a reduction keeps while elements go by.
 #[derive(Clone, Copy)]
@@ -32,23 +43,54 @@ enum Keeps {
 /// The numbers that the reductions give, one after the other.
 pub fn reduce(cx: &mut LowerCx<'_>, lazy: &Lazy, ends: &[End]) -> Result<Val> {
     let first = ends.first().ok_or_else(|| Diagnostic::internal("no reduction"))?;
-    let apart = |cx: &mut LowerCx<'_>| { let mut all = vec![]; for e in ends { all.extend(e.alone(cx, lazy)?); } Ok(all) };
+    let apart = |cx: &mut LowerCx<'_>| {
+        let mut all = vec![];
+        for e in ends {
+            all.extend(e.alone(cx, lazy)?);
+        }
+        Ok(all)
+    };
     let Some((streams, same)) = lazy.streams(cx, &first.shape, first.layout) else { return apart(cx) };
     let n = product(cx, &first.shape);
     let keeps = ends.iter().map(End::keeps).collect();
     let group = Group { lazy, streams, ends, keeps };
-    match same { None => group.all(cx, n), Some(same) => cx.if_else(same, |cx| group.all(cx, n), apart) }
+    match same {
+        None => group.all(cx, n),
+        Some(same) => cx.if_else(same, |cx| group.all(cx, n), apart),
+    }
 }
 
 impl End {
-    pub fn new(cx: &mut LowerCx<'_>, chain: &mut Chain, step: &FusedStep, args: Vec<Val>, types: Vec<Type>, consts: Vec<Option<Const>>) -> Result<End> {
-        let what = reduce::of_row(step.op).ok_or_else(|| Diagnostic::internal(format!("{} is no reduction", step.op.name())))?;
+    pub fn new(
+        cx: &mut LowerCx<'_>,
+        chain: &mut Chain,
+        step: &FusedStep,
+        args: Vec<Val>,
+        types: Vec<Type>,
+        consts: Vec<Option<Const>>,
+    ) -> Result<End> {
+        let what = reduce::of_row(step.op)
+            .ok_or_else(|| Diagnostic::internal(format!("{} is no reduction", step.op.name())))?;
         let array = types[0].as_array().ok_or_else(|| Diagnostic::internal("elements of no array"))?;
         let (of, shape) = match chain.operands[0].take() {
             Some((k, shape)) => (Operand::Step(k), shape),
-            None => { let a = ArrayVal::new(cx, &args[0], types[0])?; let shape = a.shape.clone(); (Operand::Array(chain.lazy.read(a)), shape) }
+            None => {
+                let a = ArrayVal::new(cx, &args[0], types[0])?;
+                let shape = a.shape.clone();
+                (Operand::Array(chain.lazy.read(a)), shape)
+            }
         };
-        Ok(End { what, of, dtype: array.dtype, layout: array.layout, shape, args, types, consts, ret: step.ty })
+        Ok(End {
+            what,
+            of,
+            dtype: array.dtype,
+            layout: array.layout,
+            shape,
+            args,
+            types,
+            consts,
+            ret: step.ty,
+        })
     }
 
     fn keeps(&self) -> Keeps {
@@ -58,24 +100,50 @@ impl End {
             Reduce::Any => Keeps::Whole(InLoop::Or, Type::bool()),
             Reduce::All => Keeps::Whole(InLoop::And, Type::bool()),
             Reduce::CountNonzero => Keeps::Whole(InLoop::CountTrue, Type::bool()),
-            Reduce::Sum | Reduce::Prod | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => Keeps::Whole(InLoop::Add, self.ret),
+            Reduce::Sum
+            | Reduce::Prod
+            | Reduce::NanMin
+            | Reduce::NanMax
+            | Reduce::NanSum
+            | Reduce::NanProd
+            | Reduce::CountNotNan => Keeps::Whole(InLoop::Add, self.ret),
         }
     }
 
     /// The reduction by itself, of an array in memory: where the arrays of the group have several shapes.
     fn alone(&self, cx: &mut LowerCx<'_>, lazy: &Lazy) -> Result<Val> {
         let made = match self.of {
-            Operand::Step(j) => Some(Elements { lazy: lazy.up_to(j), shape: self.shape.clone(), dtype: self.dtype, layout: self.layout, kept: None }.array(cx)?),
+            Operand::Step(j) => Some(
+                Elements {
+                    lazy: lazy.up_to(j),
+                    shape: self.shape.clone(),
+                    dtype: self.dtype,
+                    layout: self.layout,
+                    kept: None,
+                }
+                .array(cx)?,
+            ),
             Operand::Array(_) | Operand::Scalar(_) => None,
         };
         let array = made.as_ref().map_or_else(|| self.args[0].clone(), ArrayVal::pack);
         let operands: Vec<Val> = std::iter::once(array).chain(self.args[1..].iter().cloned()).collect();
-        let call = OpCall { args: &operands, types: &self.types, consts: &self.consts, ret: self.ret, elementwise: false };
+        let call = OpCall {
+            args: &operands,
+            types: &self.types,
+            consts: &self.consts,
+            ret: self.ret,
+            elementwise: false,
+        };
         reduce::emit_in_memory(cx, &call, self.what, made.map(|m| m.owner))
     }
 }
 
-struct Group<'a> { lazy: &'a Lazy, streams: Vec<Stream>, ends: &'a [End], keeps: Vec<Keeps> }
+struct Group<'a> {
+    lazy: &'a Lazy,
+    streams: Vec<Stream>,
+    ends: &'a [End],
+    keeps: Vec<Keeps>,
+}
 
 impl Group<'_> {
     /// Of all elements, in parts at the same time where that is wanted.
@@ -86,7 +154,10 @@ impl Group<'_> {
         }
         let count = cx.helper_value(&k::array_sums_parts, &[n]);
         let tables: Vec<Value> = self.ends.iter().map(|_| cx.b.slot_addr((8 * k::SUBTREES) as u32)).collect();
-        let place = |cx: &mut LowerCx<'_>, e: usize, k: Value| { let off = cx.b.bin_imm(Op::Imul, k, 8); cx.b.ptr_add(tables[e], off) };
+        let place = |cx: &mut LowerCx<'_>, e: usize, k: Value| {
+            let off = cx.b.bin_imm(Op::Imul, k, 8);
+            cx.b.ptr_add(tables[e], off)
+        };
         each_part(cx, self.lazy.cost() + self.ends.len() as i64, n, count, |cx, first, end, k| {
             let found = self.part(cx, first, end)?;
             for (e, x) in found.into_iter().enumerate() {
@@ -97,14 +168,25 @@ impl Group<'_> {
             Ok(())
         })?;
         let mut all = vec![];
-        for (e, keeps) in self.keeps.iter().enumerate() { all.push(self.join(cx, e, *keeps, tables[e], count)?); }
+        for (e, keeps) in self.keeps.iter().enumerate() {
+            all.push(self.join(cx, e, *keeps, tables[e], count)?);
+        }
         Ok(all)
     }
 
-    fn is_single_sum(&self, e: usize) -> bool { matches!(self.keeps[e], Keeps::Leaf) && self.ends[e].dtype.itemsize() == 4 }
+    fn is_single_sum(&self, e: usize) -> bool {
+        matches!(self.keeps[e], Keeps::Leaf) && self.ends[e].dtype.itemsize() == 4
+    }
 
     /// What the parts give together; the first part has begun with what all begin with.
-    fn join(&self, cx: &mut LowerCx<'_>, e: usize, keeps: Keeps, table: Value, count: Value) -> Result<Value> {
+    fn join(
+        &self,
+        cx: &mut LowerCx<'_>,
+        e: usize,
+        keeps: Keeps,
+        table: Value,
+        count: Value,
+    ) -> Result<Value> {
         let end = &self.ends[e];
         let single = end.dtype.itemsize() == 4;
         let one = cx.b.i64(1);
@@ -144,14 +226,35 @@ impl Group<'_> {
     fn part(&self, cx: &mut LowerCx<'_>, begin: Value, end: Value) -> Result<Val> {
         let n = cx.b.bin(Op::Isub, end, begin);
         let start = self.start(cx, begin)?;
-        let singles: Vec<bool> = self.ends.iter().zip(&self.keeps).filter(|(_, keeps)| matches!(keeps, Keeps::Leaf)).map(|(e, _)| e.dtype.itemsize() == 4).collect();
-        let (totals, state) = if singles.is_empty() { (vec![], self.without_sums(cx, begin, n, &start)?) } else { leaf_by_leaf(cx, (begin, n), &singles, &start, &mut |cx, range, k, tables, state| self.leaf(cx, range, k, tables, state))? };
+        let singles: Vec<bool> = self
+            .ends
+            .iter()
+            .zip(&self.keeps)
+            .filter(|(_, keeps)| matches!(keeps, Keeps::Leaf))
+            .map(|(e, _)| e.dtype.itemsize() == 4)
+            .collect();
+        let (totals, state) = if singles.is_empty() {
+            (vec![], self.without_sums(cx, begin, n, &start)?)
+        } else {
+            leaf_by_leaf(cx, (begin, n), &singles, &start, &mut |cx, range, k, tables, state| {
+                self.leaf(cx, range, k, tables, state)
+            })?
+        };
         self.finish(cx, (begin, n), &totals, &state)
     }
 
     /// Where nothing depends on the order, all elements are one leaf, but for polls.
-    fn without_sums(&self, cx: &mut LowerCx<'_>, begin: Value, n: Value, start: &[Value]) -> Result<Vec<Value>> {
-        let blocks = { let up = cx.b.bin_imm(Op::Iadd, n, SUM_LEAVES - 1); cx.b.bin_imm(Op::Sshr, up, SUM_LEAVES.trailing_zeros().into()) };
+    fn without_sums(
+        &self,
+        cx: &mut LowerCx<'_>,
+        begin: Value,
+        n: Value,
+        start: &[Value],
+    ) -> Result<Vec<Value>> {
+        let blocks = {
+            let up = cx.b.bin_imm(Op::Iadd, n, SUM_LEAVES - 1);
+            cx.b.bin_imm(Op::Sshr, up, SUM_LEAVES.trailing_zeros().into())
+        };
         let most = cx.b.i64(SUM_LEAVES);
         cx.for_range(blocks, start, |cx, block, state| {
             let done = cx.b.bin_imm(Op::Ishl, block, SUM_LEAVES.trailing_zeros().into());
@@ -166,9 +269,15 @@ impl Group<'_> {
     /// What the reductions other than sums begin with, for each lane.
     fn start(&self, cx: &mut LowerCx<'_>, begin: Value) -> Result<Vec<Value>> {
         let mut out = vec![];
-        let bests: Vec<usize> = (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Best)).collect();
+        let bests: Vec<usize> =
+            (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Best)).collect();
         // Where there is a minimum there is an element; that has been checked in its place.
-        let first = if bests.is_empty() { vec![] } else { let at = Stream::at(&self.streams, cx, begin); self.elements(cx, &at)? };
+        let first = if bests.is_empty() {
+            vec![]
+        } else {
+            let at = Stream::at(&self.streams, cx, begin);
+            self.elements(cx, &at)?
+        };
         for (e, keeps) in self.keeps.iter().enumerate() {
             match keeps {
                 Keeps::Leaf => {}
@@ -176,7 +285,10 @@ impl Group<'_> {
                     let zero = constant(cx, self.ends[e].dtype.itemsize() == 4, 0.0);
                     out.extend([first[e]; LANES].into_iter().chain([zero; LANES]));
                 }
-                Keeps::Whole(how, _) => { let start = how.start(cx); out.extend([start; LANES]); }
+                Keeps::Whole(how, _) => {
+                    let start = how.start(cx);
+                    out.extend([start; LANES]);
+                }
             }
         }
         Ok(out)
@@ -188,23 +300,44 @@ impl Group<'_> {
         let mut out = vec![];
         for (end, keeps) in self.ends.iter().zip(&self.keeps) {
             let x = match &end.of {
-                Operand::Step(j) => { let s = &self.lazy.steps[*j]; cast::cast(cx, &done[*j], s.ret, end.dtype)? }
+                Operand::Step(j) => {
+                    let s = &self.lazy.steps[*j];
+                    cast::cast(cx, &done[*j], s.ret, end.dtype)?
+                }
                 Operand::Array(a) => load_element(cx, at[*a], end.dtype),
                 Operand::Scalar(v) => v.clone(),
             };
-            out.push(match keeps { Keeps::Whole(_, ty) => cast::cast(cx, &x, end.dtype, *ty)?[0], Keeps::Leaf | Keeps::Best => x[0] });
+            out.push(match keeps {
+                Keeps::Whole(_, ty) => cast::cast(cx, &x, end.dtype, *ty)?[0],
+                Keeps::Leaf | Keeps::Best => x[0],
+            });
         }
         Ok(out)
     }
 
-    /// Elements from `first` on, which are leaf `k` of the sums that have these tables; gives the state of the others.
-    fn leaf(&self, cx: &mut LowerCx<'_>, (first, len): (Value, Value), k: Value, tables: &[Value], carried: &[Value]) -> Result<Vec<Value>> {
+    /// Elements from `first` on, which are leaf `k` of the sums that have these tables; gives the state of
+    /// the others.
+    fn leaf(
+        &self,
+        cx: &mut LowerCx<'_>,
+        (first, len): (Value, Value),
+        k: Value,
+        tables: &[Value],
+        carried: &[Value],
+    ) -> Result<Vec<Value>> {
         // Each reduction's words, lane after lane; a best has two words in each.
         let (mut start, mut others): (Vec<Value>, &[Value]) = (vec![], carried);
         for (end, keeps) in self.ends.iter().zip(&self.keeps) {
             match keeps {
-                Keeps::Leaf => { let nothing = nothing(cx, end.dtype.itemsize() == 4); start.extend([nothing; LANES]); }
-                Keeps::Best | Keeps::Whole(..) => { let (own, rest) = others.split_at(keeps.words() * LANES); start.extend(own); others = rest; }
+                Keeps::Leaf => {
+                    let nothing = nothing(cx, end.dtype.itemsize() == 4);
+                    start.extend([nothing; LANES]);
+                }
+                Keeps::Best | Keeps::Whole(..) => {
+                    let (own, rest) = others.split_at(keeps.words() * LANES);
+                    start.extend(own);
+                    others = rest;
+                }
             }
         }
         let turns = cx.b.bin_imm(Op::Sshr, len, LANES.trailing_zeros().into());
@@ -214,55 +347,110 @@ impl Group<'_> {
             let at = Stream::at(&self.streams, cx, place);
             let mut next = state.to_vec();
             for lane in 0..LANES {
-                let here: Vec<Value> = at.iter().zip(&self.lazy.arrays).map(|(p, a)| if lane == 0 { *p } else { let step = cx.b.i64(lane as i64 * a.ty.itemsize()); cx.b.ptr_add(*p, step) }).collect();
+                let here: Vec<Value> = at
+                    .iter()
+                    .zip(&self.lazy.arrays)
+                    .map(|(p, a)| {
+                        if lane == 0 {
+                            *p
+                        } else {
+                            let step = cx.b.i64(lane as i64 * a.ty.itemsize());
+                            cx.b.ptr_add(*p, step)
+                        }
+                    })
+                    .collect();
                 let x = self.elements(cx, &here)?;
                 self.put_lane(cx, &mut next, lane, &x, true);
             }
             Ok(next)
         })?;
         let places = self.places();
-        let sums: Vec<usize> = (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Leaf)).collect();
-        for (e, table) in sums.iter().zip(tables) { store_lanes(cx, &state[places[*e].0..][..LANES], *table, k); }
+        let sums: Vec<usize> =
+            (0..self.ends.len()).filter(|e| matches!(self.keeps[*e], Keeps::Leaf)).collect();
+        for (e, table) in sums.iter().zip(tables) {
+            store_lanes(cx, &state[places[*e].0..][..LANES], *table, k);
+        }
         // What is left goes into the tables of the sums, and into the first lane of the others.
-        let (done, left) = (cx.b.bin_imm(Op::Band, len, !(LANES as i64 - 1)), cx.b.bin_imm(Op::Band, len, LANES as i64 - 1));
+        let (done, left) =
+            (cx.b.bin_imm(Op::Band, len, !(LANES as i64 - 1)), cx.b.bin_imm(Op::Band, len, LANES as i64 - 1));
         let behind = cx.b.bin(Op::Iadd, first, done);
-        let kept: Vec<usize> = places.iter().filter(|(_, keeps)| !matches!(keeps, Keeps::Leaf)).flat_map(|(at, keeps)| *at..at + keeps.words() * LANES).collect();
+        let kept: Vec<usize> = places
+            .iter()
+            .filter(|(_, keeps)| !matches!(keeps, Keeps::Leaf))
+            .flat_map(|(at, keeps)| *at..at + keeps.words() * LANES)
+            .collect();
         let begin: Vec<Value> = kept.iter().map(|w| state[*w]).collect();
         cx.for_range_short(left, &begin, |cx, i, carried| {
             let place = cx.b.bin(Op::Iadd, behind, i);
             let at = Stream::at(&self.streams, cx, place);
             let x = self.elements(cx, &at)?;
-            for (e, table) in sums.iter().zip(tables) { keep_rest(cx, x[*e], *table, i); }
+            for (e, table) in sums.iter().zip(tables) {
+                keep_rest(cx, x[*e], *table, i);
+            }
             let mut next = state.clone();
-            for (w, v) in kept.iter().zip(carried) { next[*w] = *v; }
+            for (w, v) in kept.iter().zip(carried) {
+                next[*w] = *v;
+            }
             self.put_lane(cx, &mut next, 0, &x, false);
             Ok(kept.iter().map(|w| next[*w]).collect())
         })
     }
 
     /// Where each reduction's words begin in the state of a leaf.
-    fn places(&self) -> Vec<(usize, Keeps)> { self.keeps.iter().scan(0, |at, keeps| { let here = *at; *at += keeps.words() * LANES; Some((here, *keeps)) }).collect() }
+    fn places(&self) -> Vec<(usize, Keeps)> {
+        self.keeps
+            .iter()
+            .scan(0, |at, keeps| {
+                let here = *at;
+                *at += keeps.words() * LANES;
+                Some((here, *keeps))
+            })
+            .collect()
+    }
 
     /// Puts an element into a lane of each reduction, sums among them or not.
     fn put_lane(&self, cx: &mut LowerCx<'_>, state: &mut [Value], lane: usize, x: &[Value], sums: bool) {
         for (e, (at, keeps)) in self.places().into_iter().enumerate() {
             let w = at + lane;
             match keeps {
-                Keeps::Leaf => if sums { state[w] = cx.b.bin(Op::Fadd, state[w], x[e]); },
-                Keeps::Best => (state[w], state[w + LANES]) = (choose(cx, self.ends[e].what, state[w], x[e]), cx.b.bin(Op::Fadd, state[w + LANES], x[e])),
+                Keeps::Leaf => {
+                    if sums {
+                        state[w] = cx.b.bin(Op::Fadd, state[w], x[e]);
+                    }
+                }
+                Keeps::Best => {
+                    (state[w], state[w + LANES]) = (
+                        choose(cx, self.ends[e].what, state[w], x[e]),
+                        cx.b.bin(Op::Fadd, state[w + LANES], x[e]),
+                    )
+                }
                 Keeps::Whole(how, _) => state[w] = how.put(cx, state[w], &[x[e]]),
             }
         }
     }
 
     /// The numbers, from the sums and the lanes of the others.
-    fn finish(&self, cx: &mut LowerCx<'_>, range: (Value, Value), totals: &[Value], state: &[Value]) -> Result<Val> {
+    fn finish(
+        &self,
+        cx: &mut LowerCx<'_>,
+        range: (Value, Value),
+        totals: &[Value],
+        state: &[Value],
+    ) -> Result<Val> {
         let (mut totals, mut rest, mut out) = (totals.iter(), state, vec![]);
         for (e, keeps) in self.keeps.iter().enumerate() {
             let end = &self.ends[e];
-            let own = if let Keeps::Leaf = keeps { &[][..] } else { let (own, others) = rest.split_at(keeps.words() * LANES); rest = others; own };
+            let own = if let Keeps::Leaf = keeps {
+                &[][..]
+            } else {
+                let (own, others) = rest.split_at(keeps.words() * LANES);
+                rest = others;
+                own
+            };
             out.push(match keeps {
-                Keeps::Leaf => totals.next().copied().ok_or_else(|| Diagnostic::internal("a sum without its tree"))?,
+                Keeps::Leaf => {
+                    totals.next().copied().ok_or_else(|| Diagnostic::internal("a sum without its tree"))?
+                }
                 Keeps::Best => {
                     let best = best_lane(cx, own, end.what);
                     let doubtful = cx.b.bin(Op::FcmpUno, best, best);
@@ -277,7 +465,16 @@ impl Group<'_> {
     /// A minimum or maximum where there may be NaN, by the run-time's kernel, a block at a time.
     fn once_more(&self, cx: &mut LowerCx<'_>, end: &End, (begin, n): (Value, Value)) -> Result<Val> {
         let (code, elem, out) = (cx.b.i64(end.what as i64), element_code(cx, end.dtype)?, cx.b.slot_addr(16));
-        let e = match end.of { Operand::Step(j) => Some(Elements { lazy: Lazy { arrays: self.lazy.arrays.clone(), steps: self.lazy.steps[..=j].to_vec() }, shape: end.shape.clone(), dtype: end.dtype, layout: end.layout, kept: None }), Operand::Array(_) | Operand::Scalar(_) => None };
+        let e = match end.of {
+            Operand::Step(j) => Some(Elements {
+                lazy: Lazy { arrays: self.lazy.arrays.clone(), steps: self.lazy.steps[..=j].to_vec() },
+                shape: end.shape.clone(),
+                dtype: end.dtype,
+                layout: end.layout,
+                kept: None,
+            }),
+            Operand::Array(_) | Operand::Scalar(_) => None,
+        };
         let buffer = cx.b.slot_addr((SUM_BLOCK * end.dtype.itemsize()) as u32);
         let (up, most) = (cx.b.bin_imm(Op::Iadd, n, SUM_BLOCK - 1), cx.b.i64(SUM_BLOCK));
         let blocks = cx.b.bin_imm(Op::Sshr, up, SUM_BLOCK.trailing_zeros().into());
@@ -287,8 +484,13 @@ impl Group<'_> {
             let here = cx.b.bin(Op::Smin, left, most);
             let data = match (&e, &end.of) {
                 (None, Operand::Array(a)) => Stream::at(&self.streams[*a..=*a], cx, first)[0],
-                (Some(e), _) => { fill(cx, e, &self.streams, (buffer, Alias::Stack), first, here)?; buffer }
-                (None, Operand::Step(_) | Operand::Scalar(_)) => return Err(Diagnostic::internal("a minimum of one number")),
+                (Some(e), _) => {
+                    fill(cx, e, &self.streams, (buffer, Alias::Stack), first, here)?;
+                    buffer
+                }
+                (None, Operand::Step(_) | Operand::Scalar(_)) => {
+                    return Err(Diagnostic::internal("a minimum of one number"));
+                }
             };
             cx.helper(&k::array_fold, &[code, elem, data, here, done, out]);
             cx.poll();
@@ -300,5 +502,10 @@ impl Group<'_> {
 
 impl Keeps {
     /// Words in each lane.
-    fn words(self) -> usize { match self { Keeps::Best => 2, Keeps::Leaf | Keeps::Whole(..) => 1 } }
+    fn words(self) -> usize {
+        match self {
+            Keeps::Best => 2,
+            Keeps::Leaf | Keeps::Whole(..) => 1,
+        }
+    }
 }

@@ -1,8 +1,11 @@
-//! The inner loop of a ufunc for few turns: `(pointers, lengths, strides) -> 0`, as NumPy enters it, without a `ThreadCtx`.
+//! The inner loop of a ufunc for few turns: `(pointers, lengths, strides) -> 0`, as NumPy enters it, without
+//! a `ThreadCtx`.
 //!
-//! NumPy enters an inner loop once for each segment of `reduceat`, for each index of `at` and for each row that is not side by side with the next. With a handful of turns, finding the
-//! thread's context and laying arguments out took several times as long as the turns. Here is a second entry for those: the wrapper with what it reads of its slots taken from where NumPy has
-//! it, and without its poll. What could still need the context (an exception, a helper that writes, a loop inside that polls) has no such entry.
+//! NumPy enters an inner loop once for each segment of `reduceat`, for each index of `at` and for each row
+//! that is not side by side with the next. With a handful of turns, finding the thread's context and laying
+//! arguments out took several times as long as the turns. Here is a second entry for those: the wrapper with
+//! what it reads of its slots taken from where NumPy has it, and without its poll. What could still need the
+//! context (an exception, a helper that writes, a loop inside that polls) has no such entry.
 
 use super::wrapper::SLOT;
 use crate::lir::cfg::{Cfg, Dominators, Loops};
@@ -13,14 +16,18 @@ use crate::rt::{Effect, Raises};
 
 /// What the name of such an entry ends in.
 pub const FEW_SUFFIX: &str = ".few";
-/// Slots of one operand: an array of one dimension is its owner, the address of its elements, its length, its stride.
+/// Slots of one operand: an array of one dimension is its owner, the address of its elements, its length, its
+/// stride.
 const PARTS: usize = 4;
 /// What runs once the slots are gone.
 const CLEAN_UP: [&str; 7] = ["fold", "blocks", "cse", "fold", "blocks", "thread", "dce"];
 
-pub fn few_signature() -> Signature { Signature { params: vec![Ty::Ptr; 3], results: vec![Ty::I64] } }
+pub fn few_signature() -> Signature {
+    Signature { params: vec![Ty::Ptr; 3], results: vec![Ty::I64] }
+}
 
-/// Makes the entry `name` of an optimised wrapper whose operands are arrays of one dimension, all of the length of the first; none where its code needs more than their elements.
+/// Makes the entry `name` of an optimised wrapper whose operands are arrays of one dimension, all of the
+/// length of the first; none where its code needs more than their elements.
 pub fn few_turns(wrapper: &Func, name: &str) -> Option<Func> {
     let mut func = wrapper.clone();
     (func.name, func.sig) = (name.to_owned(), few_signature());
@@ -30,10 +37,17 @@ pub fn few_turns(wrapper: &Func, name: &str) -> Option<Func> {
     let given: Vec<Value> = (0..3).map(|_| func.add_param(entry, Ty::Ptr)).collect();
     for node in &mut func.insts {
         let InstData::Load { ty, addr, offset, alias } = node.data.clone() else { continue };
-        let from = |addr: Value, at: usize| InstData::Load { ty, addr, offset: at as i32 * SLOT, alias: Alias::Stack };
+        let from = |addr: Value, at: usize| InstData::Load {
+            ty,
+            addr,
+            offset: at as i32 * SLOT,
+            alias: Alias::Stack,
+        };
         let (operand, part) = ((offset / SLOT) as usize / PARTS, (offset / SLOT) as usize % PARTS);
         node.data = match part {
-            _no_slot if addr == ctx && alias == Alias::Volatile && ty == Ty::I32 => InstData::Const { ty, bits: 0 },
+            _no_slot if addr == ctx && alias == Alias::Volatile && ty == Ty::I32 => {
+                InstData::Const { ty, bits: 0 }
+            }
             1 if addr == slots => from(given[0], operand),
             2 if addr == slots => from(given[1], 0),
             3 if addr == slots => from(given[2], operand),
@@ -41,12 +55,18 @@ pub fn few_turns(wrapper: &Func, name: &str) -> Option<Func> {
         };
     }
     for pass in CLEAN_UP {
-        if let Run::Func(run) = lookup(pass)?.run { run(&mut func); }
+        if let Run::Func(run) = lookup(pass)?.run {
+            run(&mut func);
+        }
     }
-    is_free(&func, &old).then(|| { mark_short(&mut func); func })
+    is_free(&func, &old).then(|| {
+        mark_short(&mut func);
+        func
+    })
 }
 
-/// Whether the code needs nothing of what the wrapper was given, cannot fail, and has no loop but that over the turns.
+/// Whether the code needs nothing of what the wrapper was given, cannot fail, and has no loop but that over
+/// the turns.
 fn is_free(func: &Func, old: &[Value]) -> bool {
     let cfg = Cfg::new(func);
     let defs = Defs::new(func);
@@ -57,10 +77,20 @@ fn is_free(func: &Func, old: &[Value]) -> bool {
         data.for_each_use(|v| free &= !old.contains(&v));
         free &= match data {
             InstData::Return(values) => values.iter().all(|v| defs.constant(func, *v) == Some(0)),
-            InstData::CallHelper { helper, .. } => helper.effect == Effect::Pure && helper.raises == Raises::Never,
+            InstData::CallHelper { helper, .. } => {
+                helper.effect == Effect::Pure && helper.raises == Raises::Never
+            }
             InstData::Call { .. } | InstData::CallIndirect { .. } => false,
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
-            | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Unreachable => true,
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Jump(_)
+            | InstData::Brif { .. }
+            | InstData::Switch { .. }
+            | InstData::Unreachable => true,
         };
     }
     free
@@ -68,8 +98,11 @@ fn is_free(func: &Func, old: &[Value]) -> bool {
 
 fn mark_short(func: &mut Func) {
     let cfg = Cfg::new(func);
-    let headers: Vec<_> = Loops::new(func, &cfg, &Dominators::new(func, &cfg)).all.iter().map(|l| l.header).collect();
-    for header in headers { func.blocks[header.index()].short = true; }
+    let headers: Vec<_> =
+        Loops::new(func, &cfg, &Dominators::new(func, &cfg)).all.iter().map(|l| l.header).collect();
+    for header in headers {
+        func.blocks[header.index()].short = true;
+    }
 }
 
 #[cfg(test)]
@@ -84,7 +117,8 @@ mod tests {
 
     /// A wrapper of a loop over two arrays, with what is computed and what happens behind the store.
     fn wrapper(body: &str) -> String {
-        format!("func @f.wrapper(ptr, ptr, ptr) -> i64 {{
+        format!(
+            "func @f.wrapper(ptr, ptr, ptr) -> i64 {{
 block0(v0: ptr, v1: ptr, v2: ptr):
     v3 = const.i64 0
     v4 = const.i64 1
@@ -119,23 +153,37 @@ block3 cold:
 block4(v33: i64):
     return v33
 }}
-")
+"
+        )
     }
 
     #[test]
     fn a_loop_over_elements_is_entered_as_numpy_does() {
-        let text = entry(&wrapper("v22 = fadd.f64 v19, v19\n    store.f64 array v22, v21")).expect("nothing needs the context");
+        let text = entry(&wrapper("v22 = fadd.f64 v19, v19\n    store.f64 array v22, v21"))
+            .expect("nothing needs the context");
         assert!(text.contains("func @f.few(ptr, ptr, ptr) -> i64"), "{text}");
         assert!(text.contains("short:") && !text.contains("volatile") && !text.contains("poll"), "{text}");
         // One length for all, and no test whether they are equal.
         assert_eq!(text.matches("load.i64 stack v1").count(), 1, "{text}");
         assert_eq!(text.matches("brif").count(), 1, "{text}");
-        for word in ["load.ptr stack v0", "load.ptr stack v0+8", "load.i64 stack v2", "load.i64 stack v2+8"] { assert!(text.contains(word), "{word}: {text}"); }
+        for word in ["load.ptr stack v0", "load.ptr stack v0+8", "load.i64 stack v2", "load.i64 stack v2+8"] {
+            assert!(text.contains(word), "{word}: {text}");
+        }
     }
 
     #[test]
     fn what_needs_the_context_or_fails_has_no_such_entry() {
-        assert_eq!(entry(&wrapper("v22 = load.ptr stack v1\n    call_helper @obj_retain(v22)\n    store.f64 array v19, v21")), None);
-        assert_eq!(entry(&wrapper("store.f64 array v19, v21\n    v22 = icmp_slt.i64 v15, v9\n    brif v22, block5, block4(v4)\nblock5:")), None);
+        assert_eq!(
+            entry(&wrapper(
+                "v22 = load.ptr stack v1\n    call_helper @obj_retain(v22)\n    store.f64 array v19, v21"
+            )),
+            None
+        );
+        assert_eq!(
+            entry(&wrapper(
+                "store.f64 array v19, v21\n    v22 = icmp_slt.i64 v15, v9\n    brif v22, block5, block4(v4)\nblock5:"
+            )),
+            None
+        );
     }
 }

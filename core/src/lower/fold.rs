@@ -1,8 +1,11 @@
-//! Reductions of elements that are yet to be computed, to one number: what they are is never in memory as a whole.
+//! Reductions of elements that are yet to be computed, to one number: what they are is never in memory as a
+//! whole.
 //!
-//! What does not depend on the order is put together in the loop that computes the elements, where that is an operation on integers. Floats, and what else has an order, go
-//! through a buffer that stays in the nearest cache, a block at a time: the loop that fills it becomes vectors whatever it computes, and the run-time's kernel puts the block
-//! together as it would an array. Sums and extremes of chains of a few instructions need no buffer: see [`super::lanes`].
+//! What does not depend on the order is put together in the loop that computes the elements, where that is an
+//! operation on integers. Floats, and what else has an order, go through a buffer that stays in the nearest
+//! cache, a block at a time: the loop that fills it becomes vectors whatever it computes, and the run-time's
+//! kernel puts the block together as it would an array. Sums and extremes of chains of a few instructions
+//! need no buffer: see [`super::lanes`].
 
 use super::arrays::{ArrayVal, Stream, element_code, load_element, product};
 use super::cast;
@@ -30,11 +33,18 @@ pub enum Fold {
 
 /// What is put together in the loop.
 #[derive(Clone, Copy)]
-pub enum InLoop { Add, Multiply, Or, And, CountTrue, CountNumbers }
+pub enum InLoop {
+    Add,
+    Multiply,
+    Or,
+    And,
+    CountTrue,
+    CountNumbers,
+}
 
 impl Fold {
-    /// For elements of a type, computed in another; none where an array of them is needed, or better: several threads can make the elements of a product of floats,
-    /// which is in order.
+    /// For elements of a type, computed in another; none where an array of them is needed, or better: several
+    /// threads can make the elements of a product of floats, which is in order.
     pub fn of(op: Reduce, dtype: Type, acc: Type, in_parallel: bool) -> Option<Fold> {
         let own = acc == dtype;
         Some(match op {
@@ -46,14 +56,25 @@ impl Fold {
             Reduce::CountNonzero => Fold::InLoop(InLoop::CountTrue, Type::bool()),
             Reduce::CountNotNan => Fold::InLoop(InLoop::CountNumbers, dtype),
             Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax if own => Fold::Blocks(op),
-            Reduce::Prod | Reduce::NanProd if own && (acc.is_float() || acc.is_complex()) && !in_parallel => Fold::Blocks(op),
-            Reduce::Sum | Reduce::Prod | Reduce::NanSum | Reduce::NanProd | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax => return None,
+            Reduce::Prod | Reduce::NanProd if own && (acc.is_float() || acc.is_complex()) && !in_parallel => {
+                Fold::Blocks(op)
+            }
+            Reduce::Sum
+            | Reduce::Prod
+            | Reduce::NanSum
+            | Reduce::NanProd
+            | Reduce::Min
+            | Reduce::Max
+            | Reduce::NanMin
+            | Reduce::NanMax => return None,
         })
     }
 }
 
 /// Whether integers are put together as they are: narrower ones, which only `dtype` asks for, wrap.
-pub fn is_wide(acc: Type) -> bool { matches!(*acc, Kind::Int(i) if i.bits() == 64) }
+pub fn is_wide(acc: Type) -> bool {
+    matches!(*acc, Kind::Int(i) if i.bits() == 64)
+}
 
 /// The reduction of all elements.
 pub fn fold(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], how: Fold) -> Result<Val> {
@@ -72,7 +93,12 @@ pub fn fold_some(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Valu
 
 impl InLoop {
     pub fn start(self, cx: &mut LowerCx<'_>) -> Value {
-        match self { InLoop::Or => cx.b.bool(false), InLoop::And => cx.b.bool(true), InLoop::Multiply => cx.b.i64(1), InLoop::Add | InLoop::CountTrue | InLoop::CountNumbers => cx.b.i64(0) }
+        match self {
+            InLoop::Or => cx.b.bool(false),
+            InLoop::And => cx.b.bool(true),
+            InLoop::Multiply => cx.b.i64(1),
+            InLoop::Add | InLoop::CountTrue | InLoop::CountNumbers => cx.b.i64(0),
+        }
     }
     pub fn put(self, cx: &mut LowerCx<'_>, so_far: Value, x: &[Value]) -> Value {
         match self {
@@ -80,10 +106,21 @@ impl InLoop {
             InLoop::And => cx.and(so_far, x[0]),
             InLoop::Multiply => cx.b.bin(Op::Imul, so_far, x[0]),
             InLoop::Add => cx.b.bin(Op::Iadd, so_far, x[0]),
-            InLoop::CountTrue => { let one = cx.b.conv(Op::Zext, Ty::I64, x[0]); cx.b.bin(Op::Iadd, so_far, one) }
+            InLoop::CountTrue => {
+                let one = cx.b.conv(Op::Zext, Ty::I64, x[0]);
+                cx.b.bin(Op::Iadd, so_far, one)
+            }
             InLoop::CountNumbers => {
-                let numbers: Vec<Value> = x.iter().filter(|v| cx.b.ty(**v).is_float()).copied().collect::<Vec<_>>().into_iter().map(|v| cx.b.bin(Op::FcmpEq, v, v)).collect();
-                let is_number = numbers.into_iter().reduce(|a, b| cx.and(a, b)).unwrap_or_else(|| cx.b.bool(true));
+                let numbers: Vec<Value> = x
+                    .iter()
+                    .filter(|v| cx.b.ty(**v).is_float())
+                    .copied()
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .map(|v| cx.b.bin(Op::FcmpEq, v, v))
+                    .collect();
+                let is_number =
+                    numbers.into_iter().reduce(|a, b| cx.and(a, b)).unwrap_or_else(|| cx.b.bool(true));
                 let one = cx.b.conv(Op::Zext, Ty::I64, is_number);
                 cx.b.bin(Op::Iadd, so_far, one)
             }
@@ -99,14 +136,23 @@ impl InLoop {
 }
 
 /// Puts elements together one after the other.
-fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, what: InLoop, ty: Type) -> Result<Val> {
+fn accumulate(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    n: Value,
+    what: InLoop,
+    ty: Type,
+) -> Result<Val> {
     let start = what.start(cx);
-    let part = |cx: &mut LowerCx<'_>, first: Value, end: Value| cx.for_range_polling_from(first, end, &[start], |cx, i, state| {
-        let at = Stream::at(streams, cx, i);
-        let x = e.element(cx, &at)?;
-        let x = cast::cast(cx, &x, e.dtype, ty)?;
-        Ok(vec![what.put(cx, state[0], &x)])
-    });
+    let part = |cx: &mut LowerCx<'_>, first: Value, end: Value| {
+        cx.for_range_polling_from(first, end, &[start], |cx, i, state| {
+            let at = Stream::at(streams, cx, i);
+            let x = e.element(cx, &at)?;
+            let x = cast::cast(cx, &x, e.dtype, ty)?;
+            Ok(vec![what.put(cx, state[0], &x)])
+        })
+    };
     if !cx.pieces.wanted() {
         let zero = cx.b.i64(0);
         return part(cx, zero, n);
@@ -127,25 +173,48 @@ fn accumulate(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, 
 }
 
 /// What the parts give that are done at the same time; how many there are depends on the length alone.
-struct Parts { table: Value, step: i64 }
+struct Parts {
+    table: Value,
+    step: i64,
+}
 
 impl Parts {
     /// How many parts, and room for what they give.
     fn new(cx: &mut LowerCx<'_>, n: Value, step: i64) -> (Value, Parts) {
-        (cx.helper_value(&k::array_sums_parts, &[n]), Parts { table: cx.b.slot_addr((step * k::SUBTREES) as u32), step })
+        (
+            cx.helper_value(&k::array_sums_parts, &[n]),
+            Parts { table: cx.b.slot_addr((step * k::SUBTREES) as u32), step },
+        )
     }
     fn place(&self, cx: &mut LowerCx<'_>, k: Value) -> Value {
         let off = cx.b.bin_imm(Op::Imul, k, self.step);
         cx.b.ptr_add(self.table, off)
     }
     /// Runs `one` for each part, with its bounds and its place in the table.
-    fn each(&self, cx: &mut LowerCx<'_>, e: &Elements, n: Value, count: Value, one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
-        each_part(cx, e.lazy.cost(), n, count, |cx, first, end, k| { let place = self.place(cx, k); one(cx, first, end, place) })
+    fn each(
+        &self,
+        cx: &mut LowerCx<'_>,
+        e: &Elements,
+        n: Value,
+        count: Value,
+        one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>,
+    ) -> Result<()> {
+        each_part(cx, e.lazy.cost(), n, count, |cx, first, end, k| {
+            let place = self.place(cx, k);
+            one(cx, first, end, place)
+        })
     }
 }
 
-/// Runs `one` for each of `count` parts of `n` elements, each about so many simple operations, with its bounds and its number.
-pub fn each_part(cx: &mut LowerCx<'_>, cost: i64, n: Value, count: Value, one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
+/// Runs `one` for each of `count` parts of `n` elements, each about so many simple operations, with its
+/// bounds and its number.
+pub fn each_part(
+    cx: &mut LowerCx<'_>,
+    cost: i64,
+    n: Value,
+    count: Value,
+    one: impl FnOnce(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>,
+) -> Result<()> {
     let work = cx.b.bin_imm(Op::Imul, n, cost);
     in_pieces(cx, count, work, |cx, from, to| {
         let start = cx.helper_value(&k::array_sums_part, &[n, from]);
@@ -164,7 +233,14 @@ pub fn each_part(cx: &mut LowerCx<'_>, cost: i64, n: Value, count: Value, one: i
 // ---- blocks
 
 /// Computes `len` elements from `first` on into memory.
-pub fn fill(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (to, alias): (Value, Alias), first: Value, len: Value) -> Result<()> {
+pub fn fill(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    (to, alias): (Value, Alias),
+    first: Value,
+    len: Value,
+) -> Result<()> {
     cx.for_range(len, &[], |cx, i, _| {
         let place = cx.b.bin(Op::Iadd, first, i);
         let at = Stream::at(streams, cx, place);
@@ -172,7 +248,9 @@ pub fn fill(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (to, alias):
         let off = cx.b.bin_imm(Op::Imul, i, e.dtype.itemsize());
         let p = cx.b.ptr_add(to, off);
         let size = e.dtype.itemsize() as i32 / x.len() as i32;
-        for (k, v) in x.iter().enumerate() { cx.b.store(*v, p, k as i32 * size, alias); }
+        for (k, v) in x.iter().enumerate() {
+            cx.b.store(*v, p, k as i32 * size, alias);
+        }
         Ok(vec![])
     })?;
     Ok(())
@@ -190,14 +268,21 @@ const ROOM: i64 = 16;
 /// Elements that are taken at a time where no buffer has to hold them.
 const STRETCH: i64 = 16 * SUM_BLOCK;
 
-/// Runs `one` for every `length` elements (a power of two) of `total` ones from `first` on: where they begin, how many they are and how many were before them.
-fn each_stretch(cx: &mut LowerCx<'_>, (first, total): (Value, Value), length: i64, mut one: impl FnMut(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>) -> Result<()> {
+/// Runs `one` for every `length` elements (a power of two) of `total` ones from `first` on: where they begin,
+/// how many they are and how many were before them.
+fn each_stretch(
+    cx: &mut LowerCx<'_>,
+    (first, total): (Value, Value),
+    length: i64,
+    mut one: impl FnMut(&mut LowerCx<'_>, Value, Value, Value) -> Result<()>,
+) -> Result<()> {
     let shift = length.trailing_zeros().into();
     let up = cx.b.bin_imm(Op::Iadd, total, length - 1);
     let count = cx.b.bin_imm(Op::Sshr, up, shift);
     cx.for_range(count, &[], |cx, k, _| {
         let done = cx.b.bin_imm(Op::Ishl, k, shift);
-        let (at, left, most) = (cx.b.bin(Op::Iadd, first, done), cx.b.bin(Op::Isub, total, done), cx.b.i64(length));
+        let (at, left, most) =
+            (cx.b.bin(Op::Iadd, first, done), cx.b.bin(Op::Isub, total, done), cx.b.i64(length));
         let here = cx.b.bin(Op::Smin, left, most);
         one(cx, at, here, done)?;
         cx.poll();
@@ -210,7 +295,11 @@ fn each_stretch(cx: &mut LowerCx<'_>, (first, total): (Value, Value), length: i6
 fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, op: Reduce) -> Result<Val> {
     if let Some(name) = op.no_identity() {
         let some = cx.b.bin_imm(Op::IcmpSgt, n, 0);
-        cx.check(some, Class::ValueError, &format!("zero-size array to reduction operation {name} which has no identity"));
+        cx.check(
+            some,
+            Class::ValueError,
+            &format!("zero-size array to reduction operation {name} which has no identity"),
+        );
     }
     let (code, elem) = (op as i64, element_code(cx, e.dtype)?);
     let length = SUM_BLOCK * 8 / e.dtype.itemsize().max(8);
@@ -225,20 +314,32 @@ fn in_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, o
             let at = Stream::at(streams, cx, first);
             let mark = Mark::here(cx);
             let x = e.element(cx, &at)?;
-            if mark.is_cheap(cx) { direct = Some(x[0]); cx.b.store(x[0], place, 0, Alias::Stack); }
+            if mark.is_cheap(cx) {
+                direct = Some(x[0]);
+                cx.b.store(x[0], place, 0, Alias::Stack);
+            }
         }
-        let through_buffer = |cx: &mut LowerCx<'_>, first: Value, total: Value, begun: Value| each_stretch(cx, (first, total), length, |cx, at, here, done| {
-            fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
-            let begun = cx.b.bin(Op::Bor, begun, done);
-            cx.helper(&k::array_fold, &[code, elem, buffer, here, begun, place]);
-            Ok(())
-        });
+        let through_buffer = |cx: &mut LowerCx<'_>, first: Value, total: Value, begun: Value| {
+            each_stretch(cx, (first, total), length, |cx, at, here, done| {
+                fill(cx, e, streams, (buffer, Alias::Stack), at, here)?;
+                let begun = cx.b.bin(Op::Bor, begun, done);
+                cx.helper(&k::array_fold, &[code, elem, buffer, here, begun, place]);
+                Ok(())
+            })
+        };
         let Some(x) = direct else { return through_buffer(cx, first, total, zero) };
         each_stretch(cx, (first, total), STRETCH, |cx, at, here, _| {
             let so_far = cx.b.load(cx.b.ty(x), place, 0, Alias::Stack);
             let (best, doubtful) = lanes::extreme(cx, e, streams, (at, here), so_far, op)?;
             let one = cx.b.i64(1);
-            cx.if_else(doubtful, |cx| through_buffer(cx, at, here, one).map(|()| vec![]), |cx| { cx.b.store(best, place, 0, Alias::Stack); Ok(vec![]) })?;
+            cx.if_else(
+                doubtful,
+                |cx| through_buffer(cx, at, here, one).map(|()| vec![]),
+                |cx| {
+                    cx.b.store(best, place, 0, Alias::Stack);
+                    Ok(vec![])
+                },
+            )?;
             Ok(())
         })
     };
@@ -268,23 +369,56 @@ fn pairwise_sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value
     let few = cx.b.bin_imm(Op::IcmpSlt, n, 8);
     let zero = if e.dtype.itemsize() == 4 { cx.b.f32(0.0) } else { cx.b.f64(0.0) };
     let cheap = Cell::new(false);
-    cx.if_else(few, |cx| cx.for_range(n, &[zero], |cx, i, state| {
-        let at = Stream::at(streams, cx, i);
-        let mark = Mark::here(cx);
-        let x = e.element(cx, &at)?;
-        cheap.set(mark.is_cheap(cx) && lanes::suits(cx, e, streams));
-        if let Some(kept) = &e.kept { let p = element_of(cx, kept, i); cx.b.store(x[0], p, 0, Alias::Array); }
-        Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
-    }), |cx| if cx.pieces.wanted() { sum_of_subtrees(cx, e, streams, n, cheap.get()) } else { let zero = cx.b.i64(0); sum_of(cx, e, streams, zero, n, cheap.get()) })
+    cx.if_else(
+        few,
+        |cx| {
+            cx.for_range(n, &[zero], |cx, i, state| {
+                let at = Stream::at(streams, cx, i);
+                let mark = Mark::here(cx);
+                let x = e.element(cx, &at)?;
+                cheap.set(mark.is_cheap(cx) && lanes::suits(cx, e, streams));
+                if let Some(kept) = &e.kept {
+                    let p = element_of(cx, kept, i);
+                    cx.b.store(x[0], p, 0, Alias::Array);
+                }
+                Ok(vec![cx.b.bin(Op::Fadd, state[0], x[0])])
+            })
+        },
+        |cx| {
+            if cx.pieces.wanted() {
+                sum_of_subtrees(cx, e, streams, n, cheap.get())
+            } else {
+                let zero = cx.b.i64(0);
+                sum_of(cx, e, streams, zero, n, cheap.get())
+            }
+        },
+    )
 }
 
 /// The sum of `n` elements from `begin` on, by the way that suits them.
-fn sum_of(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value, cheap: bool) -> Result<Val> {
-    if cheap { lanes::sum(cx, e, streams, begin, n).map(|x| vec![x]) } else { sum_of_blocks(cx, e, streams, begin, n) }
+fn sum_of(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    begin: Value,
+    n: Value,
+    cheap: bool,
+) -> Result<Val> {
+    if cheap {
+        lanes::sum(cx, e, streams, begin, n).map(|x| vec![x])
+    } else {
+        sum_of_blocks(cx, e, streams, begin, n)
+    }
 }
 
 /// The subtrees of the sum in pieces, then what they give.
-fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Value, cheap: bool) -> Result<Val> {
+fn sum_of_subtrees(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    n: Value,
+    cheap: bool,
+) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (count, parts) = Parts::new(cx, n, 8);
     parts.each(cx, e, n, count, |cx, first, end, place| {
@@ -299,33 +433,59 @@ fn sum_of_subtrees(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], n: Va
     Ok(vec![if single { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
 }
 
-/// Block after block of `n` elements from `begin` on into a buffer (or where they are to stay), and blocks in a tree that the run-time keeps.
-fn sum_of_blocks(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Val> {
+/// Block after block of `n` elements from `begin` on into a buffer (or where they are to stay), and blocks in
+/// a tree that the run-time keeps.
+fn sum_of_blocks(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    begin: Value,
+    n: Value,
+) -> Result<Val> {
     let single = e.dtype.itemsize() == 4;
     let (ty, zero) = if single { (Ty::F32, cx.b.f32(0.0)) } else { (Ty::F64, cx.b.f64(0.0)) };
     let item = e.dtype.itemsize();
     let (buffer, state) = (cx.b.slot_addr((SUM_BLOCK * item) as u32), cx.b.slot_addr(k::SUMS as u32));
     let small = cx.b.bin_imm(Op::IcmpSle, n, SUM_BLOCK);
     let (one, most) = (cx.b.i64(1), cx.b.i64(SUM_BLOCK));
-    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n, most])]))?[0];
+    let blocks = cx.if_else(
+        small,
+        |_| Ok(vec![one]),
+        |cx| Ok(vec![cx.helper_value(&k::array_sums_begin, &[state, n, most])]),
+    )?[0];
     let last = cx.for_range(blocks, &[begin, zero], |cx, _, carried| {
         let first = carried[0];
-        let len = cx.if_else(small, |_| Ok(vec![n]), |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]))?[0];
-        let (buffer, alias) = match &e.kept { Some(kept) => (element_of(cx, kept, first), Alias::Array), None => (buffer, Alias::Stack) };
+        let len = cx.if_else(
+            small,
+            |_| Ok(vec![n]),
+            |cx| Ok(vec![cx.helper_value(&k::array_sums_next, &[state])]),
+        )?[0];
+        let (buffer, alias) = match &e.kept {
+            Some(kept) => (element_of(cx, kept, first), Alias::Array),
+            None => (buffer, Alias::Stack),
+        };
         fill(cx, e, streams, (buffer, alias), first, len)?;
         let step = cx.b.i64(item);
-        let sum = cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[buffer, len, step]);
+        let sum =
+            cx.helper_value(if single { &k::array_sum_f32 } else { &k::array_sum_f64 }, &[buffer, len, step]);
         let big = cx.not(small);
         cx.if_then(big, |cx| {
-            let (wide, flag) = (if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum }, cx.b.iconst(Ty::I8, single as i64));
+            let (wide, flag) = (
+                if single { cx.b.conv(Op::Fconvert, Ty::F64, sum) } else { sum },
+                cx.b.iconst(Ty::I8, single as i64),
+            );
             cx.helper(&k::array_sums_push, &[state, wide, flag]);
             Ok(())
         })?;
         cx.poll();
         Ok(vec![cx.b.bin(Op::Iadd, first, len), sum])
     })?;
-    cx.if_else(small, |_| Ok(vec![last[1]]), |cx| {
-        let sum = cx.helper_value(&k::array_sums_end, &[state]);
-        Ok(vec![if ty == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
-    })
+    cx.if_else(
+        small,
+        |_| Ok(vec![last[1]]),
+        |cx| {
+            let sum = cx.helper_value(&k::array_sums_end, &[state]);
+            Ok(vec![if ty == Ty::F32 { cx.b.conv(Op::Fconvert, Ty::F32, sum) } else { sum }])
+        },
+    )
 }

@@ -1,8 +1,9 @@
 //! Generators: a frame on the heap and a resume function that switches on where it stopped.
 //!
-//! Every value that is live across a `yield` lives in the frame: it is stored where it is made and loaded where it is used, so no merge of
-//! control flow needs care. The resume function is `(ctx, frame) -> (status, has_value, value…)`; after the last value, or an exception,
-//! the frame says "finished". Arguments are the frame's first slots and are owned by it.
+//! Every value that is live across a `yield` lives in the frame: it is stored where it is made and loaded
+//! where it is used, so no merge of control flow needs care. The resume function is `(ctx, frame) -> (status,
+//! has_value, value…)`; after the last value, or an exception, the frame says "finished". Arguments are the
+//! frame's first slots and are owned by it.
 
 use super::cx::{Generators, LowerCx, Options, Resume, Val};
 use super::func::FuncLower;
@@ -27,13 +28,21 @@ pub struct FrameMap {
     yields: Type,
 }
 impl FrameMap {
-    pub fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> { self.slots.get(&v).map(Vec::as_slice) }
+    pub fn slots_of(&self, v: Value) -> Option<&[(i32, Ty)]> {
+        self.slots.get(&v).map(Vec::as_slice)
+    }
 }
 
 /// Words of a frame and which of them hold references.
-struct Layout { slots: HashMap<Value, Vec<(i32, Ty)>>, words: i32, ref_mask: u64 }
+struct Layout {
+    slots: HashMap<Value, Vec<(i32, Ty)>>,
+    words: i32,
+    ref_mask: u64,
+}
 
-fn resume_name(session: &Session<'_>, id: InstanceId) -> String { format!("{}.{}.resume", session.at(id).func.name, id.0) }
+fn resume_name(session: &Session<'_>, id: InstanceId) -> String {
+    format!("{}.{}.resume", session.at(id).func.name, id.0)
+}
 
 fn resume_signature(yields: Type) -> Signature {
     let mut results = vec![Ty::I64, Ty::I8];
@@ -41,8 +50,9 @@ fn resume_signature(yields: Type) -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr], results }
 }
 
-/// Places for arguments and for values that may be needed after a suspension; references come first so that the mask reaches them. What a view
-/// shows is held by the value behind it, so its references are plain words: `w = v[1:]` must not release the array a second time.
+/// Places for arguments and for values that may be needed after a suspension; references come first so that
+/// the mask reaches them. What a view shows is held by the value behind it, so its references are plain
+/// words: `w = v[1:]` must not release the array a second time.
 fn layout(func: &Func) -> Result<Layout> {
     let mut keep: Vec<Value> = func.blocks[0].params.clone();
     keep.extend(live_across_yield(func));
@@ -50,20 +60,33 @@ fn layout(func: &Func) -> Result<Layout> {
     let holds = |v: &Value, is_ref: bool| is_ref && (holders[v.index()] || func.blocks[0].params.contains(v));
     let mut words = 0;
     let mut slots: HashMap<Value, Vec<(i32, Ty)>> = HashMap::new();
-    for v in &keep { slots.insert(*v, func.types[v.index()].leaves().iter().map(|l| (0, l.ty)).collect()); }
+    for v in &keep {
+        slots.insert(*v, func.types[v.index()].leaves().iter().map(|l| (0, l.ty)).collect());
+    }
     for refs in [true, false] {
         for v in &keep {
             for (k, leaf) in func.types[v.index()].leaves().iter().enumerate() {
-                if holds(v, leaf.is_ref) != refs { continue; }
-                if let Some(places) = slots.get_mut(v) { places[k].0 = FRAME_HEADER + 8 * words; }
+                if holds(v, leaf.is_ref) != refs {
+                    continue;
+                }
+                if let Some(places) = slots.get_mut(v) {
+                    places[k].0 = FRAME_HEADER + 8 * words;
+                }
                 words += 1;
             }
         }
         if refs && words > 64 {
-            return Err(Diagnostic::new(Code::UnsupportedSyntax, format!("generator `{}` keeps more than 64 objects alive across a yield", func.name)).help("split it"));
+            return Err(Diagnostic::new(
+                Code::UnsupportedSyntax,
+                format!("generator `{}` keeps more than 64 objects alive across a yield", func.name),
+            )
+            .help("split it"));
         }
     }
-    let refs: usize = keep.iter().map(|v| func.types[v.index()].leaves().iter().filter(|l| holds(v, l.is_ref)).count()).sum();
+    let refs: usize = keep
+        .iter()
+        .map(|v| func.types[v.index()].leaves().iter().filter(|l| holds(v, l.is_ref)).count())
+        .sum();
     let ref_mask = if refs == 64 { u64::MAX } else { (1 << refs) - 1 };
     Ok(Layout { slots, words, ref_mask })
 }
@@ -83,36 +106,58 @@ fn live_across_yield(func: &Func) -> Vec<Value> {
                 live.extend(&t.args);
             }
             match &data.term {
-                crate::ssa::Term::Branch { cond: v, .. } | crate::ssa::Term::Return(v) | crate::ssa::Term::Raise { exc: v, .. } => { live.insert(*v); }
+                crate::ssa::Term::Branch { cond: v, .. }
+                | crate::ssa::Term::Return(v)
+                | crate::ssa::Term::Raise { exc: v, .. } => {
+                    live.insert(*v);
+                }
                 crate::ssa::Term::None | crate::ssa::Term::Jump(_) | crate::ssa::Term::Unreachable => {}
             }
             for i in data.insts.iter().rev() {
                 let node = func.inst(*i);
-                if let Some(r) = node.result { live.remove(&r); }
+                if let Some(r) = node.result {
+                    live.remove(&r);
+                }
                 if let Some(u) = &node.unwind {
                     live.extend(&live_in[u.block.index()]);
                     live.extend(&u.args);
                 }
-                if node.op == Op::Yield { across.extend(&live); }
+                if node.op == Op::Yield {
+                    across.extend(&live);
+                }
                 live.extend(&node.args);
             }
-            for p in &data.params { live.remove(p); }
+            for p in &data.params {
+                live.remove(p);
+            }
             if live != live_in[b.index()] {
                 live_in[b.index()] = live;
                 changed = true;
             }
         }
-        if !changed { break; }
+        if !changed {
+            break;
+        }
     }
-    let is_const: HashSet<Value> = func.insts.iter().filter(|n| matches!(n.op, Op::Const(_))).filter_map(|n| n.result).collect();
+    let is_const: HashSet<Value> =
+        func.insts.iter().filter(|n| matches!(n.op, Op::Const(_))).filter_map(|n| n.result).collect();
     let params: HashSet<Value> = func.blocks[0].params.iter().copied().collect();
-    let mut out: Vec<Value> = across.into_iter().filter(|v| !is_const.contains(v) && !params.contains(v)).collect();
+    let mut out: Vec<Value> =
+        across.into_iter().filter(|v| !is_const.contains(v) && !params.contains(v)).collect();
     out.sort_unstable();
     out
 }
 
 /// The function that makes a generator, and the one that resumes it.
-pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globals: &HashMap<Value, GlobalValue>, options: Options, generators: &Generators, guard: Option<&Guard>) -> Result<Vec<lir::Func>> {
+pub fn lower_generator(
+    session: &Session<'_>,
+    id: InstanceId,
+    func: &Func,
+    globals: &HashMap<Value, GlobalValue>,
+    options: Options,
+    generators: &Generators,
+    guard: Option<&Guard>,
+) -> Result<Vec<lir::Func>> {
     let yields = session.at(id).yields;
     let sig = resume_signature(yields);
     let l = layout(func)?;
@@ -147,17 +192,28 @@ pub fn lower_generator(session: &Session<'_>, id: InstanceId, func: &Func, globa
     f.cx.b.switch_to(entry);
     f.cx.b.switch(index, cases, finished);
     let mut all = vec![maker, out];
-    if let Some((resume, name)) = generators.get(&generator_id(&session.at(id).key)).and_then(|g| Some((g, g.close.as_ref()?))) {
+    if let Some((resume, name)) =
+        generators.get(&generator_id(&session.at(id).key)).and_then(|g| Some((g, g.close.as_ref()?)))
+    {
         all.push(lower_close(name, resume, yields, options, generators));
     }
     Ok(all)
 }
 
 /// Whether resuming may lead back to the same code: the body calls something, or drives another generator.
-fn may_recurse(func: &Func) -> bool { !super::callees(func).is_empty() || func.types.iter().any(|t| matches!(t.kind(), Kind::Generator(..))) }
+fn may_recurse(func: &Func) -> bool {
+    !super::callees(func).is_empty() || func.types.iter().any(|t| matches!(t.kind(), Kind::Generator(..)))
+}
 
 /// The generator function itself: a new frame that holds the arguments.
-fn lower_maker(session: &Session<'_>, id: InstanceId, func: &Func, l: &Layout, options: Options, generators: &Generators) -> lir::Func {
+fn lower_maker(
+    session: &Session<'_>,
+    id: InstanceId,
+    func: &Func,
+    l: &Layout,
+    options: Options,
+    generators: &Generators,
+) -> lir::Func {
     let t = super::target(session, id);
     let mut out = lir::Func::new(t.name.clone(), t.sig.clone());
     let b = Builder::start(&mut out);
@@ -169,9 +225,13 @@ fn lower_maker(session: &Session<'_>, id: InstanceId, func: &Func, l: &Layout, o
         let one = cx.b.i64(1);
         cx.b.store(one, frame, offset!(Frame.closing), Alias::Frame);
     }
-    for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) { cx.retain(val, *ty); }
+    for (val, ty) in super::cx::split_leaves(&params[1..], &t.params).iter().zip(&t.params) {
+        cx.retain(val, *ty);
+    }
     let places = func.blocks[0].params.iter().flat_map(|p| l.slots.get(p).into_iter().flatten());
-    for (v, (at, _)) in params[1..].iter().zip(places) { cx.b.store(*v, frame, *at, Alias::Frame); }
+    for (v, (at, _)) in params[1..].iter().zip(places) {
+        cx.b.store(*v, frame, *at, Alias::Frame);
+    }
     let status = cx.b.i64(0);
     cx.b.ret(vec![status, frame]);
     out
@@ -202,7 +262,10 @@ pub fn emit_finish(f: &mut FuncLower<'_, '_>) {
 
 /// Resume functions of all generators of a session.
 pub fn all(session: &Session<'_>) -> Generators {
-    let made: Vec<InstanceId> = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).func.is_generator).collect();
+    let made: Vec<InstanceId> = (0..session.instances.len())
+        .map(InstanceId::new)
+        .filter(|i| session.at(*i).func.is_generator)
+        .collect();
     let mut closes: HashSet<u32> = HashSet::new();
     // One that holds another one that must be closed must be closed itself.
     loop {
@@ -210,33 +273,51 @@ pub fn all(session: &Session<'_>) -> Generators {
         for i in &made {
             let Some(typed) = &session.at(*i).typed else { continue };
             let f = &typed.func;
-            if f.insts.iter().any(|n| n.op == Op::Yield && n.unwind.is_some()) || f.types.iter().any(|t| holds_any(*t, &closes)) { closes.insert(generator_id(&session.at(*i).key)); }
+            if f.insts.iter().any(|n| n.op == Op::Yield && n.unwind.is_some())
+                || f.types.iter().any(|t| holds_any(*t, &closes))
+            {
+                closes.insert(generator_id(&session.at(*i).key));
+            }
         }
-        if closes.len() == before { break; }
+        if closes.len() == before {
+            break;
+        }
     }
-    made.iter().map(|i| {
-        let (id, name) = (generator_id(&session.at(*i).key), resume_name(session, *i));
-        let close = closes.contains(&id).then(|| format!("{name}.close"));
-        (id, Resume { name, sig: resume_signature(session.at(*i).yields), close })
-    }).collect()
+    made.iter()
+        .map(|i| {
+            let (id, name) = (generator_id(&session.at(*i).key), resume_name(session, *i));
+            let close = closes.contains(&id).then(|| format!("{name}.close"));
+            (id, Resume { name, sig: resume_signature(session.at(*i).yields), close })
+        })
+        .collect()
 }
 
 /// The generators of a session with the numbers of their types, in the order of their instances.
 pub fn typed(session: &Session<'_>) -> Vec<(u32, InstanceId)> {
-    let all = (0..session.instances.len()).map(InstanceId::new).filter(|i| session.at(*i).typed.is_some() && session.at(*i).func.is_generator);
+    let all = (0..session.instances.len())
+        .map(InstanceId::new)
+        .filter(|i| session.at(*i).typed.is_some() && session.at(*i).func.is_generator);
     all.map(|i| (generator_id(&session.at(i).key), i)).collect()
 }
 
-/// The generators that values of a function may be, which it steps and closes. Not all of them are made by a call that is left in it: where the
-/// types of the arguments grew while it was typed, a variable may still be what the first call gave.
+/// The generators that values of a function may be, which it steps and closes. Not all of them are made by a
+/// call that is left in it: where the types of the arguments grew while it was typed, a variable may still be
+/// what the first call gave.
 pub fn mentioned(func: &Func, all: &[(u32, InstanceId)]) -> Vec<InstanceId> {
-    all.iter().filter(|(id, _)| func.types.iter().any(|t| holds_any(*t, &HashSet::from([*id])))).map(|(_, i)| *i).collect()
+    all.iter()
+        .filter(|(id, _)| func.types.iter().any(|t| holds_any(*t, &HashSet::from([*id]))))
+        .map(|(_, i)| *i)
+        .collect()
 }
 
 /// Whether values of a type hold one of these generators.
 fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
-    if let Kind::Generator(id, _) = *t { return ids.contains(&id); }
-    if ids.is_empty() { return false; }
+    if let Kind::Generator(id, _) = *t {
+        return ids.contains(&id);
+    }
+    if ids.is_empty() {
+        return false;
+    }
     let mut found = false;
     crate::types::promote::map_children(t, &mut |c| {
         found |= holds_any(c, ids);
@@ -245,15 +326,17 @@ fn holds_any(t: Type, ids: &HashSet<u32>) -> bool {
     found
 }
 
-/// Closes the generators in a value whose reference is about to be dropped: those that have something to do, and that nobody else holds. (What lists
-/// hold is dropped by the run-time, which closes nothing.)
+/// Closes the generators in a value whose reference is about to be dropped: those that have something to do,
+/// and that nobody else holds. (What lists hold is dropped by the run-time, which closes nothing.)
 pub fn close(cx: &mut LowerCx<'_>, val: &[lir::Value], t: Type) {
     if let Kind::Generator(id, _) = *t {
         let Some(close) = cx.generators.get(&id).and_then(|g| g.close.clone()) else { return };
         cx.b.call(&close, &close_signature(), &[cx.ctx, val[0]]);
         return;
     }
-    if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() { return; }
+    if matches!(t.kind(), Kind::List(_) | Kind::Str | Kind::Array(_)) || !t.is_counted() {
+        return;
+    }
     // The leaves of the parts follow one another, after what the whole has in front.
     let mut parts = vec![];
     crate::types::promote::map_children(t, &mut |c| {
@@ -263,22 +346,38 @@ pub fn close(cx: &mut LowerCx<'_>, val: &[lir::Value], t: Type) {
     let mut at = matches!(t.kind(), Kind::Optional(_) | Kind::MaybeUndef(_) | Kind::Variant(_)) as usize;
     for p in parts {
         let n = p.leaf_count();
-        if let Some(v) = val.get(at..at + n) { close(cx, v, p); }
+        if let Some(v) = val.get(at..at + n) {
+            close(cx, v, p);
+        }
         at += n;
     }
 }
 
-fn close_signature() -> Signature { Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] } }
+fn close_signature() -> Signature {
+    Signature { params: vec![Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
+}
 
-/// `(ctx, frame) -> 0`: if the frame, which may be null, is suspended and this is its last reference, it is resumed for the last time.
-/// What goes wrong meanwhile nobody hears of, as in Python.
-fn lower_close(name: &str, resume: &Resume, yields: Type, options: Options, generators: &Generators) -> lir::Func {
+/// `(ctx, frame) -> 0`: if the frame, which may be null, is suspended and this is its last reference, it is
+/// resumed for the last time. What goes wrong meanwhile nobody hears of, as in Python.
+fn lower_close(
+    name: &str,
+    resume: &Resume,
+    yields: Type,
+    options: Options,
+    generators: &Generators,
+) -> lir::Func {
     let mut out = lir::Func::new(name.to_owned(), close_signature());
     let b = Builder::start(&mut out);
     let params = b.params(lir::Block(0));
     let mut cx = LowerCx::new(b, params[0], vec![], options, generators);
     let frame = params[1];
-    let (there, alone, suspended, on, done) = (cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]), cx.b.new_block(&[]));
+    let (there, alone, suspended, on, done) = (
+        cx.b.new_block(&[]),
+        cx.b.new_block(&[]),
+        cx.b.new_block(&[]),
+        cx.b.new_block(&[]),
+        cx.b.new_block(&[]),
+    );
     let null = cx.b.null();
     let some = cx.b.bin(lir::Op::IcmpNe, frame, null);
     cx.b.brif(some, there, &[], done, &[]);
@@ -324,7 +423,11 @@ pub fn emit_exit(f: &mut FuncLower<'_, '_>) {
 /// One step of a generator: (the generator, whether there was a value, the value).
 pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val, lir::Value, Val)> {
     let g = cx.generators.get(&id).ok_or_else(|| {
-        Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
+        Diagnostic::new(
+            Code::UnsupportedArgument,
+            "a generator made elsewhere cannot be resumed in this function",
+        )
+        .help("make the generator where it is used")
     })?;
     if !cx.guard.is_some_and(|g| g.generators) {
         let r = cx.call(&g.name, &g.sig, &[cx.ctx, state[0]]);
@@ -340,9 +443,15 @@ pub fn step(cx: &mut LowerCx<'_>, id: u32, state: &[lir::Value]) -> Result<(Val,
 
 /// Name and signature of the resume function of a generator type.
 pub fn resume_target(session: &Session<'_>, id: u32) -> Result<(String, Signature)> {
-    let found = (0..session.instances.len()).map(InstanceId::new).find(|i| session.at(*i).func.is_generator && generator_id(&session.at(*i).key) == id);
+    let found = (0..session.instances.len())
+        .map(InstanceId::new)
+        .find(|i| session.at(*i).func.is_generator && generator_id(&session.at(*i).key) == id);
     let inst = found.ok_or_else(|| {
-        Diagnostic::new(Code::UnsupportedArgument, "a generator made elsewhere cannot be resumed in this function").help("make the generator where it is used")
+        Diagnostic::new(
+            Code::UnsupportedArgument,
+            "a generator made elsewhere cannot be resumed in this function",
+        )
+        .help("make the generator where it is used")
     })?;
     Ok((resume_name(session, inst), resume_signature(session.at(inst).yields)))
 }

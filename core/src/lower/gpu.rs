@@ -1,8 +1,10 @@
-//! GPU kernels: what the host does for compiled code is taken out of LIR, and what cannot run on a GPU is refused at its line.
+//! GPU kernels: what the host does for compiled code is taken out of LIR, and what cannot run on a GPU is
+//! refused at its line.
 //!
-//! A kernel runs the function once, in one thread: `(arguments…, results, status)`, the arguments exploded as everywhere but without the owners of
-//! arrays. Nothing polls, since nobody can interrupt it. An exception that leaves the function becomes a status, see [`status`]; the object, its message and
-//! its trail do not exist. [`take_out`] runs before the optimiser, [`check`] after it, when what cannot be reached is gone.
+//! A kernel runs the function once, in one thread: `(arguments…, results, status)`, the arguments exploded as
+//! everywhere but without the owners of arrays. Nothing polls, since nobody can interrupt it. An exception
+//! that leaves the function becomes a status, see [`status`]; the object, its message and its trail do not
+//! exist. [`take_out`] runs before the optimiser, [`check`] after it, when what cannot be reached is gone.
 
 use super::Target;
 use super::wrapper::SLOT;
@@ -11,19 +13,31 @@ use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::cfg::Cfg;
 use crate::lir::opt::edit::Defs;
-use crate::math::definition;
 use crate::lir::{Alias, Func, Inst, InstData, InstNode, Module, Op, Signature, Ty};
+use crate::math::definition;
 use crate::ops::object::{
-    exc_add_arg, exc_add_site, exc_format, exc_index, exc_new, exc_set_cause, exc_set_context, obj_release, obj_retain, poll_interrupt, stack_check,
+    exc_add_arg, exc_add_site, exc_format, exc_index, exc_new, exc_set_cause, exc_set_context, obj_release,
+    obj_retain, poll_interrupt, stack_check,
 };
 use crate::rt::{Effect, RtFn};
 use crate::types::{Kind, Type};
 
 /// Helpers that keep something up to date which a GPU does not have: calls of them vanish.
-static NOT_NEEDED: [&RtFn; 7] = [&obj_retain, &obj_release, &poll_interrupt, &exc_add_site, &exc_add_arg, &exc_set_cause, &exc_set_context];
+static NOT_NEEDED: [&RtFn; 7] = [
+    &obj_retain,
+    &obj_release,
+    &poll_interrupt,
+    &exc_add_site,
+    &exc_add_arg,
+    &exc_set_cause,
+    &exc_set_context,
+];
 
-/// What a kernel stores when an exception leaves it: the line in the low half, above it the number of the class (`core::exc::Class`) plus 1.
-pub fn status(class: Class, line: u32) -> u64 { (class as i64 as u64 + 1) << 32 | u64::from(line) }
+/// What a kernel stores when an exception leaves it: the line in the low half, above it the number of the
+/// class (`core::exc::Class`) plus 1.
+pub fn status(class: Class, line: u32) -> u64 {
+    (class as i64 as u64 + 1) << 32 | u64::from(line)
+}
 
 fn refuse(message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(Code::GpuUnsupported, message)
@@ -33,7 +47,9 @@ const ELSEWHERE: &str = "do this part on the CPU, before or after the kernel";
 
 fn at(d: Diagnostic, func: &Func, node: &InstNode) -> Diagnostic {
     match func.loc(node.loc) {
-        Some(l) => d.at(Span { file: l.file.clone(), func: l.func.clone(), line: l.line, col: l.col, end_col: 0 }),
+        Some(l) => {
+            d.at(Span { file: l.file.clone(), func: l.func.clone(), line: l.line, col: l.col, end_col: 0 })
+        }
         None => d,
     }
 }
@@ -41,33 +57,65 @@ fn at(d: Diagnostic, func: &Func, node: &InstNode) -> Diagnostic {
 /// Whether values of this type consist of numbers, or of arrays of them where `arrays` allows those.
 fn fits(t: Type, arrays: bool) -> bool {
     match t.kind() {
-        Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_)
-        | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => true,
+        Kind::None
+        | Kind::Ellipsis
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Range(_)
+        | Kind::Builtin(_)
+        | Kind::Module(_)
+        | Kind::DType(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_)
+        | Kind::Class(_) => true,
         Kind::Array(_) => arrays,
         Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().all(|t| fits(*t, arrays)),
         Kind::Optional(t) => fits(*t, arrays),
         Kind::Slice(parts) => parts.iter().all(|t| fits(*t, arrays)),
         Kind::Function(_) => t.leaf_count() == 0,
-        Kind::Never | Kind::Undef | Kind::MaybeUndef(_) | Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Iter(_) | Kind::Method(..) | Kind::Exception | Kind::Variant(_)
-        | Kind::Conflict(..) | Kind::Generator(..) | Kind::Random => false,
+        Kind::Never
+        | Kind::Undef
+        | Kind::MaybeUndef(_)
+        | Kind::Str
+        | Kind::List(_)
+        | Kind::ListVar(_)
+        | Kind::Iter(_)
+        | Kind::Method(..)
+        | Kind::Exception
+        | Kind::Variant(_)
+        | Kind::Conflict(..)
+        | Kind::Generator(..)
+        | Kind::Random => false,
     }
 }
 
 /// Makes the kernel `name`, which calls `target`.
 pub fn make_kernel(name: &str, target: &Target) -> Result<Func> {
-    if let Some(t) = target.params.iter().find(|t| !fits(**t, true)) { return Err(refuse(format!("a GPU kernel takes numbers and arrays, no {t}"))); }
-    if !fits(target.ret, false) { return Err(refuse(format!("a GPU kernel cannot return {}", target.ret)).help("pass an array for the results and store them there")); }
+    if let Some(t) = target.params.iter().find(|t| !fits(**t, true)) {
+        return Err(refuse(format!("a GPU kernel takes numbers and arrays, no {t}")));
+    }
+    if !fits(target.ret, false) {
+        return Err(refuse(format!("a GPU kernel cannot return {}", target.ret))
+            .help("pass an array for the results and store them there"));
+    }
     let leaves: Vec<_> = target.params.iter().flat_map(|t| t.leaves()).collect();
-    let params: Vec<Ty> = leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).chain([Ty::Ptr, Ty::Ptr]).collect();
+    let params: Vec<Ty> =
+        leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).chain([Ty::Ptr, Ty::Ptr]).collect();
     let mut func = Func::new(name, Signature { params, results: vec![] });
     let mut b = Builder::start(&mut func);
     let params = b.params(b.block);
     let (given, last) = params.split_at(params.len() - 2);
     let mut given = given.iter();
     let null = b.constant(Ty::Ptr, 0);
-    let args: Vec<_> = std::iter::once(null).chain(leaves.iter().map(|l| if l.is_ref { null } else { given.next().copied().unwrap_or(null) })).collect();
+    let args: Vec<_> = std::iter::once(null)
+        .chain(leaves.iter().map(|l| if l.is_ref { null } else { given.next().copied().unwrap_or(null) }))
+        .collect();
     let answers = b.call(&target.name, &target.sig, &args);
-    for (i, v) in answers[1..].iter().enumerate() { b.store(*v, last[0], i as i32 * SLOT, Alias::Stack); }
+    for (i, v) in answers[1..].iter().enumerate() {
+        b.store(*v, last[0], i as i32 * SLOT, Alias::Stack);
+    }
     // Only what went wrong is stored, so that threads that share the word leave what one of them found.
     let zero = b.i64(0);
     let failed = b.bin(Op::IcmpNe, answers[0], zero);
@@ -87,7 +135,11 @@ pub fn take_out(module: &mut Module) -> Result<()> {
     for func in &mut module.funcs {
         for b in func.layout.clone() {
             let mut kept = vec![];
-            for i in func.blocks[b.index()].insts.clone() { if replace(func, i)? { kept.push(i); } }
+            for i in func.blocks[b.index()].insts.clone() {
+                if replace(func, i)? {
+                    kept.push(i);
+                }
+            }
             func.blocks[b.index()].insts = kept;
         }
     }
@@ -100,13 +152,23 @@ fn replace(func: &mut Func, i: Inst) -> Result<bool> {
     match &node.data {
         InstData::CallHelper { helper, args } => {
             let helper: &RtFn = helper;
-            if NOT_NEEDED.contains(&helper) { return Ok(false); }
-            if *helper == stack_check { return Err(at(refuse("a function that calls itself cannot run on a GPU: nobody knows how much stack it takes").help(ELSEWHERE), func, node)); }
-            let class = if *helper == exc_index { Some(Class::IndexError) } else if *helper == exc_new || *helper == exc_format {
+            if NOT_NEEDED.contains(&helper) {
+                return Ok(false);
+            }
+            if *helper == stack_check {
+                return Err(at(refuse("a function that calls itself cannot run on a GPU: nobody knows how much stack it takes").help(ELSEWHERE), func, node));
+            }
+            let class = if *helper == exc_index {
+                Some(Class::IndexError)
+            } else if *helper == exc_new || *helper == exc_format {
                 Defs::new(func).constant(func, args[0]).and_then(|c| Class::from_number(c as i64))
-            } else { None };
+            } else {
+                None
+            };
             let line = func.loc(node.loc).map_or(0, |l| l.line);
-            if let Some(class) = class { func.insts[i.index()].data = InstData::Const { ty: Ty::Ptr, bits: status(class, line) }; }
+            if let Some(class) = class {
+                func.insts[i.index()].data = InstData::Const { ty: Ty::Ptr, bits: status(class, line) };
+            }
             Ok(true)
         }
         // Flags that other threads of the host raise.
@@ -115,8 +177,19 @@ fn replace(func: &mut Func, i: Inst) -> Result<bool> {
             func.insts[i.index()].data = InstData::Const { ty, bits: 0 };
             Ok(true)
         }
-        InstData::Load { .. } | InstData::Store { .. } | InstData::Const { .. } | InstData::Op { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
-        | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => Ok(true),
+        InstData::Load { .. }
+        | InstData::Store { .. }
+        | InstData::Const { .. }
+        | InstData::Op { .. }
+        | InstData::StackAddr { .. }
+        | InstData::SymbolAddr { .. }
+        | InstData::Call { .. }
+        | InstData::CallIndirect { .. }
+        | InstData::Jump(_)
+        | InstData::Brif { .. }
+        | InstData::Switch { .. }
+        | InstData::Return(_)
+        | InstData::Unreachable => Ok(true),
     }
 }
 
@@ -127,7 +200,9 @@ pub fn check(module: &Module) -> Result<()> {
         for b in cfg.rpo() {
             for i in &func.blocks[b.index()].insts {
                 let node = &func.insts[i.index()];
-                if let Some(d) = objection(&node.data) { return Err(at(d, func, node).help(ELSEWHERE)); }
+                if let Some(d) = objection(&node.data) {
+                    return Err(at(d, func, node).help(ELSEWHERE));
+                }
             }
         }
     }
@@ -136,25 +211,59 @@ pub fn check(module: &Module) -> Result<()> {
 
 fn objection(data: &InstData) -> Option<Diagnostic> {
     match data {
-        InstData::CallHelper { helper, .. } => if definition(helper).is_some() { None } else { Some(about(helper)) },
-        InstData::CallIndirect { .. } => Some(refuse("a GPU kernel cannot call a function that is only known when it runs")),
-        InstData::SymbolAddr { .. } => Some(refuse("a GPU kernel cannot reach memory of the host, such as a global array or a string").help("pass the array as an argument")),
-        InstData::Load { alias: Alias::Ctx, .. } | InstData::Store { alias: Alias::Ctx, .. } => Some(refuse("exceptions cannot be handled on a GPU")),
-        InstData::Load { .. } | InstData::Store { .. } | InstData::Const { .. } | InstData::Op { .. } | InstData::StackAddr { .. } | InstData::Call { .. }
-        | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => None,
+        InstData::CallHelper { helper, .. } => {
+            if definition(helper).is_some() {
+                None
+            } else {
+                Some(about(helper))
+            }
+        }
+        InstData::CallIndirect { .. } => {
+            Some(refuse("a GPU kernel cannot call a function that is only known when it runs"))
+        }
+        InstData::SymbolAddr { .. } => Some(
+            refuse("a GPU kernel cannot reach memory of the host, such as a global array or a string")
+                .help("pass the array as an argument"),
+        ),
+        InstData::Load { alias: Alias::Ctx, .. } | InstData::Store { alias: Alias::Ctx, .. } => {
+            Some(refuse("exceptions cannot be handled on a GPU"))
+        }
+        InstData::Load { .. }
+        | InstData::Store { .. }
+        | InstData::Const { .. }
+        | InstData::Op { .. }
+        | InstData::StackAddr { .. }
+        | InstData::Call { .. }
+        | InstData::Jump(_)
+        | InstData::Brif { .. }
+        | InstData::Switch { .. }
+        | InstData::Return(_)
+        | InstData::Unreachable => None,
     }
 }
 
 /// Why a GPU cannot call a helper.
 fn about(helper: &RtFn) -> Diagnostic {
-    if helper.name.starts_with("exc_new") { return refuse("an exception class of your own cannot be raised on a GPU").help("raise a built-in exception"); }
-    if helper.name.starts_with("exc_") { return refuse("exceptions cannot be handled on a GPU: one that is raised ends the kernel"); }
-    let new_object = || refuse("this makes a new object, and a GPU kernel has no memory for it").help("pass an array for the results and store them there");
-    if helper.name.starts_with("mem_array") { return new_object(); }
+    if helper.name.starts_with("exc_new") {
+        return refuse("an exception class of your own cannot be raised on a GPU")
+            .help("raise a built-in exception");
+    }
+    if helper.name.starts_with("exc_") {
+        return refuse("exceptions cannot be handled on a GPU: one that is raised ends the kernel");
+    }
+    let new_object = || {
+        refuse("this makes a new object, and a GPU kernel has no memory for it")
+            .help("pass an array for the results and store them there")
+    };
+    if helper.name.starts_with("mem_array") {
+        return new_object();
+    }
     match helper.effect {
         Effect::Allocates => new_object(),
         Effect::Pure => refuse(format!("a GPU has no version of `{}` yet", helper.name)),
-        Effect::Reads | Effect::Writes => refuse(format!("a GPU kernel cannot do this: it needs the host's `{}`", helper.name)),
+        Effect::Reads | Effect::Writes => {
+            refuse(format!("a GPU kernel cannot do this: it needs the host's `{}`", helper.name))
+        }
     }
 }
 
@@ -163,7 +272,9 @@ mod tests {
     use super::*;
     use crate::lir::text::parse_module;
 
-    fn module(text: &str) -> Module { parse_module(text, &crate::ops::helpers().collect::<Vec<_>>()).expect("parses") }
+    fn module(text: &str) -> Module {
+        parse_module(text, &crate::ops::helpers().collect::<Vec<_>>()).expect("parses")
+    }
 
     #[test]
     fn exceptions_become_numbers_and_polls_vanish() {
@@ -181,7 +292,9 @@ mod tests {
     #[test]
     fn what_needs_the_host_is_refused_at_its_line() {
         let refused = |body: &str| {
-            let mut m = module(&format!("func @f(ptr, i64) -> i64 {{\n sym0 = symbol \"s\" 0x10\nblock0(v0: ptr, v1: i64):\n{body}\n return v1\n !1 = \"x.py\" \"f\" 9:4\n}}"));
+            let mut m = module(&format!(
+                "func @f(ptr, i64) -> i64 {{\n sym0 = symbol \"s\" 0x10\nblock0(v0: ptr, v1: i64):\n{body}\n return v1\n !1 = \"x.py\" \"f\" 9:4\n}}"
+            ));
             let d = take_out(&mut m).and_then(|()| check(&m)).expect_err("is refused");
             assert_eq!((d.code, d.span.as_ref().map(|s| s.line)), (Code::GpuUnsupported, Some(9)), "{d}");
             d.message

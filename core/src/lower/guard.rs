@@ -1,12 +1,15 @@
-//! Lists and generators that iterations of a parallel loop share, where some of them change: whoever looks at one meanwhile takes its lock.
+//! Lists and generators that iterations of a parallel loop share, where some of them change: whoever looks at
+//! one meanwhile takes its lock.
 //!
 //! ```python
 //! for i in prange(n): rows[k[i]].append(i)        # another iteration may read the same row, or make it longer
 //! ```
 //!
-//! An element is several machine words and a reference, and a list that grows moves; so a race between iterations would read freed memory. What is guarded is told by
-//! type: lists of a type that code reachable from a parallel loop changes, unless the list was made there and nobody else has it yet. Nothing else pays, programs without such
-//! loops least of all. Stores of plain numbers into lists need no lock: no length changes, and a number that is read half is the program's own race.
+//! An element is several machine words and a reference, and a list that grows moves; so a race between
+//! iterations would read freed memory. What is guarded is told by type: lists of a type that code reachable
+//! from a parallel loop changes, unless the list was made there and nobody else has it yet. Nothing else
+//! pays, programs without such loops least of all. Stores of plain numbers into lists need no lock: no length
+//! changes, and a number that is read half is the program's own race.
 
 use super::{callees, generator};
 use crate::infer::session::Session;
@@ -27,34 +30,89 @@ pub struct Guard {
 
 /// Which locks an operation takes.
 #[derive(Debug, PartialEq)]
-pub enum Locks { None, Lists(Vec<Machine>), /** What it looks at lies too deep to be named. */ All }
+pub enum Locks {
+    None,
+    Lists(Vec<Machine>),
+    /** What it looks at lies too deep to be named. */
+    All,
+}
 
 /// Operations that look at the lists they are given, but not at lists in these.
 const SHALLOW: &[&str] = &[
-    "operator.getitem", "operator.setitem", "operator.delitem", "operator.add", "operator.mul", "operator.iadd", "operator.imul", "list.append", "list.insert", "list.pop",
-    "list.clear", "list.reverse", "list.copy", "list.extend", "list.build", "tuple.build", "builtins.iter", "iter.next", "cell.new", "cell.get", "cell.set", "cell.delete",
+    "operator.getitem",
+    "operator.setitem",
+    "operator.delitem",
+    "operator.add",
+    "operator.mul",
+    "operator.iadd",
+    "operator.imul",
+    "list.append",
+    "list.insert",
+    "list.pop",
+    "list.clear",
+    "list.reverse",
+    "list.copy",
+    "list.extend",
+    "list.build",
+    "tuple.build",
+    "builtins.iter",
+    "iter.next",
+    "cell.new",
+    "cell.get",
+    "cell.set",
+    "cell.delete",
 ];
 /// Operations that only take a list, or ask for its length: one word.
-const HARMLESS: &[&str] = &["builtins.len", "operator.truth", "operator.is_", "operator.is_not", "list.build", "tuple.build", "builtins.iter", "cell.new", "parallel.zero", "parallel.own"];
+const HARMLESS: &[&str] = &[
+    "builtins.len",
+    "operator.truth",
+    "operator.is_",
+    "operator.is_not",
+    "list.build",
+    "tuple.build",
+    "builtins.iter",
+    "cell.new",
+    "parallel.zero",
+    "parallel.own",
+];
 /// Operations that make a list.
-const MAKERS: &[&str] = &["list.build", "list.copy", "cell.new", "operator.add", "operator.mul", "parallel.zero"];
+const MAKERS: &[&str] =
+    &["list.build", "list.copy", "cell.new", "operator.add", "operator.mul", "parallel.zero"];
 
-fn is_one_of(op: &OpDef, names: &[&str]) -> bool { op.paths.iter().any(|p| names.contains(p)) }
+fn is_one_of(op: &OpDef, names: &[&str]) -> bool {
+    op.paths.iter().any(|p| names.contains(p))
+}
 
-/// The type without the difference between Python's numbers and those of 64 bits, which the same list may be seen with.
-fn plain(t: Type) -> Type { promote::map_children(t, &mut plain).strong() }
+/// The type without the difference between Python's numbers and those of 64 bits, which the same list may be
+/// seen with.
+fn plain(t: Type) -> Type {
+    promote::map_children(t, &mut plain).strong()
+}
 
 /// What has to be guarded in the instances that `root` reaches; none where nothing has.
 pub fn find(session: &Session<'_>) -> Option<Guard> {
-    let bodies: Vec<InstanceId> = session.instances.iter().filter_map(|i| i.typed.as_ref()).flat_map(|t| super::bodies(&t.func)).collect();
-    if bodies.is_empty() { return None; }
+    let bodies: Vec<InstanceId> = session
+        .instances
+        .iter()
+        .filter_map(|i| i.typed.as_ref())
+        .flat_map(|t| super::bodies(&t.func))
+        .collect();
+    if bodies.is_empty() {
+        return None;
+    }
     let made = generator::typed(session);
-    let mut guard = Guard { lists: HashSet::new(), generators: false, inside: bodies.iter().copied().collect() };
+    let mut guard =
+        Guard { lists: HashSet::new(), generators: false, inside: bodies.iter().copied().collect() };
     let mut todo = bodies.clone();
     while let Some(id) = todo.pop() {
         let Some(typed) = &session.at(id).typed else { continue };
         guard.collect(&typed.func);
-        todo.extend(callees(&typed.func).into_iter().chain(generator::mentioned(&typed.func, &made)).filter(|c| guard.inside.insert(*c)));
+        todo.extend(
+            callees(&typed.func)
+                .into_iter()
+                .chain(generator::mentioned(&typed.func, &made))
+                .filter(|c| guard.inside.insert(*c)),
+        );
     }
     guard.generators = bodies.iter().any(|b| session.at(*b).key.args.iter().any(|t| holds_generator(*t)));
     (guard.generators || !guard.lists.is_empty()).then_some(guard)
@@ -62,12 +120,17 @@ pub fn find(session: &Session<'_>) -> Option<Guard> {
 
 fn holds_generator(t: Type) -> bool {
     let mut found = matches!(*t, Kind::Generator(..));
-    promote::map_children(t, &mut |c| { found |= holds_generator(c); c });
+    promote::map_children(t, &mut |c| {
+        found |= holds_generator(c);
+        c
+    });
     found
 }
 
 impl Guard {
-    pub fn covers(&self, id: InstanceId) -> bool { self.inside.contains(&id) }
+    pub fn covers(&self, id: InstanceId) -> bool {
+        self.inside.contains(&id)
+    }
 
     /// Adds the types of the lists that a function changes, but for its own.
     fn collect(&mut self, func: &Func) {
@@ -75,26 +138,41 @@ impl Guard {
             for i in &b.insts {
                 let node = func.inst(*i);
                 let Op::Apply(op) = node.op else { continue };
-                if op.effect != Effect::Writes { continue; }
+                if op.effect != Effect::Writes {
+                    continue;
+                }
                 for a in &node.args {
                     let t = func.types[a.index()];
                     let Kind::List(e) = *t else { continue };
-                    let number = op.paths.contains(&"operator.setitem") && !e.is_counted() && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
-                    if !number && !is_own(func, *a, *i) { self.lists.insert(plain(t)); }
+                    let number = op.paths.contains(&"operator.setitem")
+                        && !e.is_counted()
+                        && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
+                    if !number && !is_own(func, *a, *i) {
+                        self.lists.insert(plain(t));
+                    }
                     // What else it takes becomes an element, or is read.
-                    if !op.paths.contains(&"list.sort_by_keys") { break; }
+                    if !op.paths.contains(&"list.sort_by_keys") {
+                        break;
+                    }
                 }
             }
         }
     }
 
-    fn is_guarded(&self, t: Type) -> bool { matches!(*t, Kind::List(_)) && self.lists.contains(&plain(t)) }
+    fn is_guarded(&self, t: Type) -> bool {
+        matches!(*t, Kind::List(_)) && self.lists.contains(&plain(t))
+    }
 
     /// Whether values of a type hold a guarded list.
     fn holds(&self, t: Type) -> bool {
-        if matches!(*t, Kind::Function(_) | Kind::Generator(..)) { return false; }
+        if matches!(*t, Kind::Function(_) | Kind::Generator(..)) {
+            return false;
+        }
         let mut found = self.is_guarded(t);
-        promote::map_children(t, &mut |c| { found |= self.holds(c); c });
+        promote::map_children(t, &mut |c| {
+            found |= self.holds(c);
+            c
+        });
         found
     }
 
@@ -102,14 +180,21 @@ impl Guard {
     fn named(&self, t: Type, val: &[Machine], out: &mut Vec<Machine>) -> bool {
         match t.kind() {
             Kind::List(e) => {
-                if self.is_guarded(t) { out.extend(val.first()); }
+                if self.is_guarded(t) {
+                    out.extend(val.first());
+                }
                 self.holds(*e)
             }
-            Kind::Iter(IterType::List(x) | IterType::Reversed(x) | IterType::Enumerate(x)) => self.named(*x, val, out),
+            Kind::Iter(IterType::List(x) | IterType::Reversed(x) | IterType::Enumerate(x)) => {
+                self.named(*x, val, out)
+            }
             Kind::Iter(IterType::Zip(all)) => {
                 let mut at = 0;
                 let mut more = false;
-                for x in all { more |= self.named(*x, val.get(at..).unwrap_or_default(), out); at += x.leaf_count(); }
+                for x in all {
+                    more |= self.named(*x, val.get(at..).unwrap_or_default(), out);
+                    at += x.leaf_count();
+                }
                 more
             }
             _ => self.holds(t),
@@ -118,64 +203,101 @@ impl Guard {
 
     /// The locks for an operation on these operands.
     pub fn locks(&self, op: Option<&OpDef>, args: &[Vec<Machine>], types: &[Type]) -> Locks {
-        if self.lists.is_empty() || op.is_some_and(|op| is_one_of(op, HARMLESS)) { return Locks::None; }
+        if self.lists.is_empty() || op.is_some_and(|op| is_one_of(op, HARMLESS)) {
+            return Locks::None;
+        }
         let (mut lists, mut deep) = (vec![], false);
-        for (v, t) in args.iter().zip(types) { deep |= self.named(*t, v, &mut lists); }
+        for (v, t) in args.iter().zip(types) {
+            deep |= self.named(*t, v, &mut lists);
+        }
         lists.sort_unstable();
         lists.dedup();
-        if deep && !op.is_some_and(|op| is_one_of(op, SHALLOW)) || lists.len() > 2 { return Locks::All; }
+        if deep && !op.is_some_and(|op| is_one_of(op, SHALLOW)) || lists.len() > 2 {
+            return Locks::All;
+        }
         if lists.is_empty() { Locks::None } else { Locks::Lists(lists) }
     }
 }
 
 /// Whether the result is the first operand under another name.
-fn renames(op: &Op) -> bool { matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast) || matches!(op, Op::Apply(op) if is_one_of(op, &["operator.iadd", "operator.imul"])) }
+fn renames(op: &Op) -> bool {
+    matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
+        || matches!(op, Op::Apply(op) if is_one_of(op, &["operator.iadd", "operator.imul"]))
+}
 
 /// Whether a list was made by the function itself and nobody else has it when the instruction `at` comes.
 fn is_own(func: &Func, list: Value, at: Inst) -> bool {
-    let makes = |v: Value| func.blocks.iter().enumerate().find_map(|(b, data)| data.insts.iter().position(|i| func.inst(*i).result == Some(v)).map(|k| (b, k)));
+    let makes = |v: Value| {
+        func.blocks.iter().enumerate().find_map(|(b, data)| {
+            data.insts.iter().position(|i| func.inst(*i).result == Some(v)).map(|k| (b, k))
+        })
+    };
     // Behind other names, to where it was made.
     let mut made = list;
     let (home, maker) = loop {
         let Some((b, k)) = makes(made) else { return false };
         let node = func.inst(func.blocks[b].insts[k]);
-        if renames(&node.op) { made = node.args[0]; continue; }
-        if matches!(node.op, Op::Apply(op) if is_one_of(op, MAKERS)) { break (b, k); }
+        if renames(&node.op) {
+            made = node.args[0];
+            continue;
+        }
+        if matches!(node.op, Op::Apply(op) if is_one_of(op, MAKERS)) {
+            break (b, k);
+        }
         return false;
     };
     let mut names = HashSet::from([made]);
     let mut found = true;
-    // Names for it, and where somebody else gets hold of it: places behind which it may not be its maker's alone.
+    // Names for it, and where somebody else gets hold of it: places behind which it may not be its maker's
+    // alone.
     while found {
         found = false;
         for node in func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i)) {
-            if renames(&node.op) && node.args.first().is_some_and(|a| names.contains(a)) && let Some(r) = node.result { found |= names.insert(r); }
+            if renames(&node.op)
+                && node.args.first().is_some_and(|a| names.contains(a))
+                && let Some(r) = node.result
+            {
+                found |= names.insert(r);
+            }
         }
     }
     let gives_away = |i: Inst| {
         let node = func.inst(i);
-        let looks = |op| is_one_of(op, SHALLOW) && !is_one_of(op, &["list.build", "tuple.build", "builtins.iter", "cell.new"]) || is_one_of(op, &["builtins.len", "operator.truth"]);
+        let looks = |op| {
+            is_one_of(op, SHALLOW)
+                && !is_one_of(op, &["list.build", "tuple.build", "builtins.iter", "cell.new"])
+                || is_one_of(op, &["builtins.len", "operator.truth"])
+        };
         let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if looks(op));
-        node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0)) || node.unwind.as_ref().is_some_and(|u| u.args.iter().any(|a| names.contains(a)))
+        node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0))
+            || node.unwind.as_ref().is_some_and(|u| u.args.iter().any(|a| names.contains(a)))
     };
     for (b, data) in func.blocks.iter().enumerate() {
         let passes = data.term.targets().iter().any(|t| t.args.iter().any(|a| names.contains(a)));
         let from = if passes { Some(data.insts.len()) } else { None };
         let first = data.insts.iter().position(|i| gives_away(*i)).or(from);
-        if let Some(k) = first && comes_to(func, (b, k), (home, maker), at) { return false; }
+        if let Some(k) = first
+            && comes_to(func, (b, k), (home, maker), at)
+        {
+            return false;
+        }
     }
     true
 }
 
 /// Whether control may come from a place to an instruction without passing another place first.
 fn comes_to(func: &Func, from: (usize, usize), but: (usize, usize), to: Inst) -> bool {
-    if func.blocks[from.0].insts.iter().skip(from.1).any(|i| *i == to) { return true; }
+    if func.blocks[from.0].insts.iter().skip(from.1).any(|i| *i == to) {
+        return true;
+    }
     let mut seen = HashSet::new();
     let mut todo = vec![from.0];
     while let Some(b) = todo.pop() {
         func.each_edge(crate::ssa::Block::new(b), &mut |_, t| {
             let b = t.block.index();
-            if b != but.0 && seen.insert(b) { todo.push(b); }
+            if b != but.0 && seen.insert(b) {
+                todo.push(b);
+            }
         });
     }
     seen.iter().any(|b| func.blocks[*b].insts.contains(&to))

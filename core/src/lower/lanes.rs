@@ -1,14 +1,19 @@
-//! Reductions of cheap chains without a buffer: eight elements a turn go into accumulators of their own, which tier 1 keeps in vectors.
+//! Reductions of cheap chains without a buffer: eight elements a turn go into accumulators of their own,
+//! which tier 1 keeps in vectors.
 //!
-//! Sums of floats are cut into the leaves of NumPy's pairwise tree; what a leaf's eight accumulators are and how they are put together is NumPy's too, so the bits are those of an
-//! array in memory. Through a buffer (see [`super::fold`]) each element is written once and read once more, which took a third longer where the arrays are in the cache.
+//! Sums of floats are cut into the leaves of NumPy's pairwise tree; what a leaf's eight accumulators are and
+//! how they are put together is NumPy's too, so the bits are those of an array in memory. Through a buffer
+//! (see [`super::fold`]) each element is written once and read once more, which took a third longer where the
+//! arrays are in the cache.
 
 use super::arrays::{ArrayVal, Stream};
 use super::cx::LowerCx;
 use super::lazy::Elements;
 use crate::diag::Result;
 use crate::lir::{Alias, InstData, Op, Ty, Value};
-use crate::ops::kernel::{self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES};
+use crate::ops::kernel::{
+    self as k, LEAF, LEAVES_BYTES, LEAVES_LANES, LEAVES_REST, LEAVES_ROW, Reduce, SUM_LEAVES,
+};
 
 /// Accumulators.
 pub const LANES: usize = 8;
@@ -16,23 +21,46 @@ pub const LANES: usize = 8;
 const CHEAP: usize = 24;
 
 /// Where the code of one element begins, to say afterwards whether it is cheap.
-pub struct Mark { insts: usize, blocks: usize }
+pub struct Mark {
+    insts: usize,
+    blocks: usize,
+}
 
 impl Mark {
-    pub fn here(cx: &LowerCx<'_>) -> Mark { Mark { insts: cx.b.func.insts.len(), blocks: cx.b.func.blocks.len() } }
+    pub fn here(cx: &LowerCx<'_>) -> Mark {
+        Mark { insts: cx.b.func.insts.len(), blocks: cx.b.func.blocks.len() }
+    }
     /// Whether what was written since is a few instructions without branches and calls.
     pub fn is_cheap(&self, cx: &LowerCx<'_>) -> bool {
         let new = &cx.b.func.insts[self.insts..];
-        let calls = |n: &crate::lir::InstNode| matches!(n.data, InstData::Call { .. } | InstData::CallHelper { .. } | InstData::CallIndirect { .. });
-        cx.b.func.blocks.len() == self.blocks && new.iter().filter(|n| !matches!(n.data, InstData::Const { .. })).count() <= CHEAP && !new.iter().any(calls)
+        let calls = |n: &crate::lir::InstNode| {
+            matches!(
+                n.data,
+                InstData::Call { .. } | InstData::CallHelper { .. } | InstData::CallIndirect { .. }
+            )
+        };
+        cx.b.func.blocks.len() == self.blocks
+            && new.iter().filter(|n| !matches!(n.data, InstData::Const { .. })).count() <= CHEAP
+            && !new.iter().any(calls)
     }
 }
 
 /// Whether elements are floats whose operands lie side by side, so that eight of them are vectors.
 pub fn suits(cx: &LowerCx<'_>, e: &Elements, streams: &[Stream]) -> bool {
     let item = e.dtype.itemsize();
-    let step = |v: Value| cx.b.func.insts.iter().find_map(|n| if let (InstData::Const { bits, .. }, true) = (&n.data, n.results.as_slice() == [v]) { Some(*bits as i64) } else { None });
-    e.dtype.is_float() && matches!(item, 4 | 8) && e.lazy.arrays.iter().all(|a| a.ty.itemsize() == item) && streams.iter().all(|s| step(s.strides[0]) == Some(item))
+    let step = |v: Value| {
+        cx.b.func.insts.iter().find_map(|n| {
+            if let (InstData::Const { bits, .. }, true) = (&n.data, n.results.as_slice() == [v]) {
+                Some(*bits as i64)
+            } else {
+                None
+            }
+        })
+    };
+    e.dtype.is_float()
+        && matches!(item, 4 | 8)
+        && e.lazy.arrays.iter().all(|a| a.ty.itemsize() == item)
+        && streams.iter().all(|s| step(s.strides[0]) == Some(item))
 }
 
 /// Where an element goes that is also wanted as part of an array.
@@ -46,35 +74,60 @@ fn keep(cx: &mut LowerCx<'_>, kept: &ArrayVal, i: Value, x: Value) {
 fn one(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], i: Value) -> Result<Value> {
     let at = Stream::at(streams, cx, i);
     let x = e.element(cx, &at)?[0];
-    if let Some(kept) = &e.kept { keep(cx, kept, i, x); }
+    if let Some(kept) = &e.kept {
+        keep(cx, kept, i, x);
+    }
     Ok(x)
 }
 
-/// Elements from `first` on, eight at a time: `eight` gets the accumulators and as many elements and gives the next state.
+/// Elements from `first` on, eight at a time: `eight` gets the accumulators and as many elements and gives
+/// the next state.
 fn in_eights(
-    cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (first, len): (Value, Value), start: &[Value], eight: impl FnOnce(&mut LowerCx<'_>, &[Value], &[Value]) -> Vec<Value>,
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    (first, len): (Value, Value),
+    start: &[Value],
+    eight: impl FnOnce(&mut LowerCx<'_>, &[Value], &[Value]) -> Vec<Value>,
 ) -> Result<Vec<Value>> {
     let turns = cx.b.bin_imm(Op::Sshr, len, LANES.trailing_zeros().into());
     cx.for_range_short(turns, start, |cx, turn, state| {
         let done = cx.b.bin_imm(Op::Ishl, turn, LANES.trailing_zeros().into());
         let place = cx.b.bin(Op::Iadd, first, done);
-        let (at, kept) = (Stream::at(streams, cx, place), e.kept.as_ref().map(|kept| { let off = cx.b.bin_imm(Op::Imul, place, kept.ty.itemsize()); cx.b.ptr_add(kept.data, off) }));
+        let (at, kept) = (
+            Stream::at(streams, cx, place),
+            e.kept.as_ref().map(|kept| {
+                let off = cx.b.bin_imm(Op::Imul, place, kept.ty.itemsize());
+                cx.b.ptr_add(kept.data, off)
+            }),
+        );
         let mut found = vec![];
         for lane in 0..LANES {
             let step = cx.b.i64(lane as i64 * e.dtype.itemsize());
-            let here: Vec<Value> = at.iter().map(|p| if lane == 0 { *p } else { cx.b.ptr_add(*p, step) }).collect();
+            let here: Vec<Value> =
+                at.iter().map(|p| if lane == 0 { *p } else { cx.b.ptr_add(*p, step) }).collect();
             found.push(e.element(cx, &here)?[0]);
         }
-        if let Some(p) = kept { for (lane, x) in found.iter().enumerate() { cx.b.store(*x, p, (lane as i64 * e.dtype.itemsize()) as i32, Alias::Array); } }
+        if let Some(p) = kept {
+            for (lane, x) in found.iter().enumerate() {
+                cx.b.store(*x, p, (lane as i64 * e.dtype.itemsize()) as i32, Alias::Array);
+            }
+        }
         Ok(eight(cx, state, &found))
     })
 }
 
 /// The elements that are left when eight at a time have been taken, one by one.
 fn rest(
-    cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], (first, len): (Value, Value), start: &[Value], mut each: impl FnMut(&mut LowerCx<'_>, Value, &[Value], Value) -> Vec<Value>,
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    (first, len): (Value, Value),
+    start: &[Value],
+    mut each: impl FnMut(&mut LowerCx<'_>, Value, &[Value], Value) -> Vec<Value>,
 ) -> Result<Vec<Value>> {
-    let (done, left) = (cx.b.bin_imm(Op::Band, len, !(LANES as i64 - 1)), cx.b.bin_imm(Op::Band, len, LANES as i64 - 1));
+    let (done, left) =
+        (cx.b.bin_imm(Op::Band, len, !(LANES as i64 - 1)), cx.b.bin_imm(Op::Band, len, LANES as i64 - 1));
     let behind = cx.b.bin(Op::Iadd, first, done);
     cx.for_range_short(left, start, |cx, i, state| {
         let place = cx.b.bin(Op::Iadd, behind, i);
@@ -83,15 +136,19 @@ fn rest(
     })
 }
 
-pub fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value { if single { cx.b.f32(x as f32) } else { cx.b.f64(x) } }
+pub fn constant(cx: &mut LowerCx<'_>, single: bool, x: f64) -> Value {
+    if single { cx.b.f32(x as f32) } else { cx.b.f64(x) }
+}
 
-/// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of what is stored side by side; were they added up here it would make vectors of what these
-/// additions pair.
+/// Writes accumulators to row `k` of the table, where the run-time puts them together. LLVM makes vectors of
+/// what is stored side by side; were they added up here it would make vectors of what these additions pair.
 pub fn store_lanes(cx: &mut LowerCx<'_>, lanes: &[Value], table: Value, k: Value) {
     let item = i64::from(cx.b.ty(lanes[0]).bytes());
     let off = cx.b.bin_imm(Op::Imul, k, LEAVES_ROW);
     let p = cx.b.ptr_add(table, off);
-    for (lane, x) in lanes.iter().enumerate() { cx.b.store(*x, p, (LEAVES_LANES + lane as i64 * item) as i32, Alias::Stack); }
+    for (lane, x) in lanes.iter().enumerate() {
+        cx.b.store(*x, p, (LEAVES_LANES + lane as i64 * item) as i32, Alias::Stack);
+    }
 }
 
 /// Element `i` of those that are left of the last leaf, in the table.
@@ -102,35 +159,75 @@ pub fn keep_rest(cx: &mut LowerCx<'_>, x: Value, leaves: Value, i: Value) {
 }
 
 /// What accumulators of sums begin with: negative zero changes nothing that is added to it.
-pub fn nothing(cx: &mut LowerCx<'_>, single: bool) -> Value { constant(cx, single, -0.0) }
+pub fn nothing(cx: &mut LowerCx<'_>, single: bool) -> Value {
+    constant(cx, single, -0.0)
+}
 
 /// The accumulators of a leaf of up to [`LEAF`] elements, and what is left of it, in the table.
-fn leaf(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), leaves: Value, k: Value) -> Result<()> {
+fn leaf(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    range: (Value, Value),
+    leaves: Value,
+    k: Value,
+) -> Result<()> {
     let nothing = nothing(cx, e.dtype.itemsize() == 4);
-    let lanes = in_eights(cx, e, streams, range, &[nothing; LANES], |cx, a, b| a.iter().zip(b).map(|(a, b)| cx.b.bin(Op::Fadd, *a, *b)).collect())?;
+    let lanes = in_eights(cx, e, streams, range, &[nothing; LANES], |cx, a, b| {
+        a.iter().zip(b).map(|(a, b)| cx.b.bin(Op::Fadd, *a, *b)).collect()
+    })?;
     store_lanes(cx, &lanes, leaves, k);
-    rest(cx, e, streams, range, &[], |cx, i, _, x| { keep_rest(cx, x, leaves, i); vec![] })?;
+    rest(cx, e, streams, range, &[], |cx, i, _, x| {
+        keep_rest(cx, x, leaves, i);
+        vec![]
+    })?;
     Ok(())
 }
 
-/// What adds a leaf to the table of each sum: its elements, its number, the tables; and the state of what goes along with the sums.
-pub type Leaf<'a> = dyn FnMut(&mut LowerCx<'_>, (Value, Value), Value, &[Value], &[Value]) -> Result<Vec<Value>> + 'a;
+/// What adds a leaf to the table of each sum: its elements, its number, the tables; and the state of what
+/// goes along with the sums.
+pub type Leaf<'a> =
+    dyn FnMut(&mut LowerCx<'_>, (Value, Value), Value, &[Value], &[Value]) -> Result<Vec<Value>> + 'a;
 
-/// Pairwise sums of `n` elements from `begin` on, each in float32 or not, leaf by leaf of a tree for each, which all look alike; and the last state of what goes along.
-pub fn leaf_by_leaf(cx: &mut LowerCx<'_>, (begin, n): (Value, Value), singles: &[bool], start: &[Value], leaf: &mut Leaf<'_>) -> Result<(Vec<Value>, Vec<Value>)> {
-    let (states, tables): (Vec<Value>, Vec<Value>) = singles.iter().map(|_| (cx.b.slot_addr(k::SUMS as u32), cx.b.slot_addr(LEAVES_BYTES as u32))).unzip();
+/// Pairwise sums of `n` elements from `begin` on, each in float32 or not, leaf by leaf of a tree for each,
+/// which all look alike; and the last state of what goes along.
+pub fn leaf_by_leaf(
+    cx: &mut LowerCx<'_>,
+    (begin, n): (Value, Value),
+    singles: &[bool],
+    start: &[Value],
+    leaf: &mut Leaf<'_>,
+) -> Result<(Vec<Value>, Vec<Value>)> {
+    let (states, tables): (Vec<Value>, Vec<Value>) =
+        singles.iter().map(|_| (cx.b.slot_addr(k::SUMS as u32), cx.b.slot_addr(LEAVES_BYTES as u32))).unzip();
     let flags: Vec<Value> = singles.iter().map(|single| cx.b.iconst(Ty::I8, *single as i64)).collect();
     let small = cx.b.bin_imm(Op::IcmpSle, n, LEAF);
     let (one, most) = (cx.b.i64(1), cx.b.i64(SUM_LEAVES));
-    let blocks = cx.if_else(small, |_| Ok(vec![one]), |cx| {
-        let counts: Vec<Value> = states.iter().map(|s| cx.helper_value(&k::array_sums_begin, &[*s, n, most])).collect();
-        Ok(vec![counts[0]])
-    })?[0];
-    let last = cx.for_range(blocks, &[&[begin], start].concat(), |cx, _, carried| {
-        let count = cx.if_else(small, |cx| { cx.b.store(n, tables[0], 0, Alias::Stack); Ok(vec![one]) }, |cx| {
-            let counts: Vec<Value> = states.iter().zip(&tables).map(|(s, t)| cx.helper_value(&k::array_sums_leaves, &[*s, *t])).collect();
+    let blocks = cx.if_else(
+        small,
+        |_| Ok(vec![one]),
+        |cx| {
+            let counts: Vec<Value> =
+                states.iter().map(|s| cx.helper_value(&k::array_sums_begin, &[*s, n, most])).collect();
             Ok(vec![counts[0]])
-        })?[0];
+        },
+    )?[0];
+    let last = cx.for_range(blocks, &[&[begin], start].concat(), |cx, _, carried| {
+        let count = cx.if_else(
+            small,
+            |cx| {
+                cx.b.store(n, tables[0], 0, Alias::Stack);
+                Ok(vec![one])
+            },
+            |cx| {
+                let counts: Vec<Value> = states
+                    .iter()
+                    .zip(&tables)
+                    .map(|(s, t)| cx.helper_value(&k::array_sums_leaves, &[*s, *t]))
+                    .collect();
+                Ok(vec![counts[0]])
+            },
+        )?[0];
         let done = cx.for_range(count, carried, |cx, i, carried| {
             let off = cx.b.bin_imm(Op::Imul, i, 8);
             let place = cx.b.ptr_add(tables[0], off);
@@ -141,23 +238,44 @@ pub fn leaf_by_leaf(cx: &mut LowerCx<'_>, (begin, n): (Value, Value), singles: &
         })?;
         let big = cx.not(small);
         cx.if_then(big, |cx| {
-            for ((s, t), flag) in states.iter().zip(&tables).zip(&flags) { cx.helper(&k::array_sums_join_leaves, &[*s, *t, *flag]); }
+            for ((s, t), flag) in states.iter().zip(&tables).zip(&flags) {
+                cx.helper(&k::array_sums_join_leaves, &[*s, *t, *flag]);
+            }
             cx.poll();
             Ok(())
         })?;
         Ok(done)
     })?;
-    let totals = cx.if_else(small, |cx| Ok(tables.iter().zip(&flags).map(|(t, flag)| cx.helper_value(&k::array_sums_leaf, &[*t, n, *flag])).collect()), |cx| {
-        Ok(states.iter().map(|s| cx.helper_value(&k::array_sums_end, &[*s])).collect())
-    })?;
+    let totals = cx.if_else(
+        small,
+        |cx| {
+            Ok(tables
+                .iter()
+                .zip(&flags)
+                .map(|(t, flag)| cx.helper_value(&k::array_sums_leaf, &[*t, n, *flag]))
+                .collect())
+        },
+        |cx| Ok(states.iter().map(|s| cx.helper_value(&k::array_sums_end, &[*s])).collect()),
+    )?;
     let positive = cx.b.f64(0.0);
-    let totals = totals.iter().zip(singles).map(|(t, single)| { let t = cx.b.bin(Op::Fadd, positive, *t); if *single { cx.b.conv(Op::Fconvert, Ty::F32, t) } else { t } }).collect();
+    let totals = totals
+        .iter()
+        .zip(singles)
+        .map(|(t, single)| {
+            let t = cx.b.bin(Op::Fadd, positive, *t);
+            if *single { cx.b.conv(Op::Fconvert, Ty::F32, t) } else { t }
+        })
+        .collect();
     Ok((totals, last[1..].to_vec()))
 }
 
 /// The pairwise sum of `n` elements from `begin` on.
 pub fn sum(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], begin: Value, n: Value) -> Result<Value> {
-    let (totals, _) = leaf_by_leaf(cx, (begin, n), &[e.dtype.itemsize() == 4], &[], &mut |cx, range, k, tables, _| { leaf(cx, e, streams, range, tables[0], k)?; Ok(vec![]) })?;
+    let (totals, _) =
+        leaf_by_leaf(cx, (begin, n), &[e.dtype.itemsize() == 4], &[], &mut |cx, range, k, tables, _| {
+            leaf(cx, e, streams, range, tables[0], k)?;
+            Ok(vec![])
+        })?;
     Ok(totals[0])
 }
 
@@ -179,9 +297,17 @@ pub fn choose(cx: &mut LowerCx<'_>, op: Reduce, so_far: Value, x: Value) -> Valu
     cx.b.select(wins, x, so_far)
 }
 
-/// Goes on with the smallest (largest) number: that of `so_far` and `len` elements from `first` on, and whether there may be NaN among them. The sum is NaN wherever an element is; where it is for
-/// another reason (infinities) the answer is only slow to come by.
-pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (Value, Value), so_far: Value, op: Reduce) -> Result<(Value, Value)> {
+/// Goes on with the smallest (largest) number: that of `so_far` and `len` elements from `first` on, and
+/// whether there may be NaN among them. The sum is NaN wherever an element is; where it is for another reason
+/// (infinities) the answer is only slow to come by.
+pub fn extreme(
+    cx: &mut LowerCx<'_>,
+    e: &Elements,
+    streams: &[Stream],
+    range: (Value, Value),
+    so_far: Value,
+    op: Reduce,
+) -> Result<(Value, Value)> {
     let zero = constant(cx, e.dtype.itemsize() == 4, 0.0);
     let start: Vec<Value> = [[so_far; LANES], [zero; LANES]].concat();
     let lanes = in_eights(cx, e, streams, range, &start, |cx, state, xs| {
@@ -191,7 +317,9 @@ pub fn extreme(cx: &mut LowerCx<'_>, e: &Elements, streams: &[Stream], range: (V
         next
     })?;
     let best = best_lane(cx, &lanes, op);
-    let found = rest(cx, e, streams, range, &[best, zero], |cx, _, state, x| vec![choose(cx, op, state[0], x), cx.b.bin(Op::Fadd, state[1], x)])?;
+    let found = rest(cx, e, streams, range, &[best, zero], |cx, _, state, x| {
+        vec![choose(cx, op, state[0], x), cx.b.bin(Op::Fadd, state[1], x)]
+    })?;
     let (nan, others) = (cx.b.bin(Op::FcmpUno, best, best), cx.b.bin(Op::FcmpUno, found[1], found[1]));
     Ok((found[0], cx.or(nan, others)))
 }

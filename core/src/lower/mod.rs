@@ -1,7 +1,12 @@
 //! Typed SSA to LIR: aggregates exploded, checks, exceptions and ownership made explicit.
 //!
-//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`] reductions of the same array, [`together`] those of chains that read the same arrays, [`masked`] makes loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over
-//! arrays in parallel, [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that iterations share and change, [`gpu`] makes kernels, [`few`] entries of ufuncs' loops for few turns, [`same`] tells which values are the same before there are passes.
+//! [`inline`] copies library functions into their callers, [`fuse`] joins operations on arrays, [`join`]
+//! reductions of the same array, [`together`] those of chains that read the same arrays, [`masked`] makes
+//! loops over all elements of what masks choose, [`ownership`] makes references explicit, [`func`] walks one
+//! function, [`cx`] is what an operation's emitter sees, [`pieces`] runs loops over arrays in parallel,
+//! [`generator`] turns a generator into a frame and a resume function, [`guard`] finds the lists that
+//! iterations share and change, [`gpu`] makes kernels, [`few`] entries of ufuncs' loops for few turns,
+//! [`same`] tells which values are the same before there are passes.
 
 pub mod again;
 pub mod along;
@@ -12,12 +17,12 @@ pub mod constants;
 pub mod cx;
 pub mod ends;
 pub mod few;
-pub mod func;
-pub mod generator;
-pub mod guard;
 pub mod fold;
+pub mod func;
 pub mod fuse;
+pub mod generator;
 pub mod gpu;
+pub mod guard;
 pub mod inline;
 pub mod join;
 pub mod lanes;
@@ -41,7 +46,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Name and signature of the LIR function of an instance.
 #[derive(Clone, Debug)]
-pub struct Target { pub name: String, pub sig: Signature, pub params: Vec<Type>, pub ret: Type }
+pub struct Target {
+    pub name: String,
+    pub sig: Signature,
+    pub params: Vec<Type>,
+    pub ret: Type,
+}
 
 pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
     let i = session.at(id);
@@ -50,10 +60,17 @@ pub fn target(session: &Session<'_>, id: InstanceId) -> Target {
 }
 
 /// Lowers an instance and everything it calls.
-pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> { lower_noting(session, root, options, &mut HashMap::new()) }
+pub fn lower(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<(Module, Target)> {
+    lower_noting(session, root, options, &mut HashMap::new())
+}
 
-/// What became of the operations on arrays, where some parts of the code were to be parallel; those of library functions stand where these are called.
-pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Options) -> Result<BTreeSet<Note>> {
+/// What became of the operations on arrays, where some parts of the code were to be parallel; those of
+/// library functions stand where these are called.
+pub fn parallel_notes(
+    session: &Session<'_>,
+    root: InstanceId,
+    options: cx::Options,
+) -> Result<BTreeSet<Note>> {
     let mut all = HashMap::new();
     lower_noting(session, root, options, &mut all)?;
     let is_library = |id: InstanceId| session.is_library(&session.at(id).func);
@@ -63,24 +80,46 @@ pub fn parallel_notes(session: &Session<'_>, root: InstanceId, options: cx::Opti
         let Some(typed) = &session.at(id).typed else { continue };
         for node in &typed.func.insts {
             let Op::CallInstance(callee) = node.op else { continue };
-            if !is_library(callee) { continue; }
-            let (mut seen, mut todo, mut inside, mut loops) = (HashSet::from([callee]), vec![callee], vec![], false);
+            if !is_library(callee) {
+                continue;
+            }
+            let (mut seen, mut todo, mut inside, mut loops) =
+                (HashSet::from([callee]), vec![callee], vec![], false);
             while let Some(at) = todo.pop() {
                 inside.extend(all.get(&at).into_iter().flatten());
                 loops |= session.at(at).typed.as_ref().is_some_and(|t| !bodies(&t.func).is_empty());
-                if let Some(t) = &session.at(at).typed { todo.extend(callees(&t.func).into_iter().filter(|c| is_library(*c) && seen.insert(*c))); }
+                if let Some(t) = &session.at(at).typed {
+                    todo.extend(callees(&t.func).into_iter().filter(|c| is_library(*c) && seen.insert(*c)));
+                }
             }
             let span = typed.func.span(node.loc);
-            let serial = if loops || inside.iter().any(|n| n.serial.is_none()) { None } else { inside.first().and_then(|n| n.serial) };
-            if inside.is_empty() && !loops { continue; }
+            let serial = if loops || inside.iter().any(|n| n.serial.is_none()) {
+                None
+            } else {
+                inside.first().and_then(|n| n.serial)
+            };
+            if inside.is_empty() && !loops {
+                continue;
+            }
             let name = session.at(callee).func.name.trim_end_matches('_').to_owned();
-            out.insert(Note { place: Place { file: span.file.to_string(), line: span.line }, steps: vec![(name, vec![])], serial, with: None, only: None });
+            out.insert(Note {
+                place: Place { file: span.file.to_string(), line: span.line },
+                steps: vec![(name, vec![])],
+                serial,
+                with: None,
+                only: None,
+            });
         }
     }
     Ok(out)
 }
 
-fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, notes: &mut HashMap<InstanceId, Vec<Note>>) -> Result<(Module, Target)> {
+fn lower_noting(
+    session: &Session<'_>,
+    root: InstanceId,
+    options: cx::Options,
+    notes: &mut HashMap<InstanceId, Vec<Note>>,
+) -> Result<(Module, Target)> {
     let mut module = Module::default();
     let (generators, made) = (generator::all(session), generator::typed(session));
     let guard = guard::find(session);
@@ -88,33 +127,70 @@ fn lower_noting(session: &Session<'_>, root: InstanceId, options: cx::Options, n
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
         let inst = session.at(id);
-        let typed = inst.typed.as_ref().ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
+        let typed = inst
+            .typed
+            .as_ref()
+            .ok_or_else(|| Diagnostic::internal(format!("`{}` was not typed", inst.func.name)))?;
         let mut func = Func::clone(&typed.func);
-        func.closes = inst.func.is_generator && generators.get(&crate::infer::session::generator_id(&inst.key)).is_some_and(|g| g.close.is_some());
+        func.closes = inst.func.is_generator
+            && generators
+                .get(&crate::infer::session::generator_id(&inst.key))
+                .is_some_and(|g| g.close.is_some());
         let mut globals = typed.globals.clone();
         inline::inline(&mut func, &mut globals, session);
         fuse::fuse(&mut func, session);
         ownership::insert_references(&mut func);
-        for id in bodies(&func) { if regions.insert(id) { let t = target(session, id); module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params)); } }
-        for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) { if seen.insert(callee) { todo.push(callee); } }
+        for id in bodies(&func) {
+            if regions.insert(id) {
+                let t = target(session, id);
+                module.funcs.push(wrapper::make_wrapper(&t.name, &t.sig, &t.params));
+            }
+        }
+        for callee in callees(&func).into_iter().chain(generator::mentioned(&func, &made)) {
+            if seen.insert(callee) {
+                todo.push(callee);
+            }
+        }
         let guard = guard.as_ref().filter(|g| g.covers(id));
         if inst.func.is_generator {
-            module.funcs.extend(generator::lower_generator(session, id, &func, &globals, options, &generators, guard)?);
+            module.funcs.extend(generator::lower_generator(
+                session,
+                id,
+                &func,
+                &globals,
+                options,
+                &generators,
+                guard,
+            )?);
         } else {
-            let (funcs, noted) = func::lower_function(session, id, &func, &globals, options, &generators, guard)?;
+            let (funcs, noted) =
+                func::lower_function(session, id, &func, &globals, options, &generators, guard)?;
             module.funcs.extend(funcs);
-            if func.parallel.any() { notes.insert(id, noted); }
+            if func.parallel.any() {
+                notes.insert(id, noted);
+            }
         }
     }
     Ok((module, target(session, root)))
 }
 
-/// Instances that are bodies of a typed function's parallel loops: the run-time enters them through their wrappers.
+/// Instances that are bodies of a typed function's parallel loops: the run-time enters them through their
+/// wrappers.
 fn bodies(func: &Func) -> Vec<InstanceId> {
-    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::Region(id) = func.inst(*i).op { Some(id) } else { None }).collect()
+    func.blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|i| if let Op::Region(id) = func.inst(*i).op { Some(id) } else { None })
+        .collect()
 }
 
 /// Instances that a typed function calls.
 pub fn callees(func: &Func) -> Vec<InstanceId> {
-    func.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| if let Op::CallInstance(id) | Op::Region(id) = func.inst(*i).op { Some(id) } else { None }).collect()
+    func.blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|i| {
+            if let Op::CallInstance(id) | Op::Region(id) = func.inst(*i).op { Some(id) } else { None }
+        })
+        .collect()
 }

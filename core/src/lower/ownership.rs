@@ -1,9 +1,10 @@
 //! Makes references explicit: inserts `Retain` and `Release` by liveness.
 //!
-//! Rules: arguments of a function are borrowed; a result, a block parameter and a handled exception are owned; passing to a block, returning and
-//! operations that [`Own::Consumes`] move a reference where the value dies there, else they take a new one. A value that aliases another
-//! (a member, a view, a cast) keeps the other alive instead of holding references. In generators nothing moves, so that a frame's slots
-//! are emptied at explicit releases only.
+//! Rules: arguments of a function are borrowed; a result, a block parameter and a handled exception are
+//! owned; passing to a block, returning and operations that [`Own::Consumes`] move a reference where the
+//! value dies there, else they take a new one. A value that aliases another (a member, a view, a cast) keeps
+//! the other alive instead of holding references. In generators nothing moves, so that a frame's slots are
+//! emptied at explicit releases only.
 //!
 //! Exceptional paths get landing blocks that release what was live and then go to the handler or out.
 
@@ -34,23 +35,51 @@ pub fn insert_references(func: &mut Func) {
     Inserter { roots, live, landings: HashMap::new(), func }.run();
 }
 
-fn counted(func: &Func, v: Value) -> bool { func.types[v.index()].is_counted() }
+fn counted(func: &Func, v: Value) -> bool {
+    func.types[v.index()].is_counted()
+}
 
 /// Even without owned values, a borrowed one may be returned or passed on.
-fn needs_retains(func: &Func) -> bool { func.types.iter().any(|t| t.is_counted()) }
+fn needs_retains(func: &Func) -> bool {
+    func.types.iter().any(|t| t.is_counted())
+}
 
 /// Whether an instruction of typed code may raise.
 pub fn may_raise(func: &Func, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
             let mut types = node.args.iter().map(|a| func.types[a.index()]);
-            op.raises || types.clone().any(crate::types::promote::runs_generator) || crate::ops::ufunc::may_raise(op, &mut types)
+            op.raises
+                || types.clone().any(crate::types::promote::runs_generator)
+                || crate::ops::ufunc::may_raise(op, &mut types)
         }
         Op::CallInstance(_) | Op::Region(_) | Op::CheckBound { .. } | Op::Fused(_) | Op::Cast => true,
         // The shape of one array is what it is.
-        Op::Broadcast => node.args.iter().filter(|a| func.types[a.index()].as_array().is_some() || func.types[a.index()].members().is_some()).count() > 1,
-        Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
-        | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
+        Op::Broadcast => {
+            node.args
+                .iter()
+                .filter(|a| {
+                    func.types[a.index()].as_array().is_some() || func.types[a.index()].members().is_some()
+                })
+                .count()
+                > 1
+        }
+        Op::Const(_)
+        | Op::Undef
+        | Op::Global(_)
+        | Op::Free(_)
+        | Op::Table(_)
+        | Op::Call { .. }
+        | Op::CallSpread { .. }
+        | Op::Attr(_)
+        | Op::SetAttr(_)
+        | Op::MakeFunction { .. }
+        | Op::Member(_)
+        | Op::Narrow(_)
+        | Op::PushHandled
+        | Op::PopHandled
+        | Op::Retain
+        | Op::Release => false,
         // The generator is closed while it is suspended here.
         Op::Yield => func.closes,
     }
@@ -58,7 +87,9 @@ pub fn may_raise(func: &Func, node: &InstNode) -> bool {
 
 fn drop_idle_handlers(func: &mut Func) {
     for i in 0..func.insts.len() {
-        if !may_raise(func, &func.insts[i]) { func.insts[i].unwind = None; }
+        if !may_raise(func, &func.insts[i]) {
+            func.insts[i].unwind = None;
+        }
     }
 }
 
@@ -71,8 +102,23 @@ fn ownership(func: &Func, node: &InstNode) -> Own {
         }
         Op::MakeFunction { .. } | Op::Yield => Own::Consumes,
         Op::Cast | Op::CheckBound { .. } | Op::Member(_) | Op::Narrow(_) => Own::Aliases,
-        Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_)
-        | Op::PushHandled | Op::PopHandled | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Retain | Op::Release => Own::Fresh,
+        Op::Const(_)
+        | Op::Undef
+        | Op::Global(_)
+        | Op::Free(_)
+        | Op::Table(_)
+        | Op::Call { .. }
+        | Op::CallSpread { .. }
+        | Op::Attr(_)
+        | Op::SetAttr(_)
+        | Op::PushHandled
+        | Op::PopHandled
+        | Op::CallInstance(_)
+        | Op::Region(_)
+        | Op::Fused(_)
+        | Op::Broadcast
+        | Op::Retain
+        | Op::Release => Own::Fresh,
     }
 }
 
@@ -85,13 +131,21 @@ fn destructure(func: &mut Func) {
             for a in &node.args {
                 let e = uses.entry(*a).or_default();
                 e.0 += 1;
-                if matches!(node.op, Op::Member(_)) { e.1.push(*i); }
+                if matches!(node.op, Op::Member(_)) {
+                    e.1.push(*i);
+                }
             }
-            for a in node.unwind.iter().flat_map(|u| &u.args) { uses.entry(*a).or_default().0 += 1; }
+            for a in node.unwind.iter().flat_map(|u| &u.args) {
+                uses.entry(*a).or_default().0 += 1;
+            }
         }
-        for a in b.term.targets().iter().flat_map(|t| &t.args) { uses.entry(*a).or_default().0 += 1; }
+        for a in b.term.targets().iter().flat_map(|t| &t.args) {
+            uses.entry(*a).or_default().0 += 1;
+        }
         match &b.term {
-            Term::Branch { cond: v, .. } | Term::Return(v) | Term::Raise { exc: v, .. } => uses.entry(*v).or_default().0 += 1,
+            Term::Branch { cond: v, .. } | Term::Return(v) | Term::Raise { exc: v, .. } => {
+                uses.entry(*v).or_default().0 += 1
+            }
             Term::None | Term::Jump(_) | Term::Unreachable => {}
         }
     }
@@ -100,19 +154,30 @@ fn destructure(func: &mut Func) {
         for i in func.blocks[b].insts.clone() {
             let node = &func.insts[i.index()];
             let Some(r) = node.result else { continue };
-            if !counted(func, r) || ownership(func, node) == Own::Aliases { continue; }
+            if !counted(func, r) || ownership(func, node) == Own::Aliases {
+                continue;
+            }
             let Some((total, members)) = uses.get(&r) else { continue };
-            let mut ks: Vec<u32> = members.iter().filter_map(|m| if let Op::Member(k) = func.insts[m.index()].op { Some(k) } else { None }).collect();
+            let mut ks: Vec<u32> = members
+                .iter()
+                .filter_map(|m| if let Op::Member(k) = func.insts[m.index()].op { Some(k) } else { None })
+                .collect();
             ks.sort_unstable();
-            if members.len() as u32 == *total && ks.windows(2).all(|w| w[0] != w[1]) { moved.insert(r, members.clone()); }
+            if members.len() as u32 == *total && ks.windows(2).all(|w| w[0] != w[1]) {
+                moved.insert(r, members.clone());
+            }
         }
     }
-    if moved.is_empty() { return; }
+    if moved.is_empty() {
+        return;
+    }
     let gone: std::collections::HashSet<Inst> = moved.values().flatten().copied().collect();
     for b in 0..func.blocks.len() {
         let mut out = vec![];
         for i in std::mem::take(&mut func.blocks[b].insts) {
-            if gone.contains(&i) { continue; }
+            if gone.contains(&i) {
+                continue;
+            }
             out.push(i);
             let Some(r) = func.insts[i.index()].result else { continue };
             let Some(members) = moved.get(&r) else { continue };
@@ -120,12 +185,24 @@ fn destructure(func: &mut Func) {
             // Members that nobody takes still hold references.
             let count = crate::infer::solve::member_count(func.types[r.index()]);
             for k in 0..count as u32 {
-                if members.iter().any(|m| func.insts[m.index()].op == Op::Member(k)) { continue; }
-                let Some(ty) = crate::infer::solve::member_type(func.types[r.index()], k).filter(|t| t.is_counted()) else { continue };
+                if members.iter().any(|m| func.insts[m.index()].op == Op::Member(k)) {
+                    continue;
+                }
+                let Some(ty) =
+                    crate::infer::solve::member_type(func.types[r.index()], k).filter(|t| t.is_counted())
+                else {
+                    continue;
+                };
                 let v = func.make_value();
                 func.types.push(ty);
                 let loc = func.insts[i.index()].loc;
-                func.insts.push(InstNode { op: Op::Member(k), args: vec![r], result: Some(v), loc, unwind: None });
+                func.insts.push(InstNode {
+                    op: Op::Member(k),
+                    args: vec![r],
+                    result: Some(v),
+                    loc,
+                    unwind: None,
+                });
                 out.push(Inst::new(func.insts.len() - 1));
             }
         }
@@ -137,27 +214,40 @@ fn destructure(func: &mut Func) {
 fn find_roots(func: &Func) -> Vec<Root> {
     let mut roots = vec![Root::Borrowed; func.values as usize];
     for (b, data) in func.blocks.iter().enumerate() {
-        for p in &data.params { if b != 0 && counted(func, *p) { roots[p.index()] = Root::Owned; } }
+        for p in &data.params {
+            if b != 0 && counted(func, *p) {
+                roots[p.index()] = Root::Owned;
+            }
+        }
         for i in &data.insts {
             let node = func.inst(*i);
             let Some(r) = node.result else { continue };
-            if !counted(func, r) { continue; }
+            if !counted(func, r) {
+                continue;
+            }
             roots[r.index()] = match (&node.op, ownership(func, node)) {
                 (Op::Member(_), _) if func.destructured.contains(&node.args[0]) => Root::Owned,
                 (_, Own::Aliases) if !counted(func, node.args[0]) => Root::Borrowed,
-                (op, Own::Aliases) => Root::Alias { of: node.args[0], full: matches!(op, Op::Cast | Op::CheckBound { .. } | Op::Narrow(_)) },
+                (op, Own::Aliases) => Root::Alias {
+                    of: node.args[0],
+                    full: matches!(op, Op::Cast | Op::CheckBound { .. } | Op::Narrow(_)),
+                },
                 // Constants and globals live for ever.
                 (Op::Const(_) | Op::Undef | Op::Global(_), _) => Root::Borrowed,
                 (_, Own::Fresh | Own::Consumes) => Root::Owned,
             };
         }
     }
-    for v in &func.destructured { roots[v.index()] = Root::Borrowed; }
+    for v in &func.destructured {
+        roots[v.index()] = Root::Borrowed;
+    }
     roots
 }
 
 /// Which values hold references of their own, rather than show those of another.
-pub fn holders(func: &Func) -> Vec<bool> { find_roots(func).iter().map(|r| *r == Root::Owned).collect() }
+pub fn holders(func: &Func) -> Vec<bool> {
+    find_roots(func).iter().map(|r| *r == Root::Owned).collect()
+}
 
 /// The owned value behind `v`, and whether `v` shows all of its references.
 fn owner(roots: &[Root], mut v: Value) -> Option<(Value, bool)> {
@@ -166,7 +256,10 @@ fn owner(roots: &[Root], mut v: Value) -> Option<(Value, bool)> {
         match roots[v.index()] {
             Root::Borrowed => return None,
             Root::Owned => return Some((v, all)),
-            Root::Alias { of, full } => { all &= full; v = of; }
+            Root::Alias { of, full } => {
+                all &= full;
+                v = of;
+            }
         }
     }
 }
@@ -174,7 +267,9 @@ fn owner(roots: &[Root], mut v: Value) -> Option<(Value, bool)> {
 type Set = std::collections::BTreeSet<Value>;
 
 /// Owned values that are live at the start of each block.
-struct Liveness { live_in: Vec<Set> }
+struct Liveness {
+    live_in: Vec<Set>,
+}
 
 impl Liveness {
     fn new(func: &Func, roots: &[Root]) -> Liveness {
@@ -184,14 +279,20 @@ impl Liveness {
             let mut changed = false;
             for b in order.iter().rev() {
                 let mut live = l.live_out(func, *b, roots);
-                for i in func.block(*b).insts.iter().rev() { l.step_back(func, *i, roots, &mut live); }
-                for p in &func.block(*b).params { live.remove(p); }
+                for i in func.block(*b).insts.iter().rev() {
+                    l.step_back(func, *i, roots, &mut live);
+                }
+                for p in &func.block(*b).params {
+                    live.remove(p);
+                }
                 if live != l.live_in[b.index()] {
                     l.live_in[b.index()] = live;
                     changed = true;
                 }
             }
-            if !changed { return l; }
+            if !changed {
+                return l;
+            }
         }
     }
 
@@ -199,9 +300,13 @@ impl Liveness {
     fn live_out(&self, func: &Func, b: Block, roots: &[Root]) -> Set {
         let term = &func.block(b).term;
         let mut live = Set::new();
-        for t in term.targets() { self.add_edge(t, roots, &mut live); }
+        for t in term.targets() {
+            self.add_edge(t, roots, &mut live);
+        }
         match term {
-            Term::Branch { cond: v, .. } | Term::Return(v) | Term::Raise { exc: v, .. } => add(roots, *v, &mut live),
+            Term::Branch { cond: v, .. } | Term::Return(v) | Term::Raise { exc: v, .. } => {
+                add(roots, *v, &mut live)
+            }
             Term::None | Term::Jump(_) | Term::Unreachable => {}
         }
         live
@@ -209,20 +314,30 @@ impl Liveness {
 
     fn add_edge(&self, to: &BlockCall, roots: &[Root], live: &mut Set) {
         live.extend(self.live_in[to.block.index()].iter().copied());
-        for a in &to.args { add(roots, *a, live); }
+        for a in &to.args {
+            add(roots, *a, live);
+        }
     }
 
     /// From live after an instruction to live before it.
     fn step_back(&self, func: &Func, i: Inst, roots: &[Root], live: &mut Set) {
         let node = func.inst(i);
-        if let Some(r) = node.result { live.remove(&r); }
-        for a in &node.args { add(roots, *a, live); }
-        if let Some(u) = &node.unwind { self.add_edge(u, roots, live); }
+        if let Some(r) = node.result {
+            live.remove(&r);
+        }
+        for a in &node.args {
+            add(roots, *a, live);
+        }
+        if let Some(u) = &node.unwind {
+            self.add_edge(u, roots, live);
+        }
     }
 }
 
 fn add(roots: &[Root], v: Value, live: &mut Set) {
-    if let Some((r, _)) = owner(roots, v) { live.insert(r); }
+    if let Some((r, _)) = owner(roots, v) {
+        live.insert(r);
+    }
 }
 
 struct Inserter<'a> {
@@ -234,7 +349,9 @@ struct Inserter<'a> {
 
 impl Inserter<'_> {
     fn run(&mut self) {
-        for b in 0..self.func.blocks.len() { self.block(Block::new(b)); }
+        for b in 0..self.func.blocks.len() {
+            self.block(Block::new(b));
+        }
     }
 
     fn emit(&mut self, out: &mut Vec<Inst>, op: Op, v: Value, loc: Loc) {
@@ -242,13 +359,18 @@ impl Inserter<'_> {
         out.push(Inst::new(self.func.insts.len() - 1));
     }
 
-    /// References that `args` need when they are handed over: values to retain, and owned values that simply move.
+    /// References that `args` need when they are handed over: values to retain, and owned values that simply
+    /// move.
     fn hand_over(&self, args: &[Value], stays: &Set) -> (Vec<Value>, Vec<Value>) {
         let (mut retain, mut moved) = (vec![], vec![]);
         for a in args {
-            if !counted(self.func, *a) { continue; }
+            if !counted(self.func, *a) {
+                continue;
+            }
             match owner(&self.roots, *a) {
-                Some((r, true)) if !stays.contains(&r) && !moved.contains(&r) && !self.func.is_generator => moved.push(r),
+                Some((r, true)) if !stays.contains(&r) && !moved.contains(&r) && !self.func.is_generator => {
+                    moved.push(r)
+                }
                 _ => retain.push(*a),
             }
         }
@@ -285,53 +407,83 @@ impl Inserter<'_> {
         let (retain, moved) = match ownership(self.func, &node) {
             Own::Consumes => {
                 let mut stays = after.clone();
-                if let Some(u) = &node.unwind { stays.extend(self.live.live_in[u.block.index()].iter().copied()); }
+                if let Some(u) = &node.unwind {
+                    stays.extend(self.live.live_in[u.block.index()].iter().copied());
+                }
                 self.hand_over(&node.args, &stays)
             }
             Own::Fresh | Own::Aliases => (vec![], vec![]),
         };
-        for v in &retain { self.emit(out, Op::Retain, *v, node.loc); }
+        for v in &retain {
+            self.emit(out, Op::Retain, *v, node.loc);
+        }
         if may_raise(self.func, &node) {
             // What was made last goes first, as Python empties its stack.
             let mut cleanup: Vec<Value> = before.iter().rev().copied().collect();
             // What was yielded is gone before the generator is closed.
-            if node.op != Op::Yield { cleanup.extend(&retain); }
+            if node.op != Op::Yield {
+                cleanup.extend(&retain);
+            }
             self.func.insts[i.index()].unwind = self.landing(node.unwind.clone(), cleanup, node.loc);
         } else {
             self.func.insts[i.index()].unwind = None;
         }
         out.push(i);
-        let mut dying: Vec<Value> = before.iter().filter(|v| !after.contains(v) && !moved.contains(v)).copied().collect();
-        if let Some(r) = node.result && self.roots[r.index()] == Root::Owned && !after.contains(&r) { dying.push(r); }
-        for v in dying { self.emit(out, Op::Release, v, node.loc); }
+        let mut dying: Vec<Value> =
+            before.iter().filter(|v| !after.contains(v) && !moved.contains(v)).copied().collect();
+        if let Some(r) = node.result
+            && self.roots[r.index()] == Root::Owned
+            && !after.contains(&r)
+        {
+            dying.push(r);
+        }
+        for v in dying {
+            self.emit(out, Op::Release, v, node.loc);
+        }
     }
 
     /// Where an exception goes that finds `cleanup` live.
     fn landing(&mut self, handler: Option<BlockCall>, cleanup: Vec<Value>, loc: Loc) -> Option<BlockCall> {
-        let live_in = handler.as_ref().map(|h| self.live.live_in[h.block.index()].clone()).unwrap_or_default();
+        let live_in =
+            handler.as_ref().map(|h| self.live.live_in[h.block.index()].clone()).unwrap_or_default();
         let args = handler.as_ref().map(|h| h.args.clone()).unwrap_or_default();
         let (retain, moved) = self.hand_over(&args, &live_in);
         let mut release = vec![];
         let mut kept: Vec<Value> = moved.clone();
         for v in cleanup {
-            if live_in.contains(&v) { continue; }
+            if live_in.contains(&v) {
+                continue;
+            }
             // A value that moves to the handler is not released once.
-            if let Some(at) = kept.iter().position(|m| *m == v) { kept.swap_remove(at); continue; }
+            if let Some(at) = kept.iter().position(|m| *m == v) {
+                kept.swap_remove(at);
+                continue;
+            }
             release.push(v);
         }
-        if retain.is_empty() && release.is_empty() { return handler; }
+        if retain.is_empty() && release.is_empty() {
+            return handler;
+        }
         let key = (handler.as_ref().map(|h| (h.block, h.args.clone())), retain.clone(), release.clone());
-        if let Some(b) = self.landings.get(&key) { return Some(BlockCall { block: *b, args: vec![] }); }
+        if let Some(b) = self.landings.get(&key) {
+            return Some(BlockCall { block: *b, args: vec![] });
+        }
         let b = self.func.make_block();
         self.live.live_in.push(Set::new());
         let exc = self.func.add_param(b);
         self.func.types.push(Type::new(crate::types::Kind::Exception));
         self.roots.push(Root::Owned);
         let mut insts = vec![];
-        for v in retain { self.emit(&mut insts, Op::Retain, v, loc); }
-        for v in release { self.emit(&mut insts, Op::Release, v, loc); }
+        for v in retain {
+            self.emit(&mut insts, Op::Retain, v, loc);
+        }
+        for v in release {
+            self.emit(&mut insts, Op::Release, v, loc);
+        }
         let term = match handler {
-            Some(h) => Term::Jump(BlockCall { block: h.block, args: std::iter::once(exc).chain(h.args).collect() }),
+            Some(h) => {
+                Term::Jump(BlockCall { block: h.block, args: std::iter::once(exc).chain(h.args).collect() })
+            }
             None => Term::Raise { exc, unwind: None },
         };
         let BlockData { insts: i, term: t, term_loc, .. } = &mut self.func.blocks[b.index()];
@@ -345,8 +497,12 @@ impl Inserter<'_> {
         match self.func.block(b).term.clone() {
             Term::Jump(to) => {
                 let (retain, release) = self.edge(&to, before);
-                for v in retain { self.emit(out, Op::Retain, v, loc); }
-                for v in release { self.emit(out, Op::Release, v, loc); }
+                for v in retain {
+                    self.emit(out, Op::Retain, v, loc);
+                }
+                for v in release {
+                    self.emit(out, Op::Release, v, loc);
+                }
             }
             Term::Branch { cond, then_to, else_to } => {
                 let then_to = self.split_edge(then_to, before, loc);
@@ -355,8 +511,14 @@ impl Inserter<'_> {
             }
             Term::Return(v) | Term::Raise { exc: v, .. } => {
                 let (retain, moved) = self.hand_over(&[v], &Set::new());
-                for v in retain { self.emit(out, Op::Retain, v, loc); }
-                for v in before.iter().rev() { if !moved.contains(v) { self.emit(out, Op::Release, *v, loc); } }
+                for v in retain {
+                    self.emit(out, Op::Retain, v, loc);
+                }
+                for v in before.iter().rev() {
+                    if !moved.contains(v) {
+                        self.emit(out, Op::Release, *v, loc);
+                    }
+                }
             }
             Term::None | Term::Unreachable => {}
         }
@@ -365,18 +527,25 @@ impl Inserter<'_> {
     fn edge(&self, to: &BlockCall, before: &Set) -> (Vec<Value>, Vec<Value>) {
         let live_in = &self.live.live_in[to.block.index()];
         let (retain, moved) = self.hand_over(&to.args, live_in);
-        let release = before.iter().rev().filter(|v| !live_in.contains(v) && !moved.contains(v)).copied().collect();
+        let release =
+            before.iter().rev().filter(|v| !live_in.contains(v) && !moved.contains(v)).copied().collect();
         (retain, release)
     }
 
     fn split_edge(&mut self, to: BlockCall, before: &Set, loc: Loc) -> BlockCall {
         let (retain, release) = self.edge(&to, before);
-        if retain.is_empty() && release.is_empty() { return to; }
+        if retain.is_empty() && release.is_empty() {
+            return to;
+        }
         let b = self.func.make_block();
         self.live.live_in.push(Set::new());
         let mut insts = vec![];
-        for v in retain { self.emit(&mut insts, Op::Retain, v, loc); }
-        for v in release { self.emit(&mut insts, Op::Release, v, loc); }
+        for v in retain {
+            self.emit(&mut insts, Op::Retain, v, loc);
+        }
+        for v in release {
+            self.emit(&mut insts, Op::Release, v, loc);
+        }
         let data = &mut self.func.blocks[b.index()];
         (data.insts, data.term, data.term_loc) = (insts, Term::Jump(to), loc);
         BlockCall { block: b, args: vec![] }

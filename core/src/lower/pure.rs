@@ -1,4 +1,5 @@
-//! Whether a function does nothing but compute: what it writes to it has made itself, it draws no random numbers, and nobody can tell in which order its calls ran.
+//! Whether a function does nothing but compute: what it writes to it has made itself, it draws no random
+//! numbers, and nobody can tell in which order its calls ran.
 
 use super::func::draws;
 use crate::infer::session::Session;
@@ -11,20 +12,40 @@ use std::collections::{HashMap, HashSet};
 /// Where the values of a function come from.
 pub type Defs<'a> = HashMap<Value, &'a InstNode>;
 
-pub fn definitions(f: &Func) -> Defs<'_> { f.blocks.iter().flat_map(|b| &b.insts).filter_map(|i| { let n = f.inst(*i); Some((n.result?, n)) }).collect() }
+pub fn definitions(f: &Func) -> Defs<'_> {
+    f.blocks
+        .iter()
+        .flat_map(|b| &b.insts)
+        .filter_map(|i| {
+            let n = f.inst(*i);
+            Some((n.result?, n))
+        })
+        .collect()
+}
 
-pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool { does_nothing_but(session, id, &|_| false) }
+pub fn is_pure(session: &Session<'_>, id: InstanceId) -> bool {
+    does_nothing_but(session, id, &|_| false)
+}
 
 /// Whether a function is pure but for what it does itself that is `allowed`.
 pub fn does_nothing_but(session: &Session<'_>, id: InstanceId, allowed: &dyn Fn(&InstNode) -> bool) -> bool {
-    if draws(session, id) { return false; }
+    if draws(session, id) {
+        return false;
+    }
     let (mut seen, mut todo) = (HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {
         let inst = session.at(at);
         let Some(typed) = inst.typed.as_ref().filter(|_| !inst.func.is_generator) else { return false };
         let f = &typed.func;
         let defs = definitions(f);
-        if !f.blocks.iter().flat_map(|b| &b.insts).all(|i| at == id && allowed(f.inst(*i)) || computes(f, &defs, f.inst(*i))) { return false; }
+        if !f
+            .blocks
+            .iter()
+            .flat_map(|b| &b.insts)
+            .all(|i| at == id && allowed(f.inst(*i)) || computes(f, &defs, f.inst(*i)))
+        {
+            return false;
+        }
         todo.extend(super::callees(f).into_iter().filter(|c| seen.insert(*c)));
     }
     true
@@ -33,14 +54,46 @@ pub fn does_nothing_but(session: &Session<'_>, id: InstanceId, allowed: &dyn Fn(
 fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
     match &node.op {
         Op::Apply(op) => {
-            if node.args.iter().any(|a| runs_generator(f.types[a.index()])) { return false; }
-            let into = matches!(op.body, crate::ops::Body::Ufunc(..)) && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..].iter().any(|a| f.types[a.index()].as_array().is_some());
-            // Looking for Ctrl-C is nobody's business, each iteration of a comprehension has an element of its own, and marks do nothing.
-            !into && (op.effect != Effect::Writes || matches!(op.name(), "interrupt.poll" | "array.put" | "parallel.more" | "parallel.fewer") || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
+            if node.args.iter().any(|a| runs_generator(f.types[a.index()])) {
+                return false;
+            }
+            let into = matches!(op.body, crate::ops::Body::Ufunc(..))
+                && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..]
+                    .iter()
+                    .any(|a| f.types[a.index()].as_array().is_some());
+            // Looking for Ctrl-C is nobody's business, each iteration of a comprehension has an element of
+            // its own, and marks do nothing.
+            !into
+                && (op.effect != Effect::Writes
+                    || matches!(
+                        op.name(),
+                        "interrupt.poll" | "array.put" | "parallel.more" | "parallel.fewer"
+                    )
+                    || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }
-        Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::Cast | Op::CheckBound { .. } | Op::CallInstance(_) | Op::PushHandled
-        | Op::PopHandled | Op::Retain | Op::Release | Op::Broadcast => true,
-        Op::Region(_) | Op::Yield | Op::Fused(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) => false,
+        Op::Const(_)
+        | Op::Undef
+        | Op::Global(_)
+        | Op::Free(_)
+        | Op::MakeFunction { .. }
+        | Op::Member(_)
+        | Op::Narrow(_)
+        | Op::Cast
+        | Op::CheckBound { .. }
+        | Op::CallInstance(_)
+        | Op::PushHandled
+        | Op::PopHandled
+        | Op::Retain
+        | Op::Release
+        | Op::Broadcast => true,
+        Op::Region(_)
+        | Op::Yield
+        | Op::Fused(_)
+        | Op::Table(_)
+        | Op::Call { .. }
+        | Op::CallSpread { .. }
+        | Op::Attr(_)
+        | Op::SetAttr(_) => false,
     }
 }
 
@@ -55,11 +108,35 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
                 let made = f.types[v.index()];
                 // What a list gives is not the list's own.
                 let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::ListVar(_)));
-                if (op.own)(&types, made) == Own::Fresh { return op.name() == "list.build" || made.as_array().is_some() && !given; }
-                if made.as_array().is_none() || node.args.first().is_none_or(|a| f.types[a.index()].as_array().is_none()) { return false; }
+                if (op.own)(&types, made) == Own::Fresh {
+                    return op.name() == "list.build" || made.as_array().is_some() && !given;
+                }
+                if made.as_array().is_none()
+                    || node.args.first().is_none_or(|a| f.types[a.index()].as_array().is_none())
+                {
+                    return false;
+                }
             }
-            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::CallInstance(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release
-            | Op::Broadcast | Op::Region(_) | Op::Yield | Op::Fused(_) | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) => return false,
+            Op::Const(_)
+            | Op::Undef
+            | Op::Global(_)
+            | Op::Free(_)
+            | Op::MakeFunction { .. }
+            | Op::Member(_)
+            | Op::CallInstance(_)
+            | Op::PushHandled
+            | Op::PopHandled
+            | Op::Retain
+            | Op::Release
+            | Op::Broadcast
+            | Op::Region(_)
+            | Op::Yield
+            | Op::Fused(_)
+            | Op::Table(_)
+            | Op::Call { .. }
+            | Op::CallSpread { .. }
+            | Op::Attr(_)
+            | Op::SetAttr(_) => return false,
         }
         v = node.args[0];
     }

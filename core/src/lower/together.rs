@@ -1,7 +1,9 @@
-//! Reductions of chains that read the same arrays become one loop: `d = a - b; (d * d).sum(), abs(d).max(), (a * b).sum()` passes over `a` and `b` once, and `d` is never in memory.
+//! Reductions of chains that read the same arrays become one loop: `d = a - b; (d * d).sum(), abs(d).max(),
+//! (a * b).sum()` passes over `a` and `b` once, and `d` is never in memory.
 //!
-//! They move down to the last of them. What lies between has no effect or does not need them; what does need one of their numbers, and can wait, follows behind. What raises for
-//! an array without elements still does so in its own place.
+//! They move down to the last of them. What lies between has no effect or does not need them; what does need
+//! one of their numbers, and can wait, follows behind. What raises for an array without elements still does
+//! so in its own place.
 
 use super::fuse::{Pass, step};
 use super::ownership::may_raise;
@@ -19,27 +21,39 @@ const MOST_ENDS: usize = 6;
 const MOST_STEPS: usize = 12;
 
 /// Real numbers, and arrays of them.
-fn is_plain(t: Type) -> bool { t.as_array().map_or(!t.is_complex(), |a| a.dtype.is_real()) }
+fn is_plain(t: Type) -> bool {
+    t.as_array().map_or(!t.is_complex(), |a| a.dtype.is_real())
+}
 
 /// A reduction: what its chain reads, all arrays on the way included, and the operations.
-struct End { inst: Inst, arrays: HashSet<Value>, steps: HashSet<Inst>, like: ArrayType }
+struct End {
+    inst: Inst,
+    arrays: HashSet<Value>,
+    steps: HashSet<Inst>,
+    like: ArrayType,
+}
 
 impl Pass<'_, '_> {
     /// Joins the reductions of a block where they read the same arrays.
     pub fn reduce_together(&mut self, b: Block) {
-        if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) { return; }
+        if self.func.parallel.any() && !self.func.parallel.has(Parts::FUSION) {
+            return;
+        }
         let mut at = self.func.block(b).insts.len();
         while at > 0 {
             at -= 1;
             let root = self.func.block(b).insts[at];
             let Some(last) = self.end(b, root) else { continue };
             let (members, moved) = self.companions(b, at, last);
-            if members.is_empty() { continue; }
+            if members.is_empty() {
+                continue;
+            }
             at = self.put_together(b, root, &members, &moved);
         }
     }
 
-    /// What an instruction reduces, if it gives one number out of all elements of a chain, and can do so beside others.
+    /// What an instruction reduces, if it gives one number out of all elements of a chain, and can do so
+    /// beside others.
     fn end(&self, b: Block, i: Inst) -> Option<End> {
         let node = self.func.inst(i);
         self.kind_of_end(node)?;
@@ -48,18 +62,37 @@ impl Pass<'_, '_> {
         let here: HashSet<Inst> = self.func.block(b).insts.iter().copied().collect();
         let mut open = vec![node.args[0]];
         while let Some(v) = open.pop() {
-            if !end.arrays.insert(v) { continue; }
-            let made = self.defs.get(&v).copied().filter(|d| here.contains(d)).and_then(|d| Some((d, step(self.func, self.func.inst(d))?)));
+            if !end.arrays.insert(v) {
+                continue;
+            }
+            let made = self
+                .defs
+                .get(&v)
+                .copied()
+                .filter(|d| here.contains(d))
+                .and_then(|d| Some((d, step(self.func, self.func.inst(d))?)));
             let Some((d, op)) = made else {
                 let a = self.func.types[v.index()].as_array()?;
-                if a.ndim != like.ndim || a.layout != like.layout { return None; }
+                if a.ndim != like.ndim || a.layout != like.layout {
+                    return None;
+                }
                 continue;
             };
             let node = self.func.inst(d);
             // Each operation is written once for every accumulator.
-            if !(op.converts || op.kernel.is_some_and(|k| !k.is_slow())) || end.steps.len() == MOST_STEPS || !node.args.iter().all(|a| is_plain(self.func.types[a.index()])) { return None; }
+            if !(op.converts || op.kernel.is_some_and(|k| !k.is_slow()))
+                || end.steps.len() == MOST_STEPS
+                || !node.args.iter().all(|a| is_plain(self.func.types[a.index()]))
+            {
+                return None;
+            }
             end.steps.insert(d);
-            open.extend(node.args[..ufunc::inputs(op)].iter().copied().filter(|a| self.func.types[a.index()].as_array().is_some()));
+            open.extend(
+                node.args[..ufunc::inputs(op)]
+                    .iter()
+                    .copied()
+                    .filter(|a| self.func.types[a.index()].as_array().is_some()),
+            );
         }
         Some(end)
     }
@@ -72,18 +105,34 @@ impl Pass<'_, '_> {
         let (result, array) = (ty(&node.result?), ty(&node.args[0]).as_array()?);
         let [_, axis, .., keep] = node.args[..] else { return None };
         let own = node.args.len() != 5 || *ty(&node.args[2]) == Kind::None;
-        let fits = node.unwind.is_none() && own && array.ndim > 0 && array.layout != Layout::A && *ty(&axis) == Kind::None && self.is_const(keep, &Const::Bool(false));
+        let fits = node.unwind.is_none()
+            && own
+            && array.ndim > 0
+            && array.layout != Layout::A
+            && *ty(&axis) == Kind::None
+            && self.is_const(keep, &Const::Bool(false));
         let float = array.dtype.is_float() && matches!(array.dtype.itemsize(), 4 | 8);
         let number = match what {
-            Reduce::Sum => float && result == array.dtype || super::fold::is_wide(result) && (array.dtype.is_int() || *array.dtype == Kind::Bool),
+            Reduce::Sum => {
+                float && result == array.dtype
+                    || super::fold::is_wide(result) && (array.dtype.is_int() || *array.dtype == Kind::Bool)
+            }
             Reduce::Min | Reduce::Max => float && result == array.dtype,
-            Reduce::Any | Reduce::All | Reduce::CountNonzero => float || array.dtype.is_int() || *array.dtype == Kind::Bool,
-            Reduce::Prod | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd | Reduce::CountNotNan => false,
+            Reduce::Any | Reduce::All | Reduce::CountNonzero => {
+                float || array.dtype.is_int() || *array.dtype == Kind::Bool
+            }
+            Reduce::Prod
+            | Reduce::NanMin
+            | Reduce::NanMax
+            | Reduce::NanSum
+            | Reduce::NanProd
+            | Reduce::CountNotNan => false,
         };
         (fits && number).then_some(what)
     }
 
-    /// The reductions above the one at `at` that can be done beside it, and what needs their numbers before it, both in the order of the block.
+    /// The reductions above the one at `at` that can be done beside it, and what needs their numbers before
+    /// it, both in the order of the block.
     fn companions(&mut self, b: Block, at: usize, last: End) -> (Vec<Inst>, Vec<Inst>) {
         let insts = self.func.block(b).insts[..at].to_vec();
         let (mut members, mut moved): (Vec<Inst>, Vec<Inst>) = (vec![], vec![]);
@@ -93,17 +142,32 @@ impl Pass<'_, '_> {
         let mut raises = checks(self.kind_of_end(self.func.inst(root)));
         for (k, i) in insts.iter().enumerate().rev() {
             let node = self.func.inst(*i).clone();
-            if node.unwind.is_some() { break; }
-            let end = self.end(b, *i).filter(|e| members.len() + 1 < MOST_ENDS && (e.like.ndim, e.like.layout) == (like.ndim, like.layout) && !e.arrays.is_disjoint(&arrays));
-            if let Some(e) = end && e.steps.union(&steps).count() <= MOST_STEPS && let Some(waits) = self.readers(&insts[k + 1..], &e, &members, root, raises) {
+            if node.unwind.is_some() {
+                break;
+            }
+            let end = self.end(b, *i).filter(|e| {
+                members.len() + 1 < MOST_ENDS
+                    && (e.like.ndim, e.like.layout) == (like.ndim, like.layout)
+                    && !e.arrays.is_disjoint(&arrays)
+            });
+            if let Some(e) = end
+                && e.steps.union(&steps).count() <= MOST_STEPS
+                && let Some(waits) = self.readers(&insts[k + 1..], &e, &members, root, raises)
+            {
                 arrays.extend(e.arrays);
                 steps.extend(e.steps);
                 members.push(*i);
                 raises |= checks(self.kind_of_end(&node));
-                for w in waits { if !moved.contains(&w) { moved.push(w); } }
+                for w in waits {
+                    if !moved.contains(&w) {
+                        moved.push(w);
+                    }
+                }
                 continue;
             }
-            if self.writes(&node) { break; }
+            if self.writes(&node) {
+                break;
+            }
             raises |= !moved.contains(i) && may_raise(self.func, &node);
         }
         members.reverse();
@@ -112,32 +176,70 @@ impl Pass<'_, '_> {
     }
 
     /// Those among `between` that need the number of a reduction, directly or not, if all of them can wait.
-    fn readers(&mut self, between: &[Inst], end: &End, members: &[Inst], root: Inst, raises: bool) -> Option<Vec<Inst>> {
+    fn readers(
+        &mut self,
+        between: &[Inst],
+        end: &End,
+        members: &[Inst],
+        root: Inst,
+        raises: bool,
+    ) -> Option<Vec<Inst>> {
         let mut known: HashSet<Value> = self.func.inst(end.inst).result.into_iter().collect();
         let mut waits = vec![];
         for i in between.iter().chain([&root]) {
             let node = self.func.inst(*i).clone();
             let mut reads = false;
             uses_of(&node, &mut |v| reads |= known.contains(&v));
-            if !reads { continue; }
-            if *i == root || members.contains(i) || !self.can_wait(&node, raises) { return None; }
+            if !reads {
+                continue;
+            }
+            if *i == root || members.contains(i) || !self.can_wait(&node, raises) {
+                return None;
+            }
             known.extend(node.result);
             waits.push(*i);
         }
         Some(waits)
     }
 
-    /// Whether an instruction may run later: it has no effect and, where something else may raise in between, does not raise.
+    /// Whether an instruction may run later: it has no effect and, where something else may raise in between,
+    /// does not raise.
     fn can_wait(&self, node: &InstNode, raises: bool) -> bool {
         let is_pure = match &node.op {
-            Op::Apply(op) => op.effect == Effect::Pure && node.result.is_some_and(|r| self.func.types[r.index()].is_number()),
+            Op::Apply(op) => {
+                op.effect == Effect::Pure
+                    && node.result.is_some_and(|r| self.func.types[r.index()].is_number())
+            }
             Op::CallInstance(id) => self.is_number_of_numbers(*id),
-            Op::Cast => node.result.is_some_and(|r| self.func.types[r.index()].is_number() && self.func.types[node.args[0].index()].is_number()),
+            Op::Cast => node.result.is_some_and(|r| {
+                self.func.types[r.index()].is_number() && self.func.types[node.args[0].index()].is_number()
+            }),
             Op::Member(_) | Op::Narrow(_) => true,
-            Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::MakeFunction { .. } | Op::CheckBound { .. } | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_)
-            | Op::SetAttr(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Yield | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => false,
+            Op::Const(_)
+            | Op::Undef
+            | Op::Global(_)
+            | Op::Free(_)
+            | Op::MakeFunction { .. }
+            | Op::CheckBound { .. }
+            | Op::Table(_)
+            | Op::Call { .. }
+            | Op::CallSpread { .. }
+            | Op::Attr(_)
+            | Op::SetAttr(_)
+            | Op::Region(_)
+            | Op::Fused(_)
+            | Op::Broadcast
+            | Op::Yield
+            | Op::PushHandled
+            | Op::PopHandled
+            | Op::Retain
+            | Op::Release => false,
         };
-        is_pure && (!raises || !may_raise(self.func, node) || matches!(node.op, Op::CallInstance(_)) || self.is_cast_of_number(node))
+        is_pure
+            && (!raises
+                || !may_raise(self.func, node)
+                || matches!(node.op, Op::CallInstance(_))
+                || self.is_cast_of_number(node))
     }
 
     /// Numbers become floats, and narrower ones wider ones, without fail.
@@ -147,9 +249,14 @@ impl Pass<'_, '_> {
         from == to || from.strong() == to.strong() || to.is_float() && from.is_real()
     }
 
-    /// Whether a function without branches makes a number of numbers, and cannot raise: `_quotient` of the library.
+    /// Whether a function without branches makes a number of numbers, and cannot raise: `_quotient` of the
+    /// library.
     fn is_number_of_numbers(&self, id: InstanceId) -> bool {
-        let Some(typed) = self.session.at(id).typed.as_ref().filter(|_| !self.session.at(id).func.is_generator) else { return false };
+        let Some(typed) =
+            self.session.at(id).typed.as_ref().filter(|_| !self.session.at(id).func.is_generator)
+        else {
+            return false;
+        };
         let f = &typed.func;
         let plain = |i: &Inst| {
             let node = f.inst(*i);
@@ -157,19 +264,45 @@ impl Pass<'_, '_> {
                 Op::Apply(op) => op.effect == Effect::Pure && !may_raise(f, node),
                 Op::Cast => f.types[node.args[0].index()].is_number(),
                 Op::Const(_) | Op::Undef | Op::Member(_) | Op::Global(_) => true,
-                Op::Free(_) | Op::MakeFunction { .. } | Op::CheckBound { .. } | Op::Table(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::Region(_)
-                | Op::Fused(_) | Op::Broadcast | Op::Yield | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release | Op::Narrow(_) | Op::CallInstance(_) => false,
+                Op::Free(_)
+                | Op::MakeFunction { .. }
+                | Op::CheckBound { .. }
+                | Op::Table(_)
+                | Op::Call { .. }
+                | Op::CallSpread { .. }
+                | Op::Attr(_)
+                | Op::SetAttr(_)
+                | Op::Region(_)
+                | Op::Fused(_)
+                | Op::Broadcast
+                | Op::Yield
+                | Op::PushHandled
+                | Op::PopHandled
+                | Op::Retain
+                | Op::Release
+                | Op::Narrow(_)
+                | Op::CallInstance(_) => false,
             };
-            calm && node.result.is_some_and(|r| { let t = f.types[r.index()]; t.is_number() || matches!(node.op, Op::Global(_) | Op::Const(_) | Op::Undef) })
+            calm && node.result.is_some_and(|r| {
+                let t = f.types[r.index()];
+                t.is_number() || matches!(node.op, Op::Global(_) | Op::Const(_) | Op::Undef)
+            })
         };
-        f.blocks.len() == 1 && f.blocks[0].params.iter().all(|p| f.types[p.index()].is_number()) && f.blocks[0].insts.iter().all(plain)
+        f.blocks.len() == 1
+            && f.blocks[0].params.iter().all(|p| f.types[p.index()].is_number())
+            && f.blocks[0].insts.iter().all(plain)
     }
 
-    /// Moves the reductions in front of the last of them, what waits for their numbers behind it, and makes one instruction of them; gives its place.
+    /// Moves the reductions in front of the last of them, what waits for their numbers behind it, and makes
+    /// one instruction of them; gives its place.
     fn put_together(&mut self, b: Block, root: Inst, members: &[Inst], moved: &[Inst]) -> usize {
         for m in members {
             let node = self.func.inst(*m).clone();
-            let row = match self.kind_of_end(&node) { Some(Reduce::Min) => &SMALLEST, Some(Reduce::Max) => &LARGEST, _ => continue };
+            let row = match self.kind_of_end(&node) {
+                Some(Reduce::Min) => &SMALLEST,
+                Some(Reduce::Max) => &LARGEST,
+                _ => continue,
+            };
             // The check wants a number beside the array; any will do.
             let ty = node.result.map_or_else(Type::none, |r| self.func.types[r.index()]);
             let number = self.add(b, *m, Op::Undef, vec![], ty, &node);
@@ -178,9 +311,15 @@ impl Pass<'_, '_> {
         let insts = &mut self.func.blocks[b.index()].insts;
         let mut all = vec![];
         for i in insts.drain(..) {
-            if i == root { all.extend(members); }
-            if !members.contains(&i) && !moved.contains(&i) { all.push(i); }
-            if i == root { all.extend(moved); }
+            if i == root {
+                all.extend(members);
+            }
+            if !members.contains(&i) && !moved.contains(&i) {
+                all.push(i);
+            }
+            if i == root {
+                all.extend(moved);
+            }
         }
         let at = all.iter().position(|i| *i == root).unwrap_or(0);
         *insts = all;

@@ -1,4 +1,5 @@
-//! Coefficients of the elementary functions, constant terms first. Written by `tests/tools/elementary.py`, which says how.
+//! Coefficients of the elementary functions, constant terms first. Written by `tests/tools/elementary.py`,
+//! which says how.
 
 #![allow(clippy::excessive_precision, clippy::approx_constant, clippy::unreadable_literal)]
 
@@ -55,7 +56,12 @@ pub const COS: [f64; 6] = [
     -1.1382630669902987e-11,
 ];
 /// π/4, π/2, 3π/4 and π as sums of two.
-pub const QUARTERS: [[f64; 2]; 4] = [[0.7853981633974483, 3.061616997868383e-17], [1.5707963267948966, 6.123233995736766e-17], [2.356194490192345, 9.184850993605148e-17], [3.141592653589793, 1.2246467991473532e-16]];
+pub const QUARTERS: [[f64; 2]; 4] = [
+    [0.7853981633974483, 3.061616997868383e-17],
+    [1.5707963267948966, 6.123233995736766e-17],
+    [2.356194490192345, 9.184850993605148e-17],
+    [3.141592653589793, 1.2246467991473532e-16],
+];
 /// The bits of 2/π, after a word of zeros.
 pub const TWO_OVER_PI: [u64; 22] = [
     0x0,
@@ -174,8 +180,10 @@ pub const LOG2_SERIES: [f64; 6] = [
 ];
 /// 2 / log 2, in three parts.
 pub const LOG2_TWO: [f64; 3] = [2.8853900817779268, 4.0710547481862066e-17, -2.1229319912234516e-33];
-/// What the factors of `pow` take away from the logarithm to base 2, with 38 bits behind the point, and the rest.
-pub const LOG2_FACTORS: [[f64; 3]; 2] = [[-0.32192809488697094, 0.0, 0.4150374992786965], [-3.914087556296025e-13, 0.0, 1.4733181985781966e-13]];
+/// What the factors of `pow` take away from the logarithm to base 2, with 38 bits behind the point, and the
+/// rest.
+pub const LOG2_FACTORS: [[f64; 3]; 2] =
+    [[-0.32192809488697094, 0.0, 0.4150374992786965], [-3.914087556296025e-13, 0.0, 1.4733181985781966e-13]];
 /// log 2, in three parts.
 pub const LN_2: [f64; 3] = [0.6931471805599453, 2.3190468138462996e-17, 5.707708438416212e-34];
 /// (2^x - 1 - x log 2) / x² for |x| up to ½; error 6.7e-19.

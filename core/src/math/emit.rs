@@ -9,26 +9,45 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Shl, Shr, Sub};
 
 /// A value of the function that is being written: a float, 64 bits, or a truth.
 #[derive(Clone, Copy)]
-pub struct Node<'a, 'f> { pub value: Value, pub to: &'a RefCell<Builder<'f>> }
+pub struct Node<'a, 'f> {
+    pub value: Value,
+    pub to: &'a RefCell<Builder<'f>>,
+}
 
 impl Node<'_, '_> {
     fn with(self, make: impl FnOnce(&mut Builder<'_>) -> Value) -> Self {
         let value = make(&mut self.to.borrow_mut());
         Node { value, to: self.to }
     }
-    fn un(self, op: Op) -> Self { self.with(|b| b.un(op, self.value)) }
-    fn bin(self, op: Op, other: Self) -> Self { self.with(|b| b.bin(op, self.value, other.value)) }
-    fn imm(self, op: Op, n: i64) -> Self { self.with(|b| b.bin_imm(op, self.value, n)) }
+    fn un(self, op: Op) -> Self {
+        self.with(|b| b.un(op, self.value))
+    }
+    fn bin(self, op: Op, other: Self) -> Self {
+        self.with(|b| b.bin(op, self.value, other.value))
+    }
+    fn imm(self, op: Op, n: i64) -> Self {
+        self.with(|b| b.bin_imm(op, self.value, n))
+    }
     /// The operation of the class that the operands belong to.
     fn either(self, float: Op, int: Op, other: Self) -> Self {
         let is_float = self.to.borrow().ty(self.value).is_float();
         self.bin(if is_float { float } else { int }, other)
     }
-    fn chosen(c: Self, a: Self, b: Self) -> Self { c.with(|to| to.select(c.value, a.value, b.value)) }
-    fn literal(self, x: f64) -> Self { self.with(|b| b.f64(x)) }
+    fn chosen(c: Self, a: Self, b: Self) -> Self {
+        c.with(|to| to.select(c.value, a.value, b.value))
+    }
+    fn literal(self, x: f64) -> Self {
+        self.with(|b| b.f64(x))
+    }
 
     /// What a helper gives where `unusual` holds, else what `usual` writes.
-    pub fn or_from_helper(self, unusual: Self, helper: &'static RtFn, args: &[Value], usual: impl FnOnce() -> Self) -> Self {
+    pub fn or_from_helper(
+        self,
+        unusual: Self,
+        helper: &'static RtFn,
+        args: &[Value],
+        usual: impl FnOnce() -> Self,
+    ) -> Self {
         let done = {
             let mut b = self.to.borrow_mut();
             let (cold, warm, done) = (b.new_cold_block(&[]), b.new_block(&[]), b.new_block(&[Ty::F64]));
@@ -57,25 +76,66 @@ macro_rules! with_numbers { ($($Trait:ident $f:ident $int:ident $N:ty),*) => { $
     impl $Trait<$N> for Node<'_, '_> { type Output = Self; fn $f(self, n: $N) -> Self { self.imm(Op::$int, i64::from(n)) } }
 )* }; }
 with_numbers!(Add add Iadd i64, Sub sub Isub i64, BitAnd bitand Band i64, BitOr bitor Bor i64, Shl shl Ishl u32, Shr shr Sshr u32);
-impl BitAnd for Node<'_, '_> { type Output = Self; fn bitand(self, o: Self) -> Self { self.bin(Op::Band, o) } }
-impl BitOr for Node<'_, '_> { type Output = Self; fn bitor(self, o: Self) -> Self { self.bin(Op::Bor, o) } }
-impl Not for Node<'_, '_> { type Output = Self; fn not(self) -> Self { self.imm(Op::Bxor, 1) } }
-impl Div for Node<'_, '_> { type Output = Self; fn div(self, o: Self) -> Self { self.bin(Op::Fdiv, o) } }
-impl Neg for Node<'_, '_> { type Output = Self; fn neg(self) -> Self { self.un(Op::Fneg) } }
+impl BitAnd for Node<'_, '_> {
+    type Output = Self;
+    fn bitand(self, o: Self) -> Self {
+        self.bin(Op::Band, o)
+    }
+}
+impl BitOr for Node<'_, '_> {
+    type Output = Self;
+    fn bitor(self, o: Self) -> Self {
+        self.bin(Op::Bor, o)
+    }
+}
+impl Not for Node<'_, '_> {
+    type Output = Self;
+    fn not(self) -> Self {
+        self.imm(Op::Bxor, 1)
+    }
+}
+impl Div for Node<'_, '_> {
+    type Output = Self;
+    fn div(self, o: Self) -> Self {
+        self.bin(Op::Fdiv, o)
+    }
+}
+impl Neg for Node<'_, '_> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.un(Op::Fneg)
+    }
+}
 
 impl Truth for Node<'_, '_> {}
 
 impl Bits for Node<'_, '_> {
     type Real = Self;
     type Truth = Self;
-    fn logical(self, by: u32) -> Self { self.imm(Op::Ushr, i64::from(by)) }
-    fn left_by(self, by: Self) -> Self { self.bin(Op::Ishl, by) }
-    fn logical_by(self, by: Self) -> Self { self.bin(Op::Ushr, by) }
-    fn is(self, n: i64) -> Self { self.imm(Op::IcmpEq, n) }
-    fn below(self, other: Self) -> Self { self.bin(Op::IcmpUlt, other) }
-    fn pick(c: Self, a: Self, b: Self) -> Self { Self::chosen(c, a, b) }
-    fn real(self) -> Self { self.with(|b| b.conv(Op::Bitcast, Ty::F64, self.value)) }
-    fn to_real(self) -> Self { self.with(|b| b.conv(Op::SintToF, Ty::F64, self.value)) }
+    fn logical(self, by: u32) -> Self {
+        self.imm(Op::Ushr, i64::from(by))
+    }
+    fn left_by(self, by: Self) -> Self {
+        self.bin(Op::Ishl, by)
+    }
+    fn logical_by(self, by: Self) -> Self {
+        self.bin(Op::Ushr, by)
+    }
+    fn is(self, n: i64) -> Self {
+        self.imm(Op::IcmpEq, n)
+    }
+    fn below(self, other: Self) -> Self {
+        self.bin(Op::IcmpUlt, other)
+    }
+    fn pick(c: Self, a: Self, b: Self) -> Self {
+        Self::chosen(c, a, b)
+    }
+    fn real(self) -> Self {
+        self.with(|b| b.conv(Op::Bitcast, Ty::F64, self.value))
+    }
+    fn to_real(self) -> Self {
+        self.with(|b| b.conv(Op::SintToF, Ty::F64, self.value))
+    }
     /// A choice among all words: code has no memory of its own, and where this is used time does not matter.
     fn window(self, table: &'static [u64]) -> [Self; 4] {
         let word = |n: u64| self.with(|b| b.i64(n as i64));
@@ -91,15 +151,37 @@ impl Bits for Node<'_, '_> {
 impl Real for Node<'_, '_> {
     type Bits = Self;
     type Truth = Self;
-    fn of(self, x: f64) -> Self { self.literal(x) }
-    fn fma(self, a: Self, c: Self) -> Self { self.with(|b| b.ternary(Op::Fma, self.value, a.value, c.value)) }
-    fn size(self) -> Self { self.un(Op::Fabs) }
-    fn root(self) -> Self { self.un(Op::Fsqrt) }
-    fn whole(self) -> Self { self.un(Op::Ffloor) }
-    fn signed(self, sign: Self) -> Self { self.bin(Op::Fcopysign, sign) }
-    fn below(self, other: Self) -> Self { self.bin(Op::FcmpLt, other) }
-    fn is(self, other: Self) -> Self { self.bin(Op::FcmpEq, other) }
-    fn bits(self) -> Self { self.with(|b| b.conv(Op::Bitcast, Ty::I64, self.value)) }
-    fn pick(c: Self, a: Self, b: Self) -> Self { Self::chosen(c, a, b) }
-    fn rare<F: Rare>(self) -> Self { self.or_from_helper(F::is_rare(self), F::helper(), &[self.value], || F::usual(self)) }
+    fn of(self, x: f64) -> Self {
+        self.literal(x)
+    }
+    fn fma(self, a: Self, c: Self) -> Self {
+        self.with(|b| b.ternary(Op::Fma, self.value, a.value, c.value))
+    }
+    fn size(self) -> Self {
+        self.un(Op::Fabs)
+    }
+    fn root(self) -> Self {
+        self.un(Op::Fsqrt)
+    }
+    fn whole(self) -> Self {
+        self.un(Op::Ffloor)
+    }
+    fn signed(self, sign: Self) -> Self {
+        self.bin(Op::Fcopysign, sign)
+    }
+    fn below(self, other: Self) -> Self {
+        self.bin(Op::FcmpLt, other)
+    }
+    fn is(self, other: Self) -> Self {
+        self.bin(Op::FcmpEq, other)
+    }
+    fn bits(self) -> Self {
+        self.with(|b| b.conv(Op::Bitcast, Ty::I64, self.value))
+    }
+    fn pick(c: Self, a: Self, b: Self) -> Self {
+        Self::chosen(c, a, b)
+    }
+    fn rare<F: Rare>(self) -> Self {
+        self.or_from_helper(F::is_rare(self), F::helper(), &[self.value], || F::usual(self))
+    }
 }

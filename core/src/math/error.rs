@@ -1,6 +1,7 @@
 //! The error function `erf` and what it lacks of 1, `erfc`.
 //!
-//! Up to 0.7 `erf x` is an odd series. Beyond, `e^(x²) erfc x` nearly is `1 / (1 + 2 x)`: times `1 + 2 x` it hardly changes, and is a polynomial in `1 / (x + 3)`.
+//! Up to 0.7 `erf x` is an odd series. Beyond, `e^(x²) erfc x` nearly is `1 / (1 + 2 x)`: times `1 + 2 x` it
+//! hardly changes, and is a polynomial in `1 / (x + 3)`.
 
 use super::coefficients::{ERF, ERFC, ERFC_MIDDLE, TWO_OVER_ROOT_PI};
 use super::exp::{Parts, clamped, parts_of, scale};
@@ -50,18 +51,28 @@ fn poly_rest<R: Real>(w: R) -> R {
 
 /// [`erf`] up to [`NEAR`], with less to do.
 #[inline(always)]
-pub fn erf_near<R: Real>(x: R) -> R { near(x).value().signed(x) }
+pub fn erf_near<R: Real>(x: R) -> R {
+    near(x).value().signed(x)
+}
 
 /// Where numbers come one by one.
 pub struct Alone;
 impl Rare for Alone {
     #[inline(always)]
-    fn usual<R: Real>(x: R) -> R { erf_near(x) }
+    fn usual<R: Real>(x: R) -> R {
+        erf_near(x)
+    }
     #[inline(always)]
-    fn is_rare<R: Real>(x: R) -> R::Truth { !x.size().under(NEAR) }
+    fn is_rare<R: Real>(x: R) -> R::Truth {
+        !x.size().under(NEAR)
+    }
     #[inline(always)]
-    fn rare<R: Real>(x: R) -> R { erf(x) }
-    fn helper() -> &'static RtFn { &m::f64_erf }
+    fn rare<R: Real>(x: R) -> R {
+        erf(x)
+    }
+    fn helper() -> &'static RtFn {
+        &m::f64_erf
+    }
 }
 
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! Exponentials: `exp`, `exp2`, `expm1`.
 //!
-//! `x` is `n log 2 + r` with `r` below half of log 2, and `e^x` is `2^n (1 + r + r² p(r))`. What matters is that `1 + r` is added exactly.
+//! `x` is `n log 2 + r` with `r` below half of log 2, and `e^x` is `2^n (1 + r + r² p(r))`. What matters is
+//! that `1 + r` is added exactly.
 
 use super::coefficients::{EXP, LN2, LOG2_E};
 use super::{Bits, Rare, Real, SHIFT, Sum, poly};
@@ -32,7 +33,8 @@ pub fn parts_of<R: Real>(x: Sum<R>) -> Parts<R> {
     series(shifted, Sum::ordered(r, n.fma(r.of(-LN2[1]), x.lo)))
 }
 
-/// The number that holds `n`, `n`, and what the first part of its multiple of log 2 leaves, which has so few bits that this is exact.
+/// The number that holds `n`, `n`, and what the first part of its multiple of log 2 leaves, which has so few
+/// bits that this is exact.
 #[inline(always)]
 fn reduced<R: Real>(x: R) -> (R, R, R) {
     let shifted = x.fma_of(LOG2_E[0], SHIFT);
@@ -48,7 +50,8 @@ fn series<R: Real>(shifted: R, r: Sum<R>) -> Parts<R> {
 /// `m * 2^n` with one rounding, whatever `n` below a few thousand, from the number that holds `n`.
 #[inline(always)]
 pub fn scale<R: Real>(m: R, shifted: R) -> R {
-    // Two factors, so that results without full precision are rounded once, and none overflows before its time.
+    // Two factors, so that results without full precision are rounded once, and none overflows before its
+    // time.
     let n = shifted.bits() - SHIFT.to_bits() as i64;
     let half = n >> 1;
     let power = |n: R::Bits| ((n + 1023) << 52).real();
@@ -58,7 +61,9 @@ pub fn scale<R: Real>(m: R, shifted: R) -> R {
 impl<R: Real> Parts<R> {
     /// What `e^r` has beyond `1 + r`.
     #[inline(always)]
-    fn rest(&self) -> R { (self.r * self.r).fma(self.curve, self.lo) }
+    fn rest(&self) -> R {
+        (self.r * self.r).fma(self.curve, self.lo)
+    }
     /// `e^r`, rounded.
     #[inline(always)]
     pub fn value(&self) -> R {
@@ -73,7 +78,9 @@ impl<R: Real> Parts<R> {
     }
     /// `2^(n + more)`, an ordinary number.
     #[inline(always)]
-    pub fn power(&self, more: i64) -> R { ((self.shifted.bits() + (1023 + more - SHIFT.to_bits() as i64)) << 52).real() }
+    pub fn power(&self, more: i64) -> R {
+        ((self.shifted.bits() + (1023 + more - SHIFT.to_bits() as i64)) << 52).real()
+    }
 }
 
 /// Keeps NaN; beyond these limits results are 0 and infinite.
@@ -89,7 +96,8 @@ pub fn exp<R: Real>(x: R) -> R {
     scale(p.value(), p.shifted)
 }
 
-/// [`exp`] of a number whose result is far from the ends of the range: the same bits, with less to do where numbers come one by one.
+/// [`exp`] of a number whose result is far from the ends of the range: the same bits, with less to do where
+/// numbers come one by one.
 #[inline(always)]
 pub fn exp_ordinary<R: Real>(x: R) -> R {
     let p = parts(x);
@@ -100,12 +108,20 @@ pub fn exp_ordinary<R: Real>(x: R) -> R {
 pub struct Alone;
 impl Rare for Alone {
     #[inline(always)]
-    fn usual<R: Real>(x: R) -> R { exp_ordinary(x) }
+    fn usual<R: Real>(x: R) -> R {
+        exp_ordinary(x)
+    }
     #[inline(always)]
-    fn is_rare<R: Real>(x: R) -> R::Truth { !x.size().under(700.0) }
+    fn is_rare<R: Real>(x: R) -> R::Truth {
+        !x.size().under(700.0)
+    }
     #[inline(always)]
-    fn rare<R: Real>(x: R) -> R { exp(x) }
-    fn helper() -> &'static RtFn { &m::f64_exp }
+    fn rare<R: Real>(x: R) -> R {
+        exp(x)
+    }
+    fn helper() -> &'static RtFn {
+        &m::f64_exp
+    }
 }
 
 #[inline(always)]

@@ -1,10 +1,12 @@
 //! The gamma function, and the logarithm of its size.
 //!
-//! Stirling's series serves from 8 on. Below, `Γ(x) = Γ(x + 8) / (x (x + 1) … (x + 7))`, and of negative numbers `Γ(-a) = -π / (a sin(πa) Γ(a))`. All of that is `2^t num / den`, with
-//! each of the three as the sum of two numbers, so that whole numbers have exact factorials. Where `log Γ` is near its zeros at 1 and 2 it has power series. Its zeros among
-//! negative numbers have none: there the error is small beside 1, not beside the result.
+//! Stirling's series serves from 8 on. Below, `Γ(x) = Γ(x + 8) / (x (x + 1) … (x + 7))`, and of negative
+//! numbers `Γ(-a) = -π / (a sin(πa) Γ(a))`. All of that is `2^t num / den`, with each of the three as the sum
+//! of two numbers, so that whole numbers have exact factorials. Where `log Γ` is near its zeros at 1 and 2 it
+//! has power series. Its zeros among negative numbers have none: there the error is small beside 1, not
+//! beside the result.
 
-use super::coefficients::{HALF_LOG2_TWO_PI, HALF_PI, LN_2, LOG2_E, LOG_GAMMA_1, LOG_GAMMA_2, PI, STIRLING};
+use super::coefficients::{HALF_LOG2_TWO_PI, HALF_PI, LN_2, LOG_GAMMA_1, LOG_GAMMA_2, LOG2_E, PI, STIRLING};
 use super::exp::{clamped, scale};
 use super::log::{split, split_normal};
 use super::power::{logarithm, power_as_sum};
@@ -41,8 +43,12 @@ fn sine_of_turns<R: Real>(a: R) -> (Sum<R>, R::Truth) {
     (Sum::pick(steep, sine(angle), cosine(angle)), (even & below) | (!even & !below))
 }
 
-/// `log2 Γ(z)`, and what that is to be multiplied with and divided by: `z` is `a`, or `a + 8` where that is below 8.
-struct Parts<R: Real> { t: Sum<R>, product: Sum<R> }
+/// `log2 Γ(z)`, and what that is to be multiplied with and divided by: `z` is `a`, or `a + 8` where that is
+/// below 8.
+struct Parts<R: Real> {
+    t: Sum<R>,
+    product: Sum<R>,
+}
 
 #[inline(always)]
 fn parts<R: Real>(a: R) -> Parts<R> {
@@ -52,7 +58,10 @@ fn parts<R: Real>(a: R) -> Parts<R> {
     let square = Sum::product(a, a);
     let sevenfold = Sum::product(a, a.of(7.0));
     let u = square.add(sevenfold);
-    let plus = |n: f64| { let s = Sum::exact(a.of(n), u.hi); Sum::ordered(s.hi, s.lo + u.lo) };
+    let plus = |n: f64| {
+        let s = Sum::exact(a.of(n), u.hi);
+        Sum::ordered(s.hi, s.lo + u.lo)
+    };
     let product = Sum::pick(near, u.mul(plus(6.0)).mul(plus(10.0).mul(plus(12.0))), one);
     let z = Sum::exact(R::pick(near, a.of(8.0), a.of(0.0)), a);
     let log = logarithm(split_normal(z.hi));
@@ -66,7 +75,10 @@ fn parts<R: Real>(a: R) -> Parts<R> {
     let sum = Sum::exact(most.hi, most.hi.of(HALF_LOG2_TWO_PI[0]));
     // What z has behind its first number, times the derivative.
     let moved = z.lo * (log.hi - inverse * (0.5 * LOG2_E[0]));
-    let small = w.fma(log.lo, first.lo) + z.hi.fma_of(-LOG2_E[1], HALF_LOG2_TWO_PI[1]) + (second.lo + moved) + series * LOG2_E[0];
+    let small = w.fma(log.lo, first.lo)
+        + z.hi.fma_of(-LOG2_E[1], HALF_LOG2_TWO_PI[1])
+        + (second.lo + moved)
+        + series * LOG2_E[0];
     Parts { t: Sum::ordered(sum.hi, sum.lo + most.lo + small), product }
 }
 

@@ -6,9 +6,12 @@ use super::{Real, Sum, root};
 
 /// Numbers whose function is themselves.
 #[inline(always)]
-fn odd<R: Real>(x: R, r: R) -> R { R::pick(x.size().under(1e-150), x, r.signed(x)) }
+fn odd<R: Real>(x: R, r: R) -> R {
+    R::pick(x.size().under(1e-150), x, r.signed(x))
+}
 
-/// `sinh x` is `(u + u / (u + 1)) / 2` where `u` is `e^x - 1`; here all in quarters, so that nothing overflows before its time.
+/// `sinh x` is `(u + u / (u + 1)) / 2` where `u` is `e^x - 1`; here all in quarters, so that nothing
+/// overflows before its time.
 #[inline(always)]
 pub fn sinh<R: Real>(x: R) -> R {
     let u = quarter_expm1(clamped(x.size(), 0.0, 710.5));

@@ -1,16 +1,24 @@
 //! `asin`, `acos`, `atan`, `atan2`.
 //!
-//! The quotient of `atan2` is brought below tan(π/8) by what the tangent of a difference is; `asin` above ½ is that of the root of `(1 - x) / 2`.
+//! The quotient of `atan2` is brought below tan(π/8) by what the tangent of a difference is; `asin` above ½
+//! is that of the root of `(1 - x) / 2`.
 
 use super::coefficients::{ASIN, ATAN, HALF_PI, QUARTERS};
 use super::{Bits, Real, Sum, poly, root};
 
 /// Constants as sums: π/4, π/2, 3π/4, π.
 #[inline(always)]
-fn quarters<R: Real>(x: R, n: usize) -> Sum<R> { Sum { hi: x.of(QUARTERS[n][0]), lo: x.of(QUARTERS[n][1]) } }
+fn quarters<R: Real>(x: R, n: usize) -> Sum<R> {
+    Sum { hi: x.of(QUARTERS[n][0]), lo: x.of(QUARTERS[n][1]) }
+}
 
-/// What is between the angle of the point `(b, a)` and a multiple of π/4, where neither is negative and one is not zero; with the multiple.
-struct Angle<R: Real> { steep: R::Truth, middle: R::Truth, t: Sum<R> }
+/// What is between the angle of the point `(b, a)` and a multiple of π/4, where neither is negative and one
+/// is not zero; with the multiple.
+struct Angle<R: Real> {
+    steep: R::Truth,
+    middle: R::Truth,
+    t: Sum<R>,
+}
 
 #[inline(always)]
 fn angle<R: Real>(a: R, b: R) -> Angle<R> {
@@ -54,11 +62,16 @@ pub fn atan2<R: Real>(y: R, x: R) -> R {
     // The reciprocal of the greater one must be an ordinary number.
     let most = R::pick(a1.below(b1), b1, a1);
     let power = |n: i64| f64::from_bits(((1023 + n) << 52) as u64);
-    let scale = R::pick(most.over(power(960)), y.of(power(-60)), y.of(power(120)).or(most.under(power(-900)), 1.0));
+    let scale =
+        R::pick(most.over(power(960)), y.of(power(-60)), y.of(power(120)).or(most.under(power(-900)), 1.0));
     let Angle { steep, middle, t } = angle(a1 * scale, b1 * scale);
     let left = x.bits().logical(63).is(1);
     let flat = Sum::pick(left, quarters(y, 3), Sum::of(y.of(0.0)));
-    let base = Sum::pick(steep, quarters(y, 1), Sum::pick(middle, Sum::pick(left, quarters(y, 2), quarters(y, 0)), flat));
+    let base = Sum::pick(
+        steep,
+        quarters(y, 1),
+        Sum::pick(middle, Sum::pick(left, quarters(y, 2), quarters(y, 0)), flat),
+    );
     let r = from(base, Sum::pick(left, t.negated(), t)).signed(y);
     R::pick(a.is(a) & b.is(b), r, a + b)
 }

@@ -1,6 +1,7 @@
 //! Logarithms: `log`, `log2`, `log10`, `log1p`.
 //!
-//! `x` is `2^k m` with `m` from √½ to √2, and with `f = m - 1` and `s = f / (2 + f)`, log m is `2 atanh s`, an odd series in `s`.
+//! `x` is `2^k m` with `m` from √½ to √2, and with `f = m - 1` and `s = f / (2 + f)`, log m is `2 atanh s`,
+//! an odd series in `s`.
 
 use super::coefficients::{LN2, LOG, LOG2_E, LOG10_2, LOG10_E};
 use super::{Bits, Rare, Real, Sum, poly};
@@ -13,8 +14,12 @@ const EXPONENT: i64 = 0xfff << 52;
 const LARGE: f64 = 4_503_599_627_370_496.0;
 
 /// A positive number as `2^k m`.
-pub struct Split<R: Real> { pub k: R, pub m: R, /// `k` in the bits of the exponent.
-    pub shift: R::Bits }
+pub struct Split<R: Real> {
+    pub k: R,
+    pub m: R,
+    /// `k` in the bits of the exponent.
+    pub shift: R::Bits,
+}
 
 /// Of a normal number.
 #[inline(always)]
@@ -28,8 +33,8 @@ pub fn split_normal<R: Real>(x: R) -> Split<R> {
 
 #[inline(always)]
 pub fn split<R: Real>(x: R) -> Split<R> {
-    // All choices are between integers: LLVM chooses between floats by way of a byte register, whose old value is waited for, so numbers that come one by
-    // one would wait for each other.
+    // All choices are between integers: LLVM chooses between floats by way of a byte register, whose old
+    // value is waited for, so numbers that come one by one would wait for each other.
     let bits = x.bits();
     let small = bits.below(x.of(f64::MIN_POSITIVE).bits());
     let bits = R::Bits::pick(small, (x * 18_014_398_509_481_984.0).bits(), bits);
@@ -55,23 +60,35 @@ pub fn log<R: Real>(x: R) -> R {
 
 /// [`log`] of a normal positive number: the same bits, with less to do where numbers come one by one.
 #[inline(always)]
-pub fn log_ordinary<R: Real>(x: R) -> R { plain(split_normal(x)) }
+pub fn log_ordinary<R: Real>(x: R) -> R {
+    plain(split_normal(x))
+}
 
 /// Where numbers come one by one.
 pub struct Alone;
 impl Rare for Alone {
     #[inline(always)]
-    fn usual<R: Real>(x: R) -> R { log_ordinary(x) }
+    fn usual<R: Real>(x: R) -> R {
+        log_ordinary(x)
+    }
     #[inline(always)]
-    fn is_rare<R: Real>(x: R) -> R::Truth { !is_normal(x) }
+    fn is_rare<R: Real>(x: R) -> R::Truth {
+        !is_normal(x)
+    }
     #[inline(always)]
-    fn rare<R: Real>(x: R) -> R { log(x) }
-    fn helper() -> &'static RtFn { &m::f64_log }
+    fn rare<R: Real>(x: R) -> R {
+        log(x)
+    }
+    fn helper() -> &'static RtFn {
+        &m::f64_log
+    }
 }
 
 /// Whether [`log_ordinary`] serves.
 #[inline(always)]
-pub fn is_normal<R: Real>(x: R) -> R::Truth { !x.under(f64::MIN_POSITIVE) & x.under(f64::INFINITY) }
+pub fn is_normal<R: Real>(x: R) -> R::Truth {
+    !x.under(f64::MIN_POSITIVE) & x.under(f64::INFINITY)
+}
 
 #[inline(always)]
 fn plain<R: Real>(Split { k, m, .. }: Split<R>) -> R {
@@ -133,7 +150,9 @@ pub fn log2_of<R: Real>(Split { k, m, .. }: Split<R>) -> R {
 }
 
 #[inline(always)]
-pub fn log2<R: Real>(x: R) -> R { finished(x, log2_of(split(x))) }
+pub fn log2<R: Real>(x: R) -> R {
+    finished(x, log2_of(split(x)))
+}
 
 #[inline(always)]
 pub fn log10<R: Real>(x: R) -> R {

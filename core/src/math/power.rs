@@ -1,7 +1,8 @@
 //! `pow`: `2^(y log2 x)`, with the logarithm as the sum of two numbers.
 //!
-//! The exponent may be a thousand times the logarithm, and its error as many times the logarithm's; so that has eleven bits more than a double. To need little for
-//! that, the number whose series is summed is brought nearer to 1 by one of three factors with two or three bits, which lose nothing.
+//! The exponent may be a thousand times the logarithm, and its error as many times the logarithm's; so that
+//! has eleven bits more than a double. To need little for that, the number whose series is summed is brought
+//! nearer to 1 by one of three factors with two or three bits, which lose nothing.
 
 use super::coefficients::{EXP2, EXP2_SINGLE, LN_2, LOG2_FACTORS, LOG2_SERIES, LOG2_TWO};
 use super::exp::{clamped, scale};
@@ -74,7 +75,11 @@ fn finished<R: Real>(x: R, y: R, r: R) -> R {
     let a = x.size();
     // Of zeros and infinities, and NaN of NaN.
     let grows = R::pick(y.under(0.0), infinity - a, a);
-    let r = R::pick(a.over(0.0) & a.under(f64::INFINITY), r, R::pick(x.is(x) & y.is(y), R::pick(grows.over(0.0), infinity, zero), x + y));
+    let r = R::pick(
+        a.over(0.0) & a.under(f64::INFINITY),
+        r,
+        R::pick(x.is(x) & y.is(y), R::pick(grows.over(0.0), infinity, zero), x + y),
+    );
     let half = y * 0.5;
     let whole = y.whole().is(y);
     let odd = whole & !half.whole().is(half);

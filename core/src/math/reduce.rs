@@ -1,7 +1,8 @@
 //! Angles modulo π/2.
 //!
-//! Up to 2^30 quarter turns are taken away in three steps. A larger angle is multiplied by those 192 bits of 2/π that say what remains (Payne and Hanek), in
-//! integers; that is what helpers named `…_large` are for, and no loop waits for it.
+//! Up to 2^30 quarter turns are taken away in three steps. A larger angle is multiplied by those 192 bits of
+//! 2/π that say what remains (Payne and Hanek), in integers; that is what helpers named `…_large` are for,
+//! and no loop waits for it.
 
 use super::coefficients::{HALF_PI, TWO_OVER_PI};
 use super::{Bits, Real, SHIFT, Sum};
@@ -10,7 +11,10 @@ use super::{Bits, Real, SHIFT, Sum};
 pub const LARGE: f64 = 1_073_741_824.0;
 
 /// The angle that is left, at most π/4, and the number of quarter turns in the low bits.
-pub struct Reduced<R: Real> { pub r: Sum<R>, pub turns: R::Bits }
+pub struct Reduced<R: Real> {
+    pub r: Sum<R>,
+    pub turns: R::Bits,
+}
 
 #[inline(always)]
 pub fn small<R: Real>(x: R) -> Reduced<R> {
@@ -19,7 +23,8 @@ pub fn small<R: Real>(x: R) -> Reduced<R> {
     // Exact, since the two are so near each other.
     let first = n.fma(x.of(-HALF_PI[0]), x);
     let second = Sum::product(n, x.of(-HALF_PI[1]));
-    // Where most of the first two goes away, the second part may be a millionth of what is left, which is small enough: nothing waits for another sum.
+    // Where most of the first two goes away, the second part may be a millionth of what is left, which is
+    // small enough: nothing waits for another sum.
     let sum = Sum::exact(first, second.hi);
     Reduced { r: Sum { hi: sum.hi, lo: sum.lo + n.fma(x.of(-HALF_PI[2]), second.lo) }, turns: shifted.bits() }
 }
@@ -39,8 +44,8 @@ fn wide<B: Bits>(a: B, b: B) -> (B, B) {
 pub fn large<R: Real>(x: R) -> Reduced<R> {
     let bits = x.bits();
     let whole = (bits & ((1 << 52) - 1)) | 1 << 52;
-    // x is whole * 2^e, and bits of 2/π above the one of weight 2^-(e - 2) make whole turns. The table begins with 64 zeros. An infinity or a NaN reads
-    // somewhere inside.
+    // x is whole * 2^e, and bits of 2/π above the one of weight 2^-(e - 2) make whole turns. The table begins
+    // with 64 zeros. An infinity or a NaN reads somewhere inside.
     let at = bits.logical(52) - (1075 + 2 - 64);
     let at = R::Bits::pick((at + 0).below(at - at + 1100), at, at - at);
     let (index, by) = (at.logical(6), at & 63);

@@ -3,13 +3,15 @@
 use super::coefficients::CBRT;
 use super::{Bits, Real, SHIFT, Sum, poly, root};
 
-/// The cube root of `r` from 1 to 8 is `r y²` with `y` near `r^(-1/3)`, found by two steps of Householder's method, and corrected by what its cube lacks.
+/// The cube root of `r` from 1 to 8 is `r y²` with `y` near `r^(-1/3)`, found by two steps of Householder's
+/// method, and corrected by what its cube lacks.
 #[inline(always)]
 pub fn cbrt<R: Real>(x: R) -> R {
     let a = x.size();
     let small = a.under(f64::MIN_POSITIVE);
     let bits = R::pick(small, a * 18_014_398_509_481_984.0, a).bits();
-    let exponent = (bits.logical(52) | 4_503_599_627_370_496f64.to_bits() as i64).real() - (4_503_599_627_370_496.0 + 1023.0);
+    let exponent = (bits.logical(52) | 4_503_599_627_370_496f64.to_bits() as i64).real()
+        - (4_503_599_627_370_496.0 + 1023.0);
     // The whole part of a third: between whole thirds nothing is halfway.
     let shifted = exponent.fma_of(1.0 / 3.0, -1.0 / 3.0) + SHIFT;
     let third = shifted.bits() - SHIFT.to_bits() as i64;

@@ -1,7 +1,7 @@
 //! `sin`, `cos` and `tan`.
 //!
-//! The angle is brought below π/4 as a sum of two numbers ([`super::reduce`]); sine and cosine of it are short polynomials, and the number of quarter turns says
-//! which of them it is, with which sign.
+//! The angle is brought below π/4 as a sum of two numbers ([`super::reduce`]); sine and cosine of it are
+//! short polynomials, and the number of quarter turns says which of them it is, with which sign.
 
 use super::coefficients::{COS, SIN};
 use super::reduce::{LARGE, Reduced, large, small};
@@ -52,28 +52,46 @@ fn tangent<R: Real>(a: Reduced<R>) -> R {
 
 /// Zeros keep their sign, infinities have no angle.
 #[inline(always)]
-fn odd<R: Real>(x: R, r: R) -> R { R::pick(x.size().under(1e-150), x, r) }
+fn odd<R: Real>(x: R, r: R) -> R {
+    R::pick(x.size().under(1e-150), x, r)
+}
 #[inline(always)]
-fn finite<R: Real>(x: R, r: R) -> R { r.or(x.size().under(f64::INFINITY), f64::NAN) }
+fn finite<R: Real>(x: R, r: R) -> R {
+    r.or(x.size().under(f64::INFINITY), f64::NAN)
+}
 
 /// Where the usual way does not reach: large angles, infinities and NaN.
 #[inline(always)]
-pub fn is_large<R: Real>(x: R) -> R::Truth { !x.size().under(LARGE) }
+pub fn is_large<R: Real>(x: R) -> R::Truth {
+    !x.size().under(LARGE)
+}
 
-macro_rules! of_angles { ($Name:ident $f:ident $helper:ident: |$x:ident| $usual:expr, |$y:ident| $large:expr) => {
-    pub struct $Name;
-    impl Rare for $Name {
+macro_rules! of_angles {
+    ($Name:ident $f:ident $helper:ident: |$x:ident| $usual:expr, |$y:ident| $large:expr) => {
+        pub struct $Name;
+        impl Rare for $Name {
+            #[inline(always)]
+            fn usual<R: Real>($x: R) -> R {
+                $usual
+            }
+            #[inline(always)]
+            fn is_rare<R: Real>(x: R) -> R::Truth {
+                is_large(x)
+            }
+            #[inline(always)]
+            fn rare<R: Real>($y: R) -> R {
+                finite($y, $large)
+            }
+            fn helper() -> &'static RtFn {
+                &m::$helper
+            }
+        }
         #[inline(always)]
-        fn usual<R: Real>($x: R) -> R { $usual }
-        #[inline(always)]
-        fn is_rare<R: Real>(x: R) -> R::Truth { is_large(x) }
-        #[inline(always)]
-        fn rare<R: Real>($y: R) -> R { finite($y, $large) }
-        fn helper() -> &'static RtFn { &m::$helper }
-    }
-    #[inline(always)]
-    pub fn $f<R: Real>(x: R) -> R { x.rare::<$Name>() }
-}; }
+        pub fn $f<R: Real>(x: R) -> R {
+            x.rare::<$Name>()
+        }
+    };
+}
 of_angles!(Sin sin f64_sin_large: |x| odd(x, chosen(small(x), 0)), |x| flipped(chosen(large(x.size()), 0), x.bits().logical(63)));
 of_angles!(Cos cos f64_cos_large: |x| chosen(small(x), 1), |x| chosen(large(x.size()), 1));
 of_angles!(Tan tan f64_tan_large: |x| odd(x, tangent(small(x))), |x| flipped(tangent(large(x.size())), x.bits().logical(63)));

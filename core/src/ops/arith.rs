@@ -1,6 +1,7 @@
 //! Arithmetic and bits: the operators of Python and the ufuncs of NumPy that they are on arrays.
 //!
-//! On scalars integers widen to 64 bits and division by zero raises; between arrays NumPy's promotion holds and it does not.
+//! On scalars integers widen to 64 bits and division by zero raises; between arrays NumPy's promotion holds
+//! and it does not.
 
 use super::kernel::Map;
 use super::{Body, OpDef};
@@ -16,7 +17,8 @@ use crate::types::{Const, Kind, Type};
 const BIN: &str = "x1, x2, out=None";
 const UN: &str = "x, out=None";
 
-/// Each line is two rows: Python's operator, and NumPy's function, which treats scalars as arrays of no dimension and never raises for a zero divisor.
+/// Each line is two rows: Python's operator, and NumPy's function, which treats scalars as arrays of no
+/// dimension and never raises for a zero divisor.
 macro_rules! operators {
     ($( [$($operator:literal),+], [$($numpy:literal),+], $params:ident, $rule:expr, $emit:expr, $doc:literal $(, $raises:ident)? $(=> $kernel:ident)?; )+) => {
         pub static OPS: &[OpDef] = &[$(
@@ -120,7 +122,8 @@ fn shift_rule(args: &[Arg], elementwise: bool) -> Option<Answer> {
     Some(Answer::coerced(t, vec![t, count_type(args[1].ty)]))
 }
 
-/// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the count.
+/// Of a number that is shifted its own sign decides, as in Numba: `t` is the type of arithmetic with the
+/// count.
 pub fn shifted_type(of: Type, t: Type) -> Type {
     match *of { Kind::Int(i) if !i.signed() => Type::int_of(crate::types::Int::U64), Kind::Int(_) if is_unsigned(t) => Type::i64(), _ => t }
 }
@@ -190,8 +193,8 @@ fn emit_true_div(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![cx.b.bin(Op::Fdiv, a[0], b[0])])
 }
 
-/// Complex division by Smith's method: scaled by the larger part of the divisor. CPython divides by the scaled divisor, NumPy multiplies by its
-/// reciprocal and takes a zero divisor as a real one.
+/// Complex division by Smith's method: scaled by the larger part of the divisor. CPython divides by the
+/// scaled divisor, NumPy multiplies by its reciprocal and takes a zero divisor as a real one.
 pub fn complex_div(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value], numpy: bool) -> Val {
     let (abs_re, abs_im) = (cx.b.un(Op::Fabs, b[0]), cx.b.un(Op::Fabs, b[1]));
     let re_larger = cx.b.bin(Op::FcmpGe, abs_re, abs_im);
@@ -232,7 +235,8 @@ pub fn emit_floordiv(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     check_divisor(cx, c, "integer division or modulo by zero");
     if is_unsigned(c.types[0]) { return Ok(vec![cx.b.bin(Op::Udiv, a, b)]); }
     if c.consts[1].as_ref().and_then(Const::as_int).is_some_and(|n| n > 0) {
-        // For x below zero `~(~x / n)`: nothing to adjust, and the complements fall away where x is known not to be negative.
+        // For x below zero `~(~x / n)`: nothing to adjust, and the complements fall away where x is known not
+        // to be negative.
         let negative = cx.b.bin_imm(Op::IcmpSlt, a, 0);
         let ty = cx.b.ty(a);
         let wide = if ty == Ty::I8 { negative } else { cx.b.conv(Op::Zext, ty, negative) };
@@ -260,8 +264,8 @@ fn power_of_two(c: &OpCall<'_>) -> Option<u32> {
     (n > 0 && n & (n - 1) == 0 && n.trailing_zeros() + 1 < i.bits()).then(|| n.trailing_zeros())
 }
 
-/// Whether truncation went towards zero where Python goes down: the remainder is on the other side of zero than the divisor. Said so that nothing is
-/// left to do where neither is known to be negative.
+/// Whether truncation went towards zero where Python goes down: the remainder is on the other side of zero
+/// than the divisor. Said so that nothing is left to do where neither is known to be negative.
 fn needs_adjustment(cx: &mut LowerCx<'_>, r: Value, b: Value) -> Value {
     let negative = cx.b.bin_imm(Op::IcmpSlt, b, 0);
     let above = cx.b.bin_imm(Op::IcmpSgt, r, 0);

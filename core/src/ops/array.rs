@@ -14,7 +14,8 @@ use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout,
 
 type Result1 = Result<Answer>;
 
-/// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to read ([`crate::lower::fuse`] makes it).
+/// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to
+/// read ([`crate::lower::fuse`] makes it).
 pub static OF_SHAPE: OpDef = OpDef::new(&["numpy._of_shape"], "shape", Body::Lir(|_, a| Err(no_match("_of_shape()", a)), |cx, c| {
     let ty = c.ret.as_array().ok_or_else(|| Diagnostic::internal("a shape of no array"))?;
     let (shape, nothing) = (c.args[0].clone(), cx.b.null());
@@ -303,7 +304,8 @@ fn can_cast(from: Type, to: Type, rule: &str) -> Option<bool> {
 /// A type as a dtype object.
 pub fn dtype_of(t: Type) -> Type { Type::new(Kind::DType(t.strong())) }
 
-/// Python's own numbers take the type of what they meet, where there is something of their kind or a higher one; else they have their own: 2.5 beside int8 is a float64.
+/// Python's own numbers take the type of what they meet, where there is something of their kind or a higher
+/// one; else they have their own: 2.5 beside int8 is a float64.
 fn takes_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
     let to = dtype_arg(&args[0]).ok_or_else(|| no_match("_takes()", args))?;
     let element = |a: &Arg| a.ty.as_array().map_or(a.ty, |t| t.dtype);
@@ -625,10 +627,12 @@ fn emit_flat_set(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(vec![])
 }
 
-/// The access of a version of an array in another layout, which is the array's own where it is a view, and free where it is a copy.
+/// The access of a version of an array in another layout, which is the array's own where it is a view, and
+/// free where it is a copy.
 pub fn access_of_version(a: ArrayType, layout: Layout) -> Access { if a.access == Access::Write || a.layout == layout { a.access } else { Access::Either } }
 
-/// A contiguous version of an array in that order: itself where it already is (with a reference of its own), else a copy.
+/// A contiguous version of an array in that order: itself where it already is (with a reference of its own),
+/// else a copy.
 pub fn contiguous_or_copy(cx: &mut LowerCx<'_>, a: &ArrayVal, order: Layout) -> Result<ArrayVal> {
     let fits = a.is_contiguous(cx, order);
     let v = cx.if_else(fits, |cx| {

@@ -1,6 +1,8 @@
-//! Built-in functions over numbers and iterables: extremes, rounding, classes, conversions between sequences, and number methods.
+//! Built-in functions over numbers and iterables: extremes, rounding, classes, conversions between sequences,
+//! and number methods.
 //!
-//! What walks an iterable is Python in `tierup/lib/builtin.py`; `...` stands for a default that was not given where None is a value.
+//! What walks an iterable is Python in `tierup/lib/builtin.py`; `...` stands for a default that was not given
+//! where None is a value.
 
 use super::number as num;
 use super::{Body, OpDef, Own};
@@ -168,12 +170,14 @@ fn class_of(t: Type) -> Option<Type> {
     }
 }
 
-/// Whether a value is of one of several types, None being one of them or not: such a value is looked at by each type.
+/// Whether a value is of one of several types, None being one of them or not: such a value is looked at by
+/// each type.
 pub fn is_variant(t: Type) -> bool {
     match t.kind() { Kind::Variant(_) => true, Kind::Optional(t) => matches!(**t, Kind::Variant(_)), _ => false }
 }
 
-/// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no class.
+/// Whether values of a type are instances of a class, or of one of a tuple of classes; none for what is no
+/// class.
 pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
     match classes.members() {
         // What is an instance of one of them is not asked about the others.

@@ -1,6 +1,7 @@
 //! Operators on integers under `overflow="raise"`: what does not fit in its 64 bits is an OverflowError.
 //!
-//! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
+//! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the
+//! library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
 
 use super::arith::{count_type, emit_floordiv, emit_lshift, shifted_type};
 use super::mathmod::{folded, ints};
@@ -30,7 +31,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
 ];
 
-/// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that of its name.
+/// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that of
+/// its name.
 pub fn row(path: &str) -> Option<&'static OpDef> {
     let (module, name) = path.split_once('.')?;
     if !matches!(module, "operator" | "builtins" | "math") { return None; }
@@ -94,7 +96,8 @@ fn emit_mul(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let (a, b) = (c.args[0][0], c.args[1][0]);
     let product = cx.b.bin(Op::Imul, a, b);
     let bad = if is_unsigned(c.ret) {
-        // Dividing gives the other factor back; by zero it gives some number, and the product is zero as it should be.
+        // Dividing gives the other factor back; by zero it gives some number, and the product is zero as it
+        // should be.
         let back = cx.b.bin(Op::Udiv, product, a);
         let (other, nonzero) = (cx.b.bin(Op::IcmpNe, back, b), cx.b.bin_imm(Op::IcmpNe, a, 0));
         cx.and(other, nonzero)
@@ -148,7 +151,8 @@ fn emit_lcm(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
             let gcd = cx.helper_value(&num::uint_gcd, &[acc, v]);
             let share = cx.b.bin(Op::Udiv, acc, gcd);
             let lcm = cx.helper_value(&num::uint_lcm, &[acc, v]);
-            // Divided by one of the two there must be what it was multiplied with; of zeros there is nothing to divide by.
+            // Divided by one of the two there must be what it was multiplied with; of zeros there is nothing
+            // to divide by.
             let back = cx.b.bin(Op::Udiv, lcm, v);
             let (other, some) = (cx.b.bin(Op::IcmpNe, back, share), cx.b.bin_imm(Op::IcmpNe, v, 0));
             let bad = cx.and(other, some);

@@ -21,7 +21,8 @@ fn has_places(args: &[Arg]) -> bool {
     numpy && match args[0].ty.kind() { Kind::Array(a) => a.ndim > 0, Kind::Range(_) => true, _ => false }
 }
 
-/// What an array holds that is made of a list of such elements; none where something else than converting them one by one has to be done.
+/// What an array holds that is made of a list of such elements; none where something else than converting
+/// them one by one has to be done.
 pub fn dtype(element: Type, asked: Option<&Arg>) -> Option<Type> {
     if !element.is_number() { return None; }
     let own = element.strong();

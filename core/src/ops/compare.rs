@@ -105,7 +105,8 @@ fn numbers(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type, c
 
 fn is_int_and_float(a: Type, b: Type) -> bool { matches!((a.kind(), b.kind()), (Kind::Int(Int::Py), Kind::Float(Float::Py)) | (Kind::Float(Float::Py), Kind::Int(Int::Py))) }
 
-/// Compares a Python int with a Python float by value. Beyond 2⁵³ the int may differ from the float that it rounds to, so equality there asks again.
+/// Compares a Python int with a Python float by value. Beyond 2⁵³ the int may differ from the float that it
+/// rounds to, so equality there asks again.
 fn int_and_float(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, cmp: Cmp) -> Result<Value> {
     let int_first = at.is_int();
     let (i, x) = if int_first { (a, b) } else { (b, a) };
@@ -148,7 +149,8 @@ fn integers(cx: &mut LowerCx<'_>, a: Value, at: Type, b: Value, bt: Type, cmp: C
         (false, false) => cx.b.bin(cmp.signed, x, y),
         (true, true) => unsigned(cx),
         (mixed_first, _) => {
-            // One side may be negative: then it is the smaller one, which a signed comparison of -1 and 0 says.
+            // One side may be negative: then it is the smaller one, which a signed comparison of -1 and 0
+            // says.
             let other = if mixed_first { y } else { x };
             let negative = cx.b.bin_imm(Op::IcmpSlt, other, 0);
             let (minus, zero) = (cx.b.i64(-1), cx.b.i64(0));
@@ -305,7 +307,8 @@ fn is_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()).known(known.map(Const::Bool)))
 }
 
-/// Whether values of these types are one object, as far as the types tell; none where each type of a variant is to be asked.
+/// Whether values of these types are one object, as far as the types tell; none where each type of a variant
+/// is to be asked.
 fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
     Some(match (a.kind(), b.kind()) {
         (Kind::None, Kind::None) => Some(true),
@@ -359,8 +362,9 @@ fn identical(cx: &mut LowerCx<'_>, a: &[Value], at: Type, b: &[Value], bt: Type)
     }
 }
 
-/// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (Where the code does not
-/// say which of them is a view that it makes, see [`crate::infer::origin`], a view of a whole array cannot be told from the array.)
+/// Whether two arrays are one object: one view of memory that one block, or one Python array, owns. (Where
+/// the code does not say which of them is a view that it makes, see [`crate::infer::origin`], a view of a
+/// whole array cannot be told from the array.)
 fn same_array(cx: &mut LowerCx<'_>, a: &[Value], b: &[Value]) -> Value {
     if a.len() != b.len() { return cx.b.bool(false); }
     let owner = cx.b.bin(Op::IcmpEq, a[0], b[0]);

@@ -30,7 +30,8 @@ impl Subscripts {
     fn is_view(&self) -> bool { self.operands.len() == 1 && !self.result.is_empty() && self.operands[0].iter().all(|c| self.result.contains(c)) }
 }
 
-/// Of `einsum(a, [0, 1], b, [1, 2], [0, 2])` the subscripts in letters, and which of the arguments are operands; nothing of a call with subscripts in front.
+/// Of `einsum(a, [0, 1], b, [1, 2], [0, 2])` the subscripts in letters, and which of the arguments are
+/// operands; nothing of a call with subscripts in front.
 pub fn lettered(args: &[Arg]) -> Result<Option<(String, Vec<usize>)>> {
     if args.len() < 2 || *args[0].ty == Kind::Str { return Ok(None); }
     let inputs = args.iter().skip(1).step_by(2).map(term_of_list).collect::<Result<Vec<_>>>()?.join(",");
@@ -158,10 +159,12 @@ fn emit_einsum(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     cx.if_else(large, |cx| multiplied(cx, (x, &p.kept, &p.summed), (y, &p.other_summed, &p.other_kept), ret, turned), |cx| looped(cx, &s, &operands, dtype, c.ret, shape, &summed))
 }
 
-/// Multiplications from which a sum is computed as a product of matrices, where it is one: turning the operands into matrices pays then.
+/// Multiplications from which a sum is computed as a product of matrices, where it is one: turning the
+/// operands into matrices pays then.
 const MANY: i64 = 4096;
 
-/// A sum that is a product of matrices: which operand is the left one, which of its axes the result has and which are summed over, and the same of the right one.
+/// A sum that is a product of matrices: which operand is the left one, which of its axes the result has and
+/// which are summed over, and the same of the right one.
 struct AsProduct { left: usize, kept: Vec<usize>, summed: Vec<usize>, other_summed: Vec<usize>, other_kept: Vec<usize> }
 
 fn as_product(s: &Subscripts) -> Option<AsProduct> {
@@ -305,7 +308,8 @@ fn emit_tensordot(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     multiplied(cx, (&a, &kept, &left), (&b, &right, &other), ret, shape)
 }
 
-/// The product of two arrays as matrices, each with the axes that are its rows and those that are its columns, in the shape of the result.
+/// The product of two arrays as matrices, each with the axes that are its rows and those that are its
+/// columns, in the shape of the result.
 fn multiplied(cx: &mut LowerCx<'_>, (a, kept, left): (&ArrayVal, &[usize], &[usize]), (b, right, other): (&ArrayVal, &[usize], &[usize]), ret: ArrayType, shape: Vec<Value>) -> Result<Val> {
     let x = as_matrix(cx, a, kept, left, ret.dtype)?;
     let matrix = cx.guarded(&[x.owner], |cx| {

@@ -153,7 +153,8 @@ fn emit_full(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(a.pack())
 }
 
-/// Fills an array with a number or what broadcasts to it. Floats are cut to integers whatever they are, as NumPy has it here.
+/// Fills an array with a number or what broadcasts to it. Floats are cut to integers whatever they are, as
+/// NumPy has it here.
 fn fill_with(cx: &mut LowerCx<'_>, a: &ArrayVal, v: &[Value], t: Type) -> Result<()> {
     if t.is_float() {
         let x = cast::cast(cx, v, t, a.ty.dtype)?;
@@ -307,7 +308,8 @@ fn nested_shape(cx: &mut LowerCx<'_>, v: &[Value], t: Type, n: usize) -> Result<
     Ok(shape)
 }
 
-/// Writes nested sequences into an array of their dimensions; ValueError where lengths differ. `outer` are the dimensions around.
+/// Writes nested sequences into an array of their dimensions; ValueError where lengths differ. `outer` are
+/// the dimensions around.
 fn fill_nested(cx: &mut LowerCx<'_>, out: &ArrayVal, v: &[Value], t: Type, outer: &[Value]) -> Result<()> {
     // An element of a list that is always empty.
     if *t == Kind::Never { return Ok(()); }

@@ -1,4 +1,5 @@
-//! What a variable that `locals=` gives a type holds: every value that is assigned to it, converted to that type.
+//! What a variable that `locals=` gives a type holds: every value that is assigned to it, converted to that
+//! type.
 
 use super::{Body, OpDef};
 use crate::declare::conversion;

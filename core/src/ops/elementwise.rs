@@ -1,6 +1,8 @@
-//! NumPy's element-wise functions that machine instructions suffice for: extremes, signs, rounding, classification, logic, bits of floats.
+//! NumPy's element-wise functions that machine instructions suffice for: extremes, signs, rounding,
+//! classification, logic, bits of floats.
 //!
-//! Every row is a universal function: it takes scalars as well, which then have NumPy's types (a Python `int` counts as `int64`).
+//! Every row is a universal function: it takes scalars as well, which then have NumPy's types (a Python `int`
+//! counts as `int64`).
 
 use super::number::{int_gcd, int_lcm, np_round_f32, np_round_f64, uint_gcd, uint_lcm};
 use super::kernel::Map;
@@ -84,7 +86,8 @@ fn not_bool(t: Type) -> Option<Type> { (*t != Kind::Bool).then_some(t) }
 fn integer(t: Type) -> Option<Type> { t.is_int().then_some(t) }
 pub fn bool_as_i8(t: Type) -> Type { if *t == Kind::Bool { Type::int_of(Int::I8) } else { t } }
 
-/// The float (or complex) type in which NumPy computes a function of integers; where it would be float16, float32.
+/// The float (or complex) type in which NumPy computes a function of integers; where it would be float16,
+/// float32.
 pub fn float(t: Type) -> Option<Type> {
     Some(match *t {
         Kind::Bool | Kind::Int(Int::I8 | Int::U8 | Int::I16 | Int::U16) => Type::float_of(Float::F32),
@@ -108,7 +111,8 @@ pub fn same(args: &[Arg], of: Loop) -> Option<Answer> {
     let mut t = of(all)?;
     let boolean = args.iter().all(|a| a.ty.is_weak() || *a.ty == crate::types::Kind::Bool);
     if args.len() > 1 && all.is_index() && t.is_float() && !(boolean && args.iter().any(|a| a.ty.is_weak())) {
-        // Each operand is converted on its own: int8 and uint16 meet in float32, although they would meet in int32 first.
+        // Each operand is converted on its own: int8 and uint16 meet in float32, although they would meet in
+        // int32 first.
         let strong = args.iter().filter(|a| !a.ty.is_weak()).map(|a| of(a.ty)).collect::<Option<Vec<_>>>()?;
         t = strong.into_iter().reduce(promote::result_type).unwrap_or(t);
     }
@@ -145,7 +149,8 @@ fn extreme(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: Extreme, nan_wins: bool) -> 
     })
 }
 
-/// NumPy's order of complex numbers here is that of real parts, then of imaginary parts, whether or not another part is NaN; a value with a NaN part stays.
+/// NumPy's order of complex numbers here is that of real parts, then of imaginary parts, whether or not
+/// another part is NaN; a value with a NaN part stays.
 fn complex_clip(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let mut r = c.args[0].clone();
     for (bound, beyond) in [(&c.args[1], Op::FcmpGt), (&c.args[2], Op::FcmpLt)] {
@@ -164,7 +169,8 @@ fn any_nan(cx: &mut LowerCx<'_>, v: &[Value]) -> Value {
     match parts[..] { [re, im] => cx.or(re, im), _ => parts[0] }
 }
 
-/// Whether `a` is the extreme of the two. Complex numbers are ordered by real part, then imaginary part; a NaN part never wins.
+/// Whether `a` is the extreme of the two. Complex numbers are ordered by real part, then imaginary part; a
+/// NaN part never wins.
 fn wins(cx: &mut LowerCx<'_>, e: Extreme, a: &[Value], b: &[Value]) -> Value {
     let re = cx.b.bin(e.wins, a[0], b[0]);
     if a.len() == 1 { return re; }

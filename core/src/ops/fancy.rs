@@ -1,9 +1,11 @@
-//! Advanced indexing of arrays: integer arrays, lists and boolean masks, mixed with integers and slices, read and written.
+//! Advanced indexing of arrays: integer arrays, lists and boolean masks, mixed with integers and slices, read
+//! and written.
 //!
-//! The basic items of an index give a view with the advanced dimensions left out; an element of the result is found by adding the byte
-//! offsets of the advanced items to it. Where the result's dimensions go is NumPy's rule: in place of the advanced items when they stand
-//! together (integers count as advanced here), else in front. Reading checks each index as it goes. Writing first turns all of them into
-//! offsets, so that nothing is written when one is out of range or the target holds the indices themselves.
+//! The basic items of an index give a view with the advanced dimensions left out; an element of the result is
+//! found by adding the byte offsets of the advanced items to it. Where the result's dimensions go is NumPy's
+//! rule: in place of the advanced items when they stand together (integers count as advanced here), else in
+//! front. Reading checks each index as it goes. Writing first turns all of them into offsets, so that nothing
+//! is written when one is out of range or the target holds the indices themselves.
 
 use super::index::{assignable, checked, overlaps, row_array};
 use super::sequence::adjust_slice;
@@ -24,8 +26,8 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(1, emit_set_lazy).doc("`a[mask] = value`, `a[indices] = value`."),
 ];
 
-/// All of an array whose elements a mask of the given shape chooses from: a view of that shape, which is another one only where the mask has no elements.
-/// [`crate::lower::masked`] makes this and the next two.
+/// All of an array whose elements a mask of the given shape chooses from: a view of that shape, which is
+/// another one only where the mask has no elements. [`crate::lower::masked`] makes this and the next two.
 pub static PART: OpDef = OpDef::new(&["array._part"], "a, shape", Body::Lir(|_, a| Err(no_match("_part()", a)), |cx, c| {
     let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;
     check_mask(cx, &a, &c.args[1], 0);
@@ -161,7 +163,8 @@ impl Chosen {
     }
 }
 
-/// The parts of an index at run time: the view without advanced dimensions, the advanced items, and objects that were made on the way.
+/// The parts of an index at run time: the view without advanced dimensions, the advanced items, and objects
+/// that were made on the way.
 struct Parts { rest: ArrayVal, chosen: Vec<Chosen>, made: Vec<Value> }
 
 fn parts(cx: &mut LowerCx<'_>, a: &ArrayVal, p: &Plan, index: &[Value], t: Type) -> Result<Parts> {
@@ -280,7 +283,8 @@ fn behind(cx: &mut LowerCx<'_>, out: &ArrayVal, n: Value) -> Value {
 fn mask_offsets(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal, dim: usize) -> Result<ArrayVal> {
     check_mask(cx, a, &mask.shape, dim);
     let n = count_true(cx, mask)?;
-    // Zeroed and never overrun: should another thread change the mask between the passes, every offset still is one into the array.
+    // Zeroed and never overrun: should another thread change the mask between the passes, every offset still
+    // is one into the array.
     let out = ArrayVal::alloc(cx, Type::i64(), &[n], Layout::C, true)?;
     let end = behind(cx, &out, n);
     // The second stream counts offsets: an address that starts at zero.
@@ -324,7 +328,8 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     let shape: Vec<Value> = std::iter::once(n).chain(a.shape[k..].iter().copied()).collect();
     let from = Stream { data: a.data, strides: a.strides[..k].to_vec() };
     if k == a.shape.len() {
-        // Room for one more at the end: every element may be written to the next free place, which moves on where the mask is true.
+        // Room for one more at the end: every element may be written to the next free place, which moves on
+        // where the mask is true.
         let room = cx.b.bin_imm(Op::Iadd, n, 1);
         let wide = ArrayVal::alloc(cx, a.ty.dtype, &[room], Layout::C, false)?;
         let out = ArrayVal { shape: vec![n], ..wide };
@@ -333,7 +338,8 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
             fold(cx, &mask.shape, &[mask.stream(), from], &[none], &mut |cx, at, done| {
                 let m = cx.b.load(Ty::I8, at[0], 0, Alias::Array);
                 let x = load_element(cx, at[1], a.ty.dtype);
-                // Apart from the sum, which the next element waits for: should another thread change the mask between the passes, there still is room.
+                // Apart from the sum, which the next element waits for: should another thread change the mask
+                // between the passes, there still is room.
                 let place = cx.b.bin(Op::Umin, done[0], n);
                 let off = cx.b.bin(Op::Imul, place, out.strides[0]);
                 let to = cx.b.ptr_add(out.data, off);
@@ -370,7 +376,8 @@ fn get_masked(cx: &mut LowerCx<'_>, a: &ArrayVal, mask: &ArrayVal) -> Result<Val
     Ok(out.pack())
 }
 
-/// Whether an element is chosen, what is written there and its type, from the addresses of elements that are read.
+/// Whether an element is chosen, what is written there and its type, from the addresses of elements that are
+/// read.
 type Choice<'a> = dyn Fn(&mut LowerCx<'_>, &[Value]) -> Result<(Value, Val, Type)> + 'a;
 
 /// `a[mask] = x` with a mask of a given shape for every element: one pass over `a` and what is read.
@@ -583,7 +590,8 @@ fn resolved(cx: &mut LowerCx<'_>, parts: &Parts, advanced: &[Value]) -> Result<A
     Ok(out)
 }
 
-/// The assigned value as an array that shares no memory with the target, and the object that holds it if it was made here (else null).
+/// The assigned value as an array that shares no memory with the target, and the object that holds it if it
+/// was made here (else null).
 fn value_array(cx: &mut LowerCx<'_>, a: &ArrayVal, value: &[Value], t: Type) -> Result<(ArrayVal, Value)> {
     if let Some(e) = super::index::row(t) {
         let r = row_array(cx, value, t, if e.is_weak() { a.ty.dtype } else { e })?;
@@ -601,7 +609,8 @@ fn value_array(cx: &mut LowerCx<'_>, a: &ArrayVal, value: &[Value], t: Type) -> 
     Ok((ArrayVal { data: v[1], strides: v[2..].to_vec(), ..src.with_layout(Layout::A) }, v[0]))
 }
 
-/// The assigned value without needless dimensions; ValueError unless it broadcasts to the shape of the target.
+/// The assigned value without needless dimensions; ValueError unless it broadcasts to the shape of the
+/// target.
 fn checked_value(cx: &mut LowerCx<'_>, src: &ArrayVal, shape: &[Value], one_mask: bool) -> ArrayVal {
     super::index::fitted(cx, src, shape, |cx, fits| {
         let values = [&src.shape[..], shape].concat();

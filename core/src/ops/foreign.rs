@@ -1,5 +1,6 @@
-//! Calls of C functions that the host hands over by address: `ctypes` and `cffi` functions, `scipy.special.cython_special`. The address lies in an array that the
-//! calling function captures, so code in the cache holds none.
+//! Calls of C functions that the host hands over by address: `ctypes` and `cffi` functions,
+//! `scipy.special.cython_special`. The address lies in an array that the calling function captures, so code
+//! in the cache holds none.
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
@@ -13,8 +14,10 @@ use crate::types::{Kind, Type, parse};
 crate::runtime_fns! {
     /// C functions.
     trait Helpers;
-    /// Calls the function at `addr` with arguments in the order of their registers: [`INTS`] integers or pointers, [`FLOATS`] floats; what has found no register lies in the
-    /// `more` words of `stack`. `result` says what it gives: 0 an integer, a pointer or nothing, 1 a double, 2 a float; floats come back as bits.
+    /// Calls the function at `addr` with arguments in the order of their registers: [`INTS`] integers or
+    /// pointers, [`FLOATS`] floats; what has found no register lies in the `more` words of `stack`. `result`
+    /// says what it gives: 0 an integer, a pointer or nothing, 1 a double, 2 a float; floats come back as
+    /// bits.
     fn c_call(addr: i64, ints: P, floats: P, stack: P, more: i64, result: i64) -> i64 [Writes, Never];
 }
 
@@ -64,13 +67,15 @@ fn of_call(args: &[Arg]) -> Result<(CType, Vec<CType>)> {
     args[1].text().and_then(signature).ok_or_else(|| no_match("a C function", args))
 }
 
-/// The elements of the array whose memory a value stands for where a pointer is wanted: an array, or what its `ctypes` attribute is.
+/// The elements of the array whose memory a value stands for where a pointer is wanted: an array, or what its
+/// `ctypes` attribute is.
 fn memory(t: Type) -> Option<Type> {
     let t = if let Kind::Method("array.ctypes", of) = *t { of } else { t };
     t.as_array().map(|a| a.dtype)
 }
 
-/// Whether memory of these elements is what a pointer is declared for. Integers of one width are read as what they are declared as.
+/// Whether memory of these elements is what a pointer is declared for. Integers of one width are read as what
+/// they are declared as.
 fn points_to(wanted: Option<Type>, elements: Type) -> bool {
     let whole = |t: Type| t.is_int() || *t == Kind::Bool;
     wanted.is_none_or(|t| t == elements || whole(t) && whole(elements) && t.itemsize() == elements.itemsize())

@@ -7,7 +7,8 @@ use crate::rt::Ctx;
 crate::runtime_fns! {
     /// Frames.
     trait Helpers;
-    /// A frame with room for `words` 8-byte words, all zero, that starts at the beginning; `ref_mask` as in `layout::Frame`.
+    /// A frame with room for `words` 8-byte words, all zero, that starts at the beginning; `ref_mask` as in
+    /// `layout::Frame`.
     fn frame_new(ctx: Ctx, words: i64, ref_mask: i64) -> *mut Frame [Allocates, Pending];
     /// Claims a generator that several threads may resume; ValueError where one of them is in it.
     fn frame_enter(ctx: Ctx, f: *mut Frame) [Writes, Pending];

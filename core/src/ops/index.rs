@@ -60,7 +60,8 @@ fn view_type(a: ArrayType, items: &[(Item, Type)]) -> Option<Type> {
     Some(Type::new(Kind::Array(ArrayType { ndim: ndim as u8, layout, ..a })))
 }
 
-/// Whether items, from the dimension of the largest stride on, leave an array contiguous: integers, then one slice without steps, then whole dimensions.
+/// Whether items, from the dimension of the largest stride on, leave an array contiguous: integers, then one
+/// slice without steps, then whole dimensions.
 fn keeps_order<'a>(items: impl Iterator<Item = &'a &'a (Item, Type)>) -> bool {
     let whole = |i: &(Item, Type)| i.0 == Item::Ellipsis || matches!(*i.1, Kind::Slice([s, e, st]) if *s == Kind::None && *e == Kind::None && *st == Kind::None);
     let unit_slice = |i: &(Item, Type)| matches!(*i.1, Kind::Slice([_, _, st]) if *st == Kind::None);
@@ -318,8 +319,8 @@ fn copy_apart(cx: &mut LowerCx<'_>, v: &ArrayVal, src: ArrayVal) -> Result<()> {
     Ok(())
 }
 
-/// A source that is assigned to a part of shape `to`: dimensions of length 1 in front of all of the target's are dropped, as in
-/// `a[0:2] = np.ones((1, 2))`. `check` gets whether the rest broadcasts.
+/// A source that is assigned to a part of shape `to`: dimensions of length 1 in front of all of the target's
+/// are dropped, as in `a[0:2] = np.ones((1, 2))`. `check` gets whether the rest broadcasts.
 pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl FnOnce(&mut LowerCx<'_>, Value)) -> ArrayVal {
     let extra = src.shape.len().saturating_sub(to.len());
     let mut ok = broadcasts_to(cx, &src.shape[extra..], to);
@@ -332,7 +333,8 @@ pub fn fitted(cx: &mut LowerCx<'_>, src: &ArrayVal, to: &[Value], check: impl Fn
     ArrayVal { ty, owner: src.owner, data: src.data, shape: src.shape[extra..].to_vec(), strides: src.strides[extra..].to_vec(), frozen: src.frozen }
 }
 
-/// Whether two arrays may share bytes without being the very same view, whose elements are read before they are written at the same place.
+/// Whether two arrays may share bytes without being the very same view, whose elements are read before they
+/// are written at the same place.
 pub fn overlaps(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal) -> Value {
     let meet = extents_meet(cx, a, b);
     match same_view(cx, a, b) {

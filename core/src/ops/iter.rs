@@ -112,7 +112,8 @@ fn iterator(arg: &Arg) -> Result<Type> {
 
 fn iter_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { Ok(Answer::of(iterator(&args[0])?)) }
 
-/// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one may not fit.
+/// Ranges that step by 1 or -1 compare the value with the stop. Others count: the value behind the last one
+/// may not fit.
 pub fn steps_by_one(step: Option<i64>) -> bool { matches!(step, Some(1 | -1)) }
 
 /// The first value, the number of values, and the step where it is not known.
@@ -330,7 +331,8 @@ fn emit_reversed(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(out)
 }
 
-/// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only borrowed.
+/// Runs `body` for each value of an iterable; values come with references of their own. The iterable is only
+/// borrowed.
 pub fn for_each(cx: &mut LowerCx<'_>, v: &[Value], t: Type, body: impl FnOnce(&mut LowerCx<'_>, Val, Type) -> Result<()>) -> Result<()> {
     let it = iterator_of(t).ok_or_else(|| Diagnostic::internal(format!("{t} is not iterable")))?;
     let value_ty = value_type(it).ok_or_else(|| Diagnostic::internal("iterator"))?;

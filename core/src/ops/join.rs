@@ -1,4 +1,5 @@
-//! Arrays joined: `concatenate`, `stack` and their relatives. Tuples are joined here, member by member, whatever their types; lists in Python.
+//! Arrays joined: `concatenate`, `stack` and their relatives. Tuples are joined here, member by member,
+//! whatever their types; lists in Python.
 
 use super::create::{from_nested, nested};
 use super::shape::{axis_text, normal_axis, with_ones};
@@ -36,7 +37,8 @@ pub static OPS: &[OpDef] = &[
 #[derive(Clone, Copy, PartialEq)]
 enum Join { Concatenate, Stack, Horizontal, Vertical, Deep, Columns }
 
-/// What a call comes to: for each member where dimensions of length 1 are put in, the dimension to join along, and the result's type.
+/// What a call comes to: for each member where dimensions of length 1 are put in, the dimension to join
+/// along, and the result's type.
 struct Plan { ones: Vec<Vec<usize>>, flatten: bool, axis: usize, ret: Type }
 
 /// A plan, or the text of the ValueError that the types already promise.

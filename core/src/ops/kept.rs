@@ -1,7 +1,9 @@
 //! What a parallel loop keeps of the best of all: `if x > m: m = int(x)`.
 //!
-//! Where the conversion keeps order and changes nothing that has gone through it, the loop gives the greatest `int(x)`, and so do its pieces, one after the other. That needs two things of
-//! what the variable begins with: no `x` above it may be converted to something below it, and none below it to something above. `m = 0.5` is no beginning for `int(x)`: 0.7 would make it 0.
+//! Where the conversion keeps order and changes nothing that has gone through it, the loop gives the greatest
+//! `int(x)`, and so do its pieces, one after the other. That needs two things of what the variable begins
+//! with: no `x` above it may be converted to something below it, and none below it to something above. `m =
+//! 0.5` is no beginning for `int(x)`: 0.7 would make it 0.
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};

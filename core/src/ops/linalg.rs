@@ -1,4 +1,5 @@
-//! Products of matrices and vectors. The kernel is the run-time's; here shapes are checked, operands converted, and batches walked through.
+//! Products of matrices and vectors. The kernel is the run-time's; here shapes are checked, operands
+//! converted, and batches walked through.
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
@@ -15,10 +16,12 @@ use crate::types::{Kind, Layout, Type, promote};
 crate::runtime_fns! {
     /// Products of matrices.
     trait Helpers;
-    /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`, with `IN_PIECES` in stripes at the same time). `dims` holds m, k, n, then the row and column strides of `a`, `b`
-    /// and `c` in bytes. `c` overlaps neither operand.
+    /// `c = a @ b` of matrices whose elements are `elem` (a code of `core::elem`, with `IN_PIECES` in stripes
+    /// at the same time). `dims` holds m, k, n, then the row and column strides of `a`, `b` and `c` in bytes.
+    /// `c` overlaps neither operand.
     fn linalg_matmul(ctx: Ctx, elem: i64, dims: *const i64, a: P, b: P, c: P) [Writes, Pending];
-    /// A routine of LAPACK (a code of `core::lapack`) in double precision, on matrices that lie column by column; gives its `info`.
+    /// A routine of LAPACK (a code of `core::lapack`) in double precision, on matrices that lie column by
+    /// column; gives its `info`.
     fn linalg_lapack(ctx: Ctx, routine: i64, complex: i64, args: *const i64) -> i64 [Writes, Pending];
 }
 
@@ -209,7 +212,8 @@ fn product(cx: &mut LowerCx<'_>, a: &ArrayVal, b: &ArrayVal, ret: Type, how: Pro
     Ok(out.pack())
 }
 
-/// Multiplications up to which a product is loops where it stands: that many take as long as the way to the kernel.
+/// Multiplications up to which a product is loops where it stands: that many take as long as the way to the
+/// kernel.
 const SMALL: i64 = 64;
 
 /// The product of two matrices, by loops where they are small; the kernel adds in the same order then.

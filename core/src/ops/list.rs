@@ -1,8 +1,9 @@
 //! Lists: helpers that make, grow, change, compare and sort them.
 //!
-//! Elements are described by `elem_bytes` and `ref_mask` as in [`crate::layout::List`]; where their order or equality matters, by `n` codes
-//! (see [`crate::elem::Elem`]) at `elems`: one for a scalar of its own width, several for leaves in slots of 8 bytes.
-//! Compiled code reads and writes elements itself; it calls these for everything that changes the length or allocates.
+//! Elements are described by `elem_bytes` and `ref_mask` as in [`crate::layout::List`]; where their order or
+//! equality matters, by `n` codes (see [`crate::elem::Elem`]) at `elems`: one for a scalar of its own width,
+//! several for leaves in slots of 8 bytes. Compiled code reads and writes elements itself; it calls these for
+//! everything that changes the length or allocates.
 
 use super::sequence::{self, adjust_slice};
 use super::{Body, OpDef};
@@ -23,15 +24,19 @@ crate::runtime_fns! {
     trait Helpers;
     /// An empty list with room for `cap` elements.
     fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> *mut List [Allocates, Pending];
-    /// Makes room for `extra` more elements; `append` calls it with 1 when `len == cap`, then stores and increments `len` itself.
+    /// Makes room for `extra` more elements; `append` calls it with 1 when `len == cap`, then stores and
+    /// increments `len` itself.
     fn list_reserve(ctx: Ctx, l: *mut List, extra: i64) [Writes, Pending];
-    /// Makes a gap at Python index `i` (negative counts from the end; clamped) and answers the address of the new, uninitialised element.
+    /// Makes a gap at Python index `i` (negative counts from the end; clamped) and answers the address of the
+    /// new, uninitialised element.
     fn list_insert_gap(ctx: Ctx, l: *mut List, i: i64) -> P [Writes, Pending];
-    /// The position of Python index `i` for `pop`; IndexError "pop from empty list" or "pop index out of range".
+    /// The position of Python index `i` for `pop`; IndexError "pop from empty list" or "pop index out of
+    /// range".
     fn list_pop_index(ctx: Ctx, l: *mut List, i: i64) -> i64 [Reads, Pending];
     /// Closes the gap of the element at position `i`, which was moved out: nothing is released.
     fn list_close_gap(ctx: Ctx, l: *mut List, i: i64) [Writes, Pending];
-    /// `del l[...]`: releases and removes `count` elements from `start` in steps of `step`, as an adjusted slice gives them.
+    /// `del l[...]`: releases and removes `count` elements from `start` in steps of `step`, as an adjusted
+    /// slice gives them.
     fn list_delete(ctx: Ctx, l: *mut List, start: i64, step: i64, count: i64) [Writes, Pending];
     /// `l[...]`: a new list of `count` elements from `start` in steps of `step`.
     fn list_slice(ctx: Ctx, l: *mut List, start: i64, step: i64, count: i64) -> *mut List [Allocates, Pending];
@@ -53,13 +58,15 @@ crate::runtime_fns! {
     fn list_eq(a: *mut List, b: *mut List, elems: *const u8, n: i64) -> i8 [Reads, Never];
     /// Order of `a` and `b`: -1, 0, 1, or 2 where NaN makes all comparisons but `!=` false.
     fn list_compare(a: *mut List, b: *mut List, elems: *const u8, n: i64) -> i64 [Reads, Never];
-    /// Position of the first element that equals the one at `value`, from Python index `start` to before `stop`; -1 when there is none.
+    /// Position of the first element that equals the one at `value`, from Python index `start` to before
+    /// `stop`; -1 when there is none.
     fn list_find(l: *mut List, value: P, elems: *const u8, n: i64, start: i64, stop: i64) -> i64 [Reads, Never];
     /// How many elements equal the one at `value`.
     fn list_count(l: *mut List, value: P, elems: *const u8, n: i64) -> i64 [Reads, Never];
     /// `l.sort(reverse=...)`: stable, with CPython's answer for NaN; ValueError when the list is in use.
     fn list_sort(ctx: Ctx, l: *mut List, elems: *const u8, n: i64, reverse: i8) [Writes, Pending];
-    /// `l.sort(key=...)`: sorts `l` by the list of its keys, which `elems` describes and which is sorted along.
+    /// `l.sort(key=...)`: sorts `l` by the list of its keys, which `elems` describes and which is sorted
+    /// along.
     fn list_sort_by_keys(ctx: Ctx, l: *mut List, keys: *mut List, elems: *const u8, n: i64, reverse: i8) [Writes, Pending];
 }
 
@@ -79,7 +86,8 @@ pub static OPS: &[OpDef] = &[
     })).raises().writes().doc("`list += other`."),
     OpDef::new(&["list.remove"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::none()), emit_remove)).raises().writes().doc("Removes the first element that equals `x`; ValueError."),
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Lir(index_rule, emit_index)).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
-    // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different types) is compared in Python.
+    // What run-time helpers cannot compare (lists of lists, optional values, elements and values of different
+    // types) is compared in Python.
     OpDef::new(&["list.index"], "list, x, start=0, stop=9223372036854775807", Body::Py("builtin.list_index")).only_if(|a| is_list(a) && a[2..].iter().all(|a| a.ty.is_index())).raises().reads().doc("Position of the first element that equals `x`; ValueError."),
     OpDef::new(&["list.count"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::int()), |cx, c| { let v = searched(cx, c, &list_count, &[])?; Ok(vec![v]) })).reads().doc("How many elements equal `x`."),
     OpDef::new(&["operator.contains"], "list, x", Body::Lir(|cx, a| search(cx, a, Type::bool()), |cx, c| {
@@ -254,7 +262,8 @@ fn compare_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::bool()))
 }
 
-/// A search for a value gives a fixed type, whatever the elements are. Helpers look for a value of the elements' type.
+/// A search for a value gives a fixed type, whatever the elements are. Helpers look for a value of the
+/// elements' type.
 fn search(cx: &mut TyCx<'_, '_>, args: &[Arg], ret: Type) -> Result<Answer> {
     let e = known_elem(cx, args, "search")?;
     let fits = e == args[1].ty || (e.strong() == args[1].ty.strong()) || (e.strong() == Type::i64() && matches!(*args[1].ty, Kind::Bool));

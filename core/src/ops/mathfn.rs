@@ -1,7 +1,9 @@
-//! Elementary functions of floats. `f64_*` and `f32_*` are plain functions of their operands, as NumPy's ufuncs and inner loops want them;
-//! `math_*` are those of Python's `math` module and raise its errors. All tiers call these, so all give the same bits.
+//! Elementary functions of floats. `f64_*` and `f32_*` are plain functions of their operands, as NumPy's
+//! ufuncs and inner loops want them; `math_*` are those of Python's `math` module and raise its errors. All
+//! tiers call these, so all give the same bits.
 //!
-//! A fast way to the errors of `math`: call `f64_sin(x)`, and where the result is not finite, `math_check(x, result, overflow)`.
+//! A fast way to the errors of `math`: call `f64_sin(x)`, and where the result is not finite, `math_check(x,
+//! result, overflow)`.
 
 use super::OpDef;
 use crate::rt::Ctx;
@@ -157,8 +159,8 @@ crate::runtime_fns! {
     fn f32_frexp_exponent(x: f32) -> i64 [Pure, Never];
     /// Python's `math.ulp(x)`.
     fn f64_ulp(x: f64) -> f64 [Pure, Never];
-    /// Raises what `math` raises where `f(x)` gave `r`: ValueError for NaN from a number or infinity from a finite one, OverflowError instead of
-    /// the latter where `overflow` says that `f` may overflow.
+    /// Raises what `math` raises where `f(x)` gave `r`: ValueError for NaN from a number or infinity from a
+    /// finite one, OverflowError instead of the latter where `overflow` says that `f` may overflow.
     fn math_check(ctx: Ctx, x: f64, r: f64, overflow: i8) [Pure, Pending];
     /// `math.sin(x)`; ValueError, OverflowError.
     fn math_sin(ctx: Ctx, x: f64) -> f64 [Pure, Pending];

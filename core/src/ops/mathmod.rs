@@ -20,8 +20,8 @@ macro_rules! real {
         OpDef::new(&[$path], $params, Body::Lir(|_, a| reals(a, Type::float()), |cx, c| call(cx, c, &$helper))).raises().doc($doc)
     };
 }
-/// A function of a float that one helper computes and another computes with the errors of `math`: a finite result of the first is right,
-/// and whatever is not is looked at again.
+/// A function of a float that one helper computes and another computes with the errors of `math`: a finite
+/// result of the first is right, and whatever is not is looked at again.
 macro_rules! finite {
     ($path:literal, $quick:ident, $checked:ident, $doc:literal) => {
         OpDef::new(&[$path], "x", Body::Lir(|_, a| reals(a, Type::float()), |cx, c| {
@@ -279,7 +279,8 @@ fn points_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::float()))
 }
 
-/// The numbers of a sequence as f64: address, count, distance in bytes, and the array to release afterwards, if one was made.
+/// The numbers of a sequence as f64: address, count, distance in bytes, and the array to release afterwards,
+/// if one was made.
 fn numbers(cx: &mut LowerCx<'_>, v: &[Value], t: Type, packed: bool) -> Result<(Value, Value, Value, Option<Value>)> {
     use crate::lower::arrays::ArrayVal;
     if let Some(m) = t.members() {

@@ -1,7 +1,9 @@
-//! Operations: what Python names mean. One file per family; each row holds names, parameters, typing rule, body and documentation.
+//! Operations: what Python names mean. One file per family; each row holds names, parameters, typing rule,
+//! body and documentation.
 //!
-//! To add one, write a row in the family's file; with a helper, implement its trait method in `runtime` as well. Nothing else.
-//! Methods and attributes are rows too: `array.sum`, `str.upper`, `list.append`, `array.shape` (a property).
+//! To add one, write a row in the family's file; with a helper, implement its trait method in `runtime` as
+//! well. Nothing else. Methods and attributes are rows too: `array.sum`, `str.upper`, `list.append`,
+//! `array.shape` (a property).
 
 use crate::diag::Result;
 use crate::infer::cx::{Answer, Arg, TyCx};
@@ -10,9 +12,11 @@ use crate::lower::lazy::Elements;
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
-/// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and coercions.
+/// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
+/// coercions.
 pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
-/// The typing rule of a scalar loop. `elementwise` asks for NumPy's promotion between arrays, else Python's arithmetic on scalars.
+/// The typing rule of a scalar loop. `elementwise` asks for NumPy's promotion between arrays, else Python's
+/// arithmetic on scalars.
 pub type UfuncRule = fn(args: &[Arg], elementwise: bool) -> Option<Answer>;
 /// Emits LIR for one typed call.
 pub type Emit = fn(&mut LowerCx<'_>, &OpCall<'_>) -> Result<Val>;
@@ -25,9 +29,11 @@ pub type LazyEmit = fn(&mut LowerCx<'_>, &OpCall<'_>, &Elements) -> Result<Val>;
 pub enum Body {
     /// Emits LIR.
     Lir(Rule, Emit),
-    /// A function in Python below `tierup.lib`, as `module.name`; compiled by this very compiler for the argument types at hand.
+    /// A function in Python below `tierup.lib`, as `module.name`; compiled by this very compiler for the
+    /// argument types at hand.
     Py(&'static str),
-    /// A universal function: the rule gives the scalar loop's types, `Emit` one element; arrays broadcast, `out` is an optional last parameter.
+    /// A universal function: the rule gives the scalar loop's types, `Emit` one element; arrays broadcast,
+    /// `out` is an optional last parameter.
     Ufunc(UfuncRule, Emit),
 }
 
@@ -75,56 +81,127 @@ pub struct OpDef {
     pub kernel: Option<kernel::Map>,
     /// Which operand may be elements that are yet to be computed, and how the operation is carried out then.
     pub lazy: Option<(usize, LazyEmit)>,
-    /// Whether it copies an array, its first operand, into another element type, and so may be a step of a chain.
+    /// Whether it copies an array, its first operand, into another element type, and so may be a step of a
+    /// chain.
     pub converts: bool,
     pub doc: &'static str,
 }
 
 impl OpDef {
     pub const fn new(paths: &'static [&'static str], params: &'static str, body: Body) -> OpDef {
-        OpDef { paths, params, body, effect: Effect::Pure, raises: false, raises_for_elements: false, property: false, own: |_, _| Own::Fresh, takes: |_| true, kernel: None, lazy: None, converts: false, doc: "" }
+        OpDef {
+            paths,
+            params,
+            body,
+            effect: Effect::Pure,
+            raises: false,
+            raises_for_elements: false,
+            property: false,
+            own: |_, _| Own::Fresh,
+            takes: |_| true,
+            kernel: None,
+            lazy: None,
+            converts: false,
+            doc: "",
+        }
     }
     /// May raise.
-    pub const fn raises(mut self) -> OpDef { self.raises = true; self }
+    pub const fn raises(mut self) -> OpDef {
+        self.raises = true;
+        self
+    }
     /// May raise for whole elements of arrays as well.
-    pub const fn raises_for_elements(mut self) -> OpDef { self.raises = true; self.raises_for_elements = true; self }
-    pub const fn reads(mut self) -> OpDef { self.effect = Effect::Reads; self }
-    pub const fn writes(mut self) -> OpDef { self.effect = Effect::Writes; self }
-    pub const fn property(mut self) -> OpDef { self.property = true; self }
+    pub const fn raises_for_elements(mut self) -> OpDef {
+        self.raises = true;
+        self.raises_for_elements = true;
+        self
+    }
+    pub const fn reads(mut self) -> OpDef {
+        self.effect = Effect::Reads;
+        self
+    }
+    pub const fn writes(mut self) -> OpDef {
+        self.effect = Effect::Writes;
+        self
+    }
+    pub const fn property(mut self) -> OpDef {
+        self.property = true;
+        self
+    }
     /// The references of all operands move into the result.
-    pub const fn consumes(mut self) -> OpDef { self.own = |_, _| Own::Consumes; self }
+    pub const fn consumes(mut self) -> OpDef {
+        self.own = |_, _| Own::Consumes;
+        self
+    }
     /// The result borrows from the first operand.
-    pub const fn aliases(mut self) -> OpDef { self.own = |_, _| Own::Aliases; self }
-    pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef { self.own = own; self }
+    pub const fn aliases(mut self) -> OpDef {
+        self.own = |_, _| Own::Aliases;
+        self
+    }
+    pub const fn owned_by(mut self, own: fn(&[crate::types::Type], crate::types::Type) -> Own) -> OpDef {
+        self.own = own;
+        self
+    }
     /// Limits a row in Python to operands of certain types.
-    pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef { self.takes = takes; self }
+    pub const fn only_if(mut self, takes: fn(&[Arg]) -> bool) -> OpDef {
+        self.takes = takes;
+        self
+    }
     /// Over contiguous memory the run-time's kernel does the same; where it takes the types.
-    pub const fn kernel(mut self, map: kernel::Map) -> OpDef { self.kernel = Some(map); self }
+    pub const fn kernel(mut self, map: kernel::Map) -> OpDef {
+        self.kernel = Some(map);
+        self
+    }
     /// The operand need not be in memory: `emit` gets what computes its elements.
-    pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef { self.lazy = Some((operand, emit)); self }
-    pub const fn converts(mut self) -> OpDef { self.converts = true; self }
-    pub const fn doc(mut self, text: &'static str) -> OpDef { self.doc = text; self }
-    pub fn name(&self) -> &'static str { self.paths[0] }
+    pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef {
+        self.lazy = Some((operand, emit));
+        self
+    }
+    pub const fn converts(mut self) -> OpDef {
+        self.converts = true;
+        self
+    }
+    pub const fn doc(mut self, text: &'static str) -> OpDef {
+        self.doc = text;
+        self
+    }
+    pub fn name(&self) -> &'static str {
+        self.paths[0]
+    }
     /// The parameters, parsed once for each spelling.
     pub fn spec(&self) -> &'static ParamSpec {
-        static PARSED: LazyLock<RwLock<HashMap<&'static str, &'static ParamSpec>>> = LazyLock::new(Default::default);
-        if let Some(s) = PARSED.read().unwrap_or_else(|e| e.into_inner()).get(self.params) { return s; }
+        static PARSED: LazyLock<RwLock<HashMap<&'static str, &'static ParamSpec>>> =
+            LazyLock::new(Default::default);
+        if let Some(s) = PARSED.read().unwrap_or_else(|e| e.into_inner()).get(self.params) {
+            return s;
+        }
         let mut all = PARSED.write().unwrap_or_else(|e| e.into_inner());
         all.entry(self.params).or_insert_with(|| Box::leak(Box::new(ParamSpec::parse(self.params))))
     }
 }
 impl PartialEq for OpDef {
-    fn eq(&self, other: &OpDef) -> bool { std::ptr::eq(self, other) }
+    fn eq(&self, other: &OpDef) -> bool {
+        std::ptr::eq(self, other)
+    }
 }
 impl std::fmt::Debug for OpDef {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str(self.name()) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Parsed parameters of a row.
 #[derive(Debug, Default)]
-pub struct ParamSpec { pub params: Vec<Param>, pub positional: usize, pub varargs: bool }
+pub struct ParamSpec {
+    pub params: Vec<Param>,
+    pub positional: usize,
+    pub varargs: bool,
+}
 #[derive(Debug)]
-pub struct Param { pub name: &'static str, pub default: Option<crate::types::Const> }
+pub struct Param {
+    pub name: &'static str,
+    pub default: Option<crate::types::Const>,
+}
 
 impl ParamSpec {
     fn parse(text: &'static str) -> ParamSpec {
@@ -132,29 +209,45 @@ impl ParamSpec {
         let mut spec = ParamSpec::default();
         let mut keyword_only = false;
         for p in text.split(',').map(|p| p.trim_start_matches(' ')).filter(|p| !p.is_empty()) {
-            if p == "*" { keyword_only = true; continue; }
-            if p.starts_with('*') { spec.varargs = true; keyword_only = true; continue; }
+            if p == "*" {
+                keyword_only = true;
+                continue;
+            }
+            if p.starts_with('*') {
+                spec.varargs = true;
+                keyword_only = true;
+                continue;
+            }
             let (name, default) = match p.split_once('=') {
                 None => (p, None),
-                Some((n, d)) => (n.trim(), Some(match d.trim() {
-                    "None" => Const::None,
-                    "True" => Const::Bool(true),
-                    "False" => Const::Bool(false),
-                    "()" => Const::Tuple(vec![]),
-                    "..." => Const::Ellipsis,
-                    s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
-                    s => s.parse().map(Const::Int).or_else(|_| s.parse().map(Const::Float)).unwrap_or(Const::None),
-                })),
+                Some((n, d)) => (
+                    n.trim(),
+                    Some(match d.trim() {
+                        "None" => Const::None,
+                        "True" => Const::Bool(true),
+                        "False" => Const::Bool(false),
+                        "()" => Const::Tuple(vec![]),
+                        "..." => Const::Ellipsis,
+                        s if s.starts_with('\'') => Const::Str(s.trim_matches('\'').into()),
+                        s => s
+                            .parse()
+                            .map(Const::Int)
+                            .or_else(|_| s.parse().map(Const::Float))
+                            .unwrap_or(Const::None),
+                    }),
+                ),
             };
             spec.params.push(Param { name, default });
-            if !keyword_only { spec.positional += 1; }
+            if !keyword_only {
+                spec.positional += 1;
+            }
         }
         spec
     }
 }
 
-/// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has helpers, `runtime_fns!`
-/// with `trait Helpers`.
+/// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has
+/// helpers, `runtime_fns!` with `trait Helpers`.
 macro_rules! families {
     ($($family:ident,)* ; helpers: $($with:ident,)*) => {
         $(pub mod $family;)*
@@ -252,25 +345,50 @@ families!(
 
 /// Augmented assignments as functions; they mean the plain operator where they have no row of their own.
 const IN_PLACE: &[&str] = &[
-    "operator.iadd", "operator.isub", "operator.imul", "operator.itruediv", "operator.ifloordiv", "operator.imod", "operator.ipow", "operator.iand",
-    "operator.ior", "operator.ixor", "operator.ilshift", "operator.irshift", "operator.imatmul", "operator.iconcat",
+    "operator.iadd",
+    "operator.isub",
+    "operator.imul",
+    "operator.itruediv",
+    "operator.ifloordiv",
+    "operator.imod",
+    "operator.ipow",
+    "operator.iand",
+    "operator.ior",
+    "operator.ixor",
+    "operator.ilshift",
+    "operator.irshift",
+    "operator.imatmul",
+    "operator.iconcat",
 ];
 
 static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
     let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
-    for op in FAMILIES.iter().flat_map(|f| f.iter()) { for p in op.paths { map.entry(p).or_default().push(op); } }
-    for p in IN_PLACE { map.entry(p).or_default(); }
+    for op in FAMILIES.iter().flat_map(|f| f.iter()) {
+        for p in op.paths {
+            map.entry(p).or_default().push(op);
+        }
+    }
+    for p in IN_PLACE {
+        map.entry(p).or_default();
+    }
     map
 });
 
-/// The rows of that Python path, in the order in which they are tried: `operator.add` means one thing for numbers and another for lists.
-pub fn lookup(path: &str) -> &'static [&'static OpDef] { BY_PATH.get(path).map_or(&[], Vec::as_slice) }
+/// The rows of that Python path, in the order in which they are tried: `operator.add` means one thing for
+/// numbers and another for lists.
+pub fn lookup(path: &str) -> &'static [&'static OpDef] {
+    BY_PATH.get(path).map_or(&[], Vec::as_slice)
+}
 /// The operator behind an augmented assignment that has no meaning of its own for some types.
 pub fn plain_operator(path: &str) -> Option<&'static str> {
     let name = path.strip_prefix("operator.i")?;
     intern(&format!("operator.{name}")).or_else(|| intern(&format!("operator.{name}_")))
 }
 /// The table's own copy of a path, so that types can hold it.
-pub fn intern(path: &str) -> Option<&'static str> { BY_PATH.get_key_value(path).map(|(k, _)| *k) }
+pub fn intern(path: &str) -> Option<&'static str> {
+    BY_PATH.get_key_value(path).map(|(k, _)| *k)
+}
 /// Every path of the table.
-pub fn paths() -> impl Iterator<Item = &'static str> { BY_PATH.keys().copied() }
+pub fn paths() -> impl Iterator<Item = &'static str> {
+    BY_PATH.keys().copied()
+}

@@ -1,6 +1,8 @@
-//! Arithmetic on Python numbers that takes more than a few instructions: powers, float division, rounding, integer functions, complex numbers, hashes.
+//! Arithmetic on Python numbers that takes more than a few instructions: powers, float division, rounding,
+//! integer functions, complex numbers, hashes.
 //!
-//! `float_*` and `complex_*` follow Python and raise; `np_*` follow NumPy and do not. Complex results go to the two numbers at `out`.
+//! `float_*` and `complex_*` follow Python and raise; `np_*` follow NumPy and do not. Complex results go to
+//! the two numbers at `out`.
 
 use super::OpDef;
 use crate::rt::Ctx;
@@ -12,7 +14,8 @@ crate::runtime_fns! {
     fn int_pow(base: i64, exp: i64) -> i64 [Pure, Never];
     /// `base ** exp` modulo 2⁶⁴, exponent unsigned.
     fn uint_pow(base: i64, exp: i64) -> i64 [Pure, Never];
-    /// Whether `base ** exp` does not fit in 64 bits; bits of `unsigned` say that the base (1) and the exponent (2) are.
+    /// Whether `base ** exp` does not fit in 64 bits; bits of `unsigned` say that the base (1) and the
+    /// exponent (2) are.
     fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 [Pure, Never];
     /// NumPy's integer power; ValueError for a negative exponent.
     fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 [Pure, Pending];
@@ -54,7 +57,8 @@ crate::runtime_fns! {
     fn np_round_f64(x: f64, decimals: i64) -> f64 [Pure, Never];
     /// `np.round(x, decimals)` of float32.
     fn np_round_f32(x: f32, decimals: i64) -> f32 [Pure, Never];
-    /// `a ** b`; ZeroDivisionError, OverflowError. A negative base with a fractional exponent gives NaN, for the type is float.
+    /// `a ** b`; ZeroDivisionError, OverflowError. A negative base with a fractional exponent gives NaN, for
+    /// the type is float.
     fn float_pow(ctx: Ctx, a: f64, b: f64) -> f64 [Pure, Pending];
     /// `a // b`; ZeroDivisionError.
     fn float_floordiv(ctx: Ctx, a: f64, b: f64) -> f64 [Pure, Pending];

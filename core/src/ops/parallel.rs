@@ -1,7 +1,9 @@
-//! Parallel loops: `prange`, what the pieces of a loop start with, and the call of the run-time that runs them.
+//! Parallel loops: `prange`, what the pieces of a loop start with, and the call of the run-time that runs
+//! them.
 //!
-//! The loop itself becomes a region before it is typed ([`crate::ssa::opt::parallel`]). The run-time calls the body's wrapper for each piece: it
-//! finds its address in a word of the unit, which promotion changes, and hands it the same slots that a call from Python would.
+//! The loop itself becomes a region before it is typed ([`crate::ssa::opt::parallel`]). The run-time calls
+//! the body's wrapper for each piece: it finds its address in a word of the unit, which promotion changes,
+//! and hands it the same slots that a call from Python would.
 
 use super::create::{filled_like, zeroed_like};
 use super::{Body, OpDef};
@@ -17,15 +19,17 @@ use crate::types::{Const, Kind, Type};
 crate::runtime_fns! {
     /// Helpers of parallel loops.
     trait Helpers;
-    /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args` its `count` argument slots, of which the first two
-    /// take the bounds of a piece. Gives the list of the results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws` random numbers (1), each piece has streams of its own; where
-    /// it is 2 this thread runs all pieces in order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot, unless that is there already;
-    /// where it is 4 an operation on arrays divides itself, whatever chunk size loops have.
-    /// Each piece has `own` elements to itself, which limits how many there are.
-    /// Bit `k` of `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
+    /// Runs a body for the pieces of the range `first, end, step`: `word` holds its wrapper's address, `args`
+    /// its `count` argument slots, of which the first two take the bounds of a piece. Gives the list of the
+    /// results, elements as in `list_new`, or null where `elem_bytes` is negative. Where the body `draws`
+    /// random numbers (1), each piece has streams of its own; where it is 2 this thread runs all pieces in
+    /// order; where it is 3 and one fails, all of it runs again as one piece, with 1 in the third slot,
+    /// unless that is there already; where it is 4 an operation on arrays divides itself, whatever chunk size
+    /// loops have. Each piece has `own` elements to itself, which limits how many there are. Bit `k` of
+    /// `lists` says that slot `k` is a list, which nobody may make longer or shorter meanwhile.
     fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List [Writes, Pending];
-    /// Takes the locks of one list or two (the second may be null), or of all there are where both are null, for as long as something is done with them that iterations
-    /// of a parallel loop may do at the same time.
+    /// Takes the locks of one list or two (the second may be null), or of all there are where both are null,
+    /// for as long as something is done with them that iterations of a parallel loop may do at the same time.
     fn parallel_lock(a: P, b: P) [Writes, Never];
     /// Gives them back.
     fn parallel_unlock(a: P, b: P) [Writes, Never];
@@ -110,7 +114,8 @@ fn setting(what: &str, value: &Arg, ret: Type) -> Result<Answer> {
     Ok(Answer::coerced(ret, vec![Type::int()]))
 }
 
-/// A variable that pieces of a loop put together has a value before it: which one an empty loop leaves is otherwise unknown.
+/// A variable that pieces of a loop put together has a value before it: which one an empty loop leaves is
+/// otherwise unknown.
 fn check_bound(args: &[Arg]) -> Result<()> {
     if !matches!(args[0].ty.kind(), Kind::Undef | Kind::MaybeUndef(_)) { return Ok(()); }
     Err(Diagnostic::new(Code::ParallelRace, "a variable that the iterations of this prange loop share may have no value before it").help("give it one on every way to the loop"))
@@ -191,7 +196,8 @@ fn own_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(if t.as_array().is_some() { super::create::like_type(t) } else { t }))
 }
 
-/// The neutral value of a sum or a product, of the type of the first operand. Minus zero is the neutral one of sums: `-0.0 + -0.0` is `-0.0`.
+/// The neutral value of a sum or a product, of the type of the first operand. Minus zero is the neutral one
+/// of sums: `-0.0 + -0.0` is `-0.0`.
 fn neutral(cx: &mut LowerCx<'_>, c: &OpCall<'_>, of: i64) -> Result<Val> {
     let number = |cx: &mut LowerCx<'_>, ty: Ty, of: i64| match (ty, of) {
         (Ty::F64, 0) => cx.b.f64(-0.0),
@@ -223,12 +229,14 @@ fn emit_own(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[0].clone())
 }
 
-/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the other; or at the same time, and after an exception again as one; or at the same
-/// time, as pieces of an operation on arrays, for which the chunk size of loops means nothing.
+/// How the pieces of a region run: at the same time, with random numbers of their own, or one after the
+/// other; or at the same time, and after an exception again as one; or at the same time, as pieces of an
+/// operation on arrays, for which the chunk size of loops means nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Together { Plain = 0, Drawing = 1, Alone = 2, Twice = 3, Array = 4 }
 
-/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is what it gives, and it may draw random numbers.
+/// Runs the body whose wrapper is `wrapper`: `args` are the machine values of all its arguments, `ret` is
+/// what it gives, and it may draw random numbers.
 pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]), range: (&[Value], Type, Value), how: Together, ret: Type) -> Result<Val> {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let ((range, range_ty, own), (args, types)) = (range, args);
@@ -246,7 +254,8 @@ pub fn emit_region(cx: &mut LowerCx<'_>, wrapper: &str, args: (&[Value], &[Type]
     Ok(if *ret == Kind::None { vec![] } else { vec![list] })
 }
 
-/// Runs the body whose wrapper is `wrapper` for the pieces of `0..n`; it gives nothing. The first two of its `args` are the bounds of a piece.
+/// Runs the body whose wrapper is `wrapper` for the pieces of `0..n`; it gives nothing. The first two of its
+/// `args` are the bounds of a piece.
 pub fn emit_pieces(cx: &mut LowerCx<'_>, wrapper: &str, n: Value, args: &[Value]) {
     let word = cx.b.symbol_addr(&crate::lir::cells::word(wrapper), 0);
     let (zero, one, slots) = (cx.b.i64(0), cx.b.i64(1), cx.spill(args));

@@ -1,8 +1,9 @@
 //! Powers: `**`, `np.power`, `np.float_power` and `pow` with a modulus.
 //!
-//! An `int` to a constant negative power is a float, as in Python. To a negative power known only when it runs, 1 and -1 have integer answers and
-//! all other bases raise, because the result's type is already an integer. Constant exponents whose results multiplication gives exactly rounded
-//! (-1, 0, 1, 2 and ½) call nothing, and the cube of an array's elements neither.
+//! An `int` to a constant negative power is a float, as in Python. To a negative power known only when it
+//! runs, 1 and -1 have integer answers and all other bases raise, because the result's type is already an
+//! integer. Constant exponents whose results multiplication gives exactly rounded (-1, 0, 1, 2 and ½) call
+//! nothing, and the cube of an array's elements neither.
 
 use super::elementwise::{constant, number};
 use super::mathfn::{f32_pow, f64_pow};

@@ -1,4 +1,5 @@
-//! `print`: values are sent piece by piece to a buffer of the thread; the end writes it to Python's `sys.stdout` in one go.
+//! `print`: values are sent piece by piece to a buffer of the thread; the end writes it to Python's
+//! `sys.stdout` in one go.
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
@@ -33,7 +34,8 @@ crate::runtime_fns! {
     fn print_complex64(re: f32, im: f32) [Writes, Never];
     /// The string itself, or its `repr` (inside tuples and lists).
     fn print_str(s: *mut Str, repr: i8) [Writes, Never];
-    /// An array as NumPy prints it; `elem` is an `Elem` code, strides are in bytes, `repr` asks for its `repr`.
+    /// An array as NumPy prints it; `elem` is an `Elem` code, strides are in bytes, `repr` asks for its
+    /// `repr`.
     fn print_array(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) [Writes, Pending];
     /// The same as a string object, for `str(a)` and `repr(a)`.
     fn array_text(ctx: Ctx, elem: i64, ndim: i64, shape: *const i64, strides: *const i64, data: P, repr: i8) -> *mut Str [Allocates, Pending];

@@ -1,5 +1,6 @@
-//! What a few instructions give for nearly all operands: computed in line, so that loops become vectors, and where that does not reach a helper is asked, on a way that is
-//! hardly ever taken (`lir/opt/defer.rs` takes it out of loops). Both ways give the same bits where both are right.
+//! What a few instructions give for nearly all operands: computed in line, so that loops become vectors, and
+//! where that does not reach a helper is asked, on a way that is hardly ever taken (`lir/opt/defer.rs` takes
+//! it out of loops). Both ways give the same bits where both are right.
 
 use super::elementwise::constant;
 use super::{arith, mathfn as m, number as num};
@@ -13,7 +14,12 @@ const EXACT: f64 = 4_503_599_627_370_496.0;
 const EXACT_TENS: i64 = 22;
 
 /// `quick` where the condition holds, else what `slow` makes.
-pub fn or_slowly(cx: &mut LowerCx<'_>, good: Value, quick: Value, slow: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
+pub fn or_slowly(
+    cx: &mut LowerCx<'_>,
+    good: Value,
+    quick: Value,
+    slow: impl FnOnce(&mut LowerCx<'_>) -> Value,
+) -> Value {
     let t = cx.b.ty(quick);
     let (again, done) = (cx.b.new_cold_block(&[]), cx.b.new_block(&[t]));
     cx.b.brif(good, done, &[quick], again, &[]);
@@ -32,7 +38,12 @@ pub fn finite(cx: &mut LowerCx<'_>, x: Value) -> Value {
 }
 
 /// What one helper gives where that is finite, and else another, which raises.
-pub fn finite_or(cx: &mut LowerCx<'_>, args: &[Value], quick: &'static RtFn, checked: &'static RtFn) -> Value {
+pub fn finite_or(
+    cx: &mut LowerCx<'_>,
+    args: &[Value],
+    quick: &'static RtFn,
+    checked: &'static RtFn,
+) -> Value {
     let result = cx.helper_value(quick, args);
     let good = finite(cx, result);
     or_slowly(cx, good, result, |cx| cx.helper_value(checked, args))
@@ -47,8 +58,8 @@ pub fn log_base(cx: &mut LowerCx<'_>, x: Value, base: Value) -> Value {
     or_slowly(cx, good, result, |cx| cx.helper_value(&m::math_log_base, &[x, base]))
 }
 
-/// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too large, its whole part is right or one too many, and what is left of `a` is a
-/// float either way.
+/// The remainder of truncating division, exactly, and the rounded quotient. Where the quotient is not too
+/// large, its whole part is right or one too many, and what is left of `a` is a float either way.
 pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (Value, Value) {
     let (x, y) = (arith::widen(cx, a), arith::widen(cx, b));
     let plain = cx.b.bin(Op::Fdiv, x, y);
@@ -67,21 +78,27 @@ pub fn fmod(cx: &mut LowerCx<'_>, a: Value, b: Value, slow: &'static RtFn) -> (V
     let (small, bounded) = (cx.b.bin(Op::FcmpLt, times, limit), cx.b.bin(Op::FcmpLt, size, infinity));
     let good = cx.and(small, bounded);
     let rest = or_slowly(cx, good, left, |cx| cx.helper_value(slow, &[x, y]));
-    if cx.b.ty(a) == Ty::F32 { return (cx.b.conv(Op::Fconvert, Ty::F32, rest), cx.b.bin(Op::Fdiv, a, b)); }
+    if cx.b.ty(a) == Ty::F32 {
+        return (cx.b.conv(Op::Fconvert, Ty::F32, rest), cx.b.bin(Op::Fdiv, a, b));
+    }
     (rest, plain)
 }
 
-/// `round(x, n)` of Python: the decimal nearest to the exact value, and the float nearest to that. The product with 10^n is a sum of two floats, exactly, whose second says
-/// where halves go; a whole number by 10^n is rounded once.
+/// `round(x, n)` of Python: the decimal nearest to the exact value, and the float nearest to that. The
+/// product with 10^n is a sum of two floats, exactly, whose second says where halves go; a whole number by
+/// 10^n is rounded once.
 pub fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
-    if !(0..=EXACT_TENS).contains(&n) { return None; }
+    if !(0..=EXACT_TENS).contains(&n) {
+        return None;
+    }
     let scale = 10f64.powi(n as i32);
     let (by, zero, one) = (cx.b.f64(scale), cx.b.f64(0.0), cx.b.f64(1.0));
     let hi = cx.b.bin(Op::Fmul, x, by);
     let less = cx.b.un(Op::Fneg, hi);
     let lo = cx.b.ternary(Op::Fma, x, by, less);
     let near = cx.b.un(Op::Fnearest, hi);
-    // The first part is halfway, so its neighbour on the other side is as near: the second part decides, if it points there.
+    // The first part is halfway, so its neighbour on the other side is as near: the second part decides, if
+    // it points there.
     let off = cx.b.bin(Op::Fsub, hi, near);
     let (size, half) = (cx.b.un(Op::Fabs, off), cx.b.f64(0.5));
     let halfway = cx.b.bin(Op::FcmpEq, size, half);
@@ -95,13 +112,20 @@ pub fn decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
     let quick = cx.b.bin(Op::Fdiv, whole, by);
     let (size, limit) = (cx.b.un(Op::Fabs, hi), cx.b.f64(EXACT));
     let good = cx.b.bin(Op::FcmpLt, size, limit);
-    Some(or_slowly(cx, good, quick, |cx| { let n = cx.b.i64(n); cx.helper_value(&num::float_round, &[x, n]) }))
+    Some(or_slowly(cx, good, quick, |cx| {
+        let n = cx.b.i64(n);
+        cx.helper_value(&num::float_round, &[x, n])
+    }))
 }
 
 /// `np.round(x, n)`: scaled, rounded, scaled back.
 pub fn np_decimals(cx: &mut LowerCx<'_>, x: Value, n: i64) -> Option<Value> {
-    if n.abs() > EXACT_TENS { return None; }
-    if n == 0 { return Some(cx.b.un(Op::Fnearest, x)); }
+    if n.abs() > EXACT_TENS {
+        return None;
+    }
+    if n == 0 {
+        return Some(cx.b.un(Op::Fnearest, x));
+    }
     let t = cx.b.ty(x);
     let by = constant(cx, t, 10f64.powi(n.unsigned_abs() as i32));
     let (there, back) = if n > 0 { (Op::Fmul, Op::Fdiv) } else { (Op::Fdiv, Op::Fmul) };
@@ -144,7 +168,8 @@ pub fn frexp(cx: &mut LowerCx<'_>, x: Value) -> [Value; 2] {
     [mantissa, or_slowly(cx, good, exponent, |cx| cx.helper_value(&m::f64_frexp_exponent, &[x]))]
 }
 
-/// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what hardly ever shows.
+/// `x ** 3` of Python's floats: nothing of the square is lost, so the power is rounded once but for what
+/// hardly ever shows.
 pub fn cube(cx: &mut LowerCx<'_>, x: Value, checked: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
     if cx.b.ty(x) == Ty::F32 {
         let wide = arith::widen(cx, x);

@@ -1,5 +1,7 @@
-//! Random numbers: `np.random.*` and `random.*`, each with a stream of its own in every thread, and methods of `np.random.Generator`, which draw from the bits of the
-//! generator that was passed. What is drawn is in [`crate::draw`] and the run-time; choices and shuffles are written in Python (`lib/random.py`, `lib/pyrandom.py`).
+//! Random numbers: `np.random.*` and `random.*`, each with a stream of its own in every thread, and methods
+//! of `np.random.Generator`, which draw from the bits of the generator that was passed. What is drawn is in
+//! [`crate::draw`] and the run-time; choices and shuffles are written in Python (`lib/random.py`,
+//! `lib/pyrandom.py`).
 
 mod inline;
 
@@ -18,13 +20,18 @@ use crate::rt::{Ctx, P};
 use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
 
 crate::runtime_fns! {
-    /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every draw changes a state, so none may be moved or dropped.
+    /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every
+    /// draw changes a state, so none may be moved or dropped.
     trait Helpers;
-    /// `n` numbers of distribution `what` (a code of `core::draw`, with `IN_PIECES` from several streams where they are many), written to `out`; `params` are the bits of its parameters. ValueError where they are refused.
+    /// `n` numbers of distribution `what` (a code of `core::draw`, with `IN_PIECES` from several streams
+    /// where they are many), written to `out`; `params` are the bits of its parameters. ValueError where they
+    /// are refused.
     fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
-    /// One such number, as bits: of a float64 where the distribution gives floats. `a` to `c` are the bits of the parameters.
+    /// One such number, as bits: of a float64 where the distribution gives floats. `a` to `c` are the bits of
+    /// the parameters.
     fn random_one(ctx: Ctx, source: *mut BitSource, what: i64, a: i64, b: i64, c: i64) -> i64 [Writes, Pending];
-    /// `n` numbers with parameters of their own: `params` holds the address of each parameter's numbers, float64 or int64, and the distance between them in bytes.
+    /// `n` numbers with parameters of their own: `params` holds the address of each parameter's numbers,
+    /// float64 or int64, and the distance between them in bytes.
     fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) [Writes, Pending];
     /// One number of [0, 1).
     fn random_uniform(source: *mut BitSource) -> f64 [Writes, Never];
@@ -54,7 +61,8 @@ crate::runtime_fns! {
     fn random_integers_each(source: *mut BitSource, elem: i64, lows: *const i64, ranges: *const i64, n: i64, out: P) [Writes, Never];
     /// An integer of 0 to `max`, both included, as shuffles draw it.
     fn random_interval(source: *mut BitSource, max: i64) -> i64 [Writes, Never];
-    /// The thread's stream of `np.random` (0) or `random` (1). Functions stay on their thread, so one look is enough.
+    /// The thread's stream of `np.random` (0) or `random` (1). Functions stay on their thread, so one look is
+    /// enough.
     fn random_stream(which: i64) -> *mut WordStream [Pure, Never];
     /// `random.random()`.
     fn random_python() -> f64 [Writes, Never];
@@ -275,7 +283,8 @@ fn sized(size: &Arg, of: Type, number: Type) -> Result<Answer> {
     Ok(Answer::of(Type::array(of, n, Layout::C)))
 }
 
-/// Parameters are real numbers, or arrays of them where that is allowed; gives the dimensions of the arrays together.
+/// Parameters are real numbers, or arrays of them where that is allowed; gives the dimensions of the arrays
+/// together.
 fn parameters(args: &[Arg], draw: Draw, arrays: bool) -> Result<usize> {
     let mut ndim = 0;
     for (p, a) in draw.params().iter().zip(args) {

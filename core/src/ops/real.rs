@@ -125,7 +125,8 @@ pub fn emit_int(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     cast::cast(cx, &c.args[0], c.types[0], c.ret)
 }
 
-/// `int(x)`: raises where a float has no 64-bit integer part. The answer says so, but for -2⁶³, which has one.
+/// `int(x)`: raises where a float has no 64-bit integer part. The answer says so, but for -2⁶³, which has
+/// one.
 fn int_of_float(cx: &mut LowerCx<'_>, v: Value) -> Value {
     let t = cx.b.ty(v);
     let bound = |cx: &mut LowerCx<'_>, x: f64| if t == Ty::F32 { cx.b.f32(x as f32) } else { cx.b.f64(x) };

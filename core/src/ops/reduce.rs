@@ -1,7 +1,9 @@
-//! Reductions: `sum` to `argmax`, along no axis, one or several, and running sums. Kernels of the run-time do the work in NumPy's order, so that
-//! floating-point results have NumPy's bits; means, variances and quantiles are Python in `tierup/lib/reduce.py` on top of them.
+//! Reductions: `sum` to `argmax`, along no axis, one or several, and running sums. Kernels of the run-time do
+//! the work in NumPy's order, so that floating-point results have NumPy's bits; means, variances and
+//! quantiles are Python in `tierup/lib/reduce.py` on top of them.
 //!
-//! An axis is a constant or, where it is a single one, any integer: how many axes go must be known, for it decides the type of the result.
+//! An axis is a constant or, where it is a single one, any integer: how many axes go must be known, for it
+//! decides the type of the result.
 
 use super::kernel::{self as k, Reduce};
 use super::shape::{axis_text, normal_axis};
@@ -27,7 +29,8 @@ const CHOSEN: &str = "a, axis=None, out=None, keepdims=False, *, where=True";
 const CHOSEN_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, *, where=True";
 const CHOSEN_VAR: &str = "a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None";
 
-/// Each line is two rows: on arrays directly; with `out=`, or on sequences, by a library function. Then rows of other kinds.
+/// Each line is two rows: on arrays directly; with `out=`, or on sequences, by a library function. Then rows
+/// of other kinds.
 macro_rules! reductions {
     ($( [$($path:literal),+], $params:ident, $op:ident, $lib:literal, $doc:literal; )+ others: $($other:expr),+ $(,)?) => {
         pub static OPS: &[OpDef] = &[
@@ -169,7 +172,8 @@ impl Axes {
     fn count(&self, n: usize) -> usize { match self { Axes::All => n, Axes::Known(m) => m.len().min(n), Axes::Run => n.min(1) } }
 }
 
-/// What constant axes of `n` dimensions raise, if they do. A single axis of an array without dimensions passes, as in NumPy, where `lenient`.
+/// What constant axes of `n` dimensions raise, if they do. A single axis of an array without dimensions
+/// passes, as in NumPy, where `lenient`.
 fn axes_error(axes: &Axes, ty: Type, n: usize, lenient: bool) -> Option<(Class, String)> {
     let Axes::Known(m) = axes else { return None };
     let mut seen = vec![];
@@ -341,7 +345,8 @@ fn emit(cx: &mut LowerCx<'_>, c: &OpCall<'_>, op: Reduce) -> Result<Val> {
     Ok(out.pack())
 }
 
-/// The sum of 8 to 15 floats, which NumPy adds pair by pair, then those behind them: a call would take longer than windows of that length do.
+/// The sum of 8 to 15 floats, which NumPy adds pair by pair, then those behind them: a call would take longer
+/// than windows of that length do.
 fn eight_and_rest(cx: &mut LowerCx<'_>, a: &ArrayVal, n: Value, zero: Value) -> Result<Val> {
     let mut sums: Vec<Value> = (0..8).map(|k| { let k = cx.b.i64(k); a.load(cx, &[k])[0] }).collect();
     while sums.len() > 1 { sums = sums.chunks(2).map(|pair| cx.b.bin(Op::Fadd, pair[0], pair[1])).collect(); }
@@ -358,7 +363,8 @@ fn eight_and_rest(cx: &mut LowerCx<'_>, a: &ArrayVal, n: Value, zero: Value) -> 
 /// Elements that lie side by side.
 struct Run { data: Value, n: Value, dtype: Type }
 
-/// All elements of an array that is known to be contiguous. In which order does not matter: NumPy too takes such an array as one axis.
+/// All elements of an array that is known to be contiguous. In which order does not matter: NumPy too takes
+/// such an array as one axis.
 fn side_by_side(cx: &mut LowerCx<'_>, a: &ArrayVal) -> Option<Run> { (a.ty.layout != Layout::A).then(|| Run { data: a.data, n: a.size(cx), dtype: a.ty.dtype }) }
 
 /// A number from elements side by side, where it has their type: no plan of axes is needed.
@@ -381,7 +387,8 @@ fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Op
     Ok(Some(load_element(cx, out, acc)))
 }
 
-/// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple ([`crate::lower::join`] makes it).
+/// Several reductions of one array in one pass: the array, and a constant with a bit for each; gives a tuple
+/// ([`crate::lower::join`] makes it).
 pub static SEVERAL: OpDef = OpDef::new(&["numpy._reduce_several"], "a, which", Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several)).raises().reads();
 /// Its minimum, which an array without elements has none of.
 pub static SMALLEST: OpDef = OpDef::new(&["numpy._smallest"], "a, x", Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum"))).raises();
@@ -422,7 +429,8 @@ fn some(cx: &mut LowerCx<'_>, c: &OpCall<'_>, name: &str) -> Result<Val> {
     Ok(c.args[1].clone())
 }
 
-/// A reduction of elements that are yet to be computed: in their loop where it does not matter that they are not in memory, or an array of them is made.
+/// A reduction of elements that are yet to be computed: in their loop where it does not matter that they are
+/// not in memory, or an array of them is made.
 fn emit_lazy(cx: &mut LowerCx<'_>, c: &OpCall<'_>, e: &Elements, op: Reduce) -> Result<Val> {
     let args = args_of(c);
     let acc = computed(op, e.dtype, dtype_of(&args))?;

@@ -1,5 +1,6 @@
-//! `tierup.reveal_type(x)`: tells the compiler's idea of a type, for tests and for users who ask; gives its argument back. And helpers that panic, with
-//! which tests show that a bug in the run-time ends in an exception.
+//! `tierup.reveal_type(x)`: tells the compiler's idea of a type, for tests and for users who ask; gives its
+//! argument back. And helpers that panic, with which tests show that a bug in the run-time ends in an
+//! exception.
 //!
 //! What is revealed while functions are lowered is kept here until [`take`] is called.
 

@@ -62,8 +62,8 @@ fn emit_where(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(c.args[1].iter().zip(&c.args[2]).map(|(x, y)| choose(cx, cond, *x, *y)).collect())
 }
 
-/// A choice without a branch, for loops in which the condition is hard to predict. Floats are chosen as the integers of their bits, for processors have
-/// no conditional move for them.
+/// A choice without a branch, for loops in which the condition is hard to predict. Floats are chosen as the
+/// integers of their bits, for processors have no conditional move for them.
 pub fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> Value {
     let ty = cx.b.ty(x);
     let bits = match ty { Ty::F32 => Ty::I32, Ty::F64 => Ty::I64, Ty::I8 | Ty::I16 | Ty::I32 | Ty::I64 | Ty::Ptr => return cx.b.select(cond, x, y) };
@@ -74,7 +74,8 @@ pub fn choose(cx: &mut LowerCx<'_>, cond: Value, x: Value, y: Value) -> Value {
 
 // ---- isclose
 
-/// The second number becomes a float first, as in NumPy; then all of it is computed in the type that holds the operands.
+/// The second number becomes a float first, as in NumPy; then all of it is computed in the type that holds
+/// the operands.
 fn close_rule(args: &[Arg], _: bool) -> Option<Answer> {
     if !args.iter().all(|a| a.ty.is_number()) { return None; }
     let second = promote::result_type(args[1].ty.strong(), Type::float());
@@ -168,7 +169,8 @@ fn emit_contains(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 
 // ---- take
 
-/// The index that `take` along an axis comes to: whole dimensions in front, then the indices; or why there is none.
+/// The index that `take` along an axis comes to: whole dimensions in front, then the indices; or why there is
+/// none.
 fn take_index(args: &[Arg]) -> Result<std::result::Result<Type, String>> {
     let a = array(args)?;
     let index = args[1].ty;

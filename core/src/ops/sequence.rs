@@ -1,7 +1,7 @@
 //! What all sequences share: length, indices and slices, unpacking, and indexing of tuples and ranges.
 //!
-//! A family with elements of its own (lists, strings, arrays) adds rows for `operator.getitem` in its own file; this one knows how to take an
-//! element of any of them, for unpacking and iteration.
+//! A family with elements of its own (lists, strings, arrays) adds rows for `operator.getitem` in its own
+//! file; this one knows how to take an element of any of them, for unpacking and iteration.
 
 use super::{Body, OpDef, Own};
 use crate::diag::{Code, Diagnostic, Result};

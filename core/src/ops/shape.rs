@@ -16,8 +16,9 @@ use crate::types::{Access, ArrayType, Const, Kind, Layout, Type};
 crate::runtime_fns! {
     /// Shapes.
     trait Helpers;
-    /// Finds strides that give `old_n` dimensions (`old_shape`, then `old_strides` in `old`) the `new_n` lengths at `new` without a copy;
-    /// writes them behind the lengths and answers 1, or answers 0 when there are none.
+    /// Finds strides that give `old_n` dimensions (`old_shape`, then `old_strides` in `old`) the `new_n`
+    /// lengths at `new` without a copy; writes them behind the lengths and answers 1, or answers 0 when there
+    /// are none.
     fn shape_restride(old_n: i64, old: *const i64, new_n: i64, new: *mut i64, itemsize: i64) -> i8 [Writes, Never];
 }
 
@@ -192,7 +193,8 @@ fn emit_transpose(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     }
 }
 
-/// An axis known at run time, counted from 0; `what` is the beginning of the message about one that is not there.
+/// An axis known at run time, counted from 0; `what` is the beginning of the message about one that is not
+/// there.
 fn checked_axis(cx: &mut LowerCx<'_>, k: Value, n: usize, what: &str) -> Value {
     let count = cx.b.i64(n as i64);
     let at = cx.wrap_index(k, count);
@@ -669,7 +671,8 @@ fn emit_broadcast_all(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     Ok(out)
 }
 
-/// NumPy's text where two shapes do not broadcast; which two of several do not is known only when they meet, so those have the ufuncs' text.
+/// NumPy's text where two shapes do not broadcast; which two of several do not is known only when they meet,
+/// so those have the ufuncs' text.
 fn check_two(cx: &mut LowerCx<'_>, shapes: &[Vec<Value>]) {
     let [a, b] = shapes else { return };
     let mut fits = cx.b.bool(true);

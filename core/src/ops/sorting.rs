@@ -1,4 +1,5 @@
-//! Sorting, searching, sets and counts. Kernels of the run-time sort memory; the rest is Python in `tierup/lib/sorting.py`.
+//! Sorting, searching, sets and counts. Kernels of the run-time sort memory; the rest is Python in
+//! `tierup/lib/sorting.py`.
 
 use super::kernel as k;
 use super::reduce::{checked_axis, element_code};
@@ -87,7 +88,8 @@ fn order_rule(args: &[Arg]) -> Result<Answer> {
     Ok(Answer::of(Type::array(Type::i64(), a.ndim(), Layout::C)))
 }
 
-/// Spills what the kernels want to know of an array: element code, number of dimensions, shape, strides and the axis, which is operand 1.
+/// Spills what the kernels want to know of an array: element code, number of dimensions, shape, strides and
+/// the axis, which is operand 1.
 fn sort_call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, what: &str, call: impl FnOnce(&mut LowerCx<'_>, &ArrayVal, Value, Value, Value, Value, Value) -> Result<Val>) -> Result<Val> {
     if *c.ret == Kind::Never {
         cx.raise_and_continue(Class::ValueError, &format!("{what} array is read-only"));

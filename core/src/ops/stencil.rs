@@ -1,4 +1,5 @@
-//! Stencils: what the library asks about kernels, and `stencil` in compiled code. The loops around a kernel are a text that the host makes (`tierup/_stencil.py`).
+//! Stencils: what the library asks about kernels, and `stencil` in compiled code. The loops around a kernel
+//! are a text that the host makes (`tierup/_stencil.py`).
 
 use super::{Body, OpDef};
 use crate::diag::{Code, Diagnostic, Result};

@@ -1,7 +1,7 @@
 //! Strings: helpers that make, compare, search, split and format them.
 //!
-//! Optional strings are null where a parameter says so. Indices of searches follow Python (negative counts from the end, past the end is the end);
-//! pass 0 and `i64::MAX` for the whole string.
+//! Optional strings are null where a parameter says so. Indices of searches follow Python (negative counts
+//! from the end, past the end is the end); pass 0 and `i64::MAX` for the whole string.
 
 use super::sequence::adjust_slice;
 use super::{Body, OpDef};
@@ -246,7 +246,8 @@ fn strings(args: &[Arg], n: usize, ret: Type) -> Result<Answer> {
     if args[..n].iter().all(|a| *a.ty == Kind::Str) { Ok(Answer::of(ret)) } else { Err(no_match("a string operation", args)) }
 }
 
-/// A method of strings: the receiver is a string, some operands are strings by the method's name, all others integers, or the bounds of a search.
+/// A method of strings: the receiver is a string, some operands are strings by the method's name, all others
+/// integers, or the bounds of a search.
 fn method(args: &[Arg], name: &str, ret: Type) -> Result<Answer> {
     let search = matches!(name, "find" | "rfind" | "count" | "index" | "rindex" | "startswith" | "endswith");
     let (texts, optional): (&[usize], bool) = match name {

@@ -23,7 +23,8 @@ crate::runtime_fns! {
     fn time_process_ns() -> i64 [Writes, Never];
     /// `time.thread_time_ns()`: time of this thread on its processor.
     fn time_thread_ns() -> i64 [Writes, Never];
-    /// `time.sleep(seconds)`; ValueError where negative or NaN, OverflowError where too long. Signals are polled.
+    /// `time.sleep(seconds)`; ValueError where negative or NaN, OverflowError where too long. Signals are
+    /// polled.
     fn time_sleep(ctx: Ctx, seconds: f64) [Writes, Pending];
 }
 

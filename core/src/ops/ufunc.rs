@@ -1,4 +1,5 @@
-//! Universal functions: one scalar loop, broadcast over arrays. A row gives the scalar loop; this file gives everything else.
+//! Universal functions: one scalar loop, broadcast over arrays. A row gives the scalar loop; this file gives
+//! everything else.
 
 use super::kernel::{Map, array_map};
 use super::{OpDef, UfuncRule};
@@ -85,7 +86,8 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
         if !same_kind(answer.ret, a.dtype) {
             return Err(Diagnostic::new(Code::NoMatchingOperation, format!("cannot cast {}'s result from {} to {} with casting rule 'same_kind'", op.name(), answer.ret, a.dtype)));
         }
-        // Too few dimensions in the output, or no leave to write there: always an error, which is raised when the call runs.
+        // Too few dimensions in the output, or no leave to write there: always an error, which is raised when
+        // the call runs.
         return Ok(Answer::coerced(if deepest > a.ndim || a.access == Access::Read { Type::never() } else { o.ty }, coerce));
     }
     let ndim = arrays.iter().map(|a| a.ndim()).max().unwrap_or(0);
@@ -96,12 +98,14 @@ fn type_operands(op: &'static OpDef, rule: UfuncRule, args: &[Arg], options: Opt
     Ok(Answer::coerced(ret, coerce))
 }
 
-/// Whether a Python int beside NumPy's numbers has to be one that their type holds: in NumPy's functions, not for operators, whose integers have 64 bits.
+/// Whether a Python int beside NumPy's numbers has to be one that their type holds: in NumPy's functions, not
+/// for operators, whose integers have 64 bits.
 fn checks(op: &OpDef, from: Type, to: Type) -> bool {
     op.name().starts_with("numpy.") && has_out(op) && *from == Kind::Int(Int::Py) && matches!(*to, Kind::Int(i) if i != Int::Py && i != Int::I64)
 }
 
-/// Whether a call may raise although its row says nothing of it: operands that do not go together, no memory, a Python int that does not fit.
+/// Whether a call may raise although its row says nothing of it: operands that do not go together, no memory,
+/// a Python int that does not fit.
 pub fn may_raise(op: &OpDef, types: &mut dyn Iterator<Item = Type>) -> bool {
     if !matches!(op.body, super::Body::Ufunc(..)) { return false; }
     let (mut python, mut narrow, numpy) = (false, false, op.name().starts_with("numpy."));
@@ -203,7 +207,8 @@ impl Loop<'_> {
     }
 }
 
-/// The results of operations that this one reads although they were never in memory: the chain so far, and for each operand the step and the shape.
+/// The results of operations that this one reads although they were never in memory: the chain so far, and
+/// for each operand the step and the shape.
 #[derive(Default)]
 pub struct Chain { pub lazy: Lazy, pub operands: Vec<Option<(usize, Vec<Value>)>> }
 
@@ -296,7 +301,8 @@ pub fn emit_call(cx: &mut LowerCx<'_>, call: &OpCall<'_>, op: &'static OpDef, ru
     }
 }
 
-/// A call that makes its results: scalars where all operands have no dimensions, else arrays of the broadcast shape.
+/// A call that makes its results: scalars where all operands have no dimensions, else arrays of the broadcast
+/// shape.
 fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
     let arrays = body.arrays();
     let of = |t: Type| -> Vec<Type> { t.members().map_or_else(|| vec![t], <[Type]>::to_vec) };
@@ -306,7 +312,8 @@ fn fresh(cx: &mut LowerCx<'_>, body: &Loop<'_>) -> Result<Val> {
         let v = body.lazy.element(cx, &at)?;
         return cast::cast(cx, &v, body.ret, body.call.ret);
     };
-    // The message of `np.where(mask, a, 0.0)` and `np.clip` names scalars too. What has more operands is no ufunc in NumPy.
+    // The message of `np.where(mask, a, 0.0)` and `np.clip` names scalars too. What has more operands is no
+    // ufunc in NumPy.
     let named = body.shapes.len() == 3;
     let shapes: Vec<Vec<Value>> = body.shapes.iter().filter_map(|s| s.clone().or_else(|| named.then(Vec::new))).collect();
     let shape = broadcast_shapes(cx, &shapes, first.ndim())?;
@@ -357,8 +364,9 @@ fn into(cx: &mut LowerCx<'_>, mut body: Loop<'_>, out: &[Value]) -> Result<Val> 
     Ok(out.to_vec())
 }
 
-/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays that are read, other than element with element; it gets the
-/// arrays that it is to read too. `partly` where some elements are to stay as they are.
+/// Lets `run` write to the target, or to a temporary where the target shares memory with one of the arrays
+/// that are read, other than element with element; it gets the arrays that it is to read too. `partly` where
+/// some elements are to stay as they are.
 pub fn write_apart(
     cx: &mut LowerCx<'_>, target: &ArrayVal, read: &[ArrayVal], partly: bool, run: &mut dyn FnMut(&mut LowerCx<'_>, &ArrayVal, &[ArrayVal]) -> Result<()>,
 ) -> Result<()> {

@@ -1,6 +1,8 @@
-//! NumPy's elementary functions as universal functions. All tiers call the same helpers, so all give the same bits.
+//! NumPy's elementary functions as universal functions. All tiers call the same helpers, so all give the same
+//! bits.
 //!
-//! float32 is computed in float32; integers become floats as NumPy has it, but for float16, which is float32 here.
+//! float32 is computed in float32; integers become floats as NumPy has it, but for float16, which is float32
+//! here.
 
 use super::elementwise::{Loop, common, float, real_float, same};
 use super::mathfn as m;

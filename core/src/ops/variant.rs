@@ -1,5 +1,5 @@
-//! Values of one of several types ([`Kind::Variant`]): which one it is, iteration over generators of several kinds. And what an optional value needs
-//! where None has nothing: attributes and calls.
+//! Values of one of several types ([`Kind::Variant`]): which one it is, iteration over generators of several
+//! kinds. And what an optional value needs where None has nothing: attributes and calls.
 
 use super::{Body, OpDef};
 use crate::exc::Class;

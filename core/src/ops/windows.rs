@@ -1,4 +1,5 @@
-//! Views whose elements lie anywhere in the memory of an array: `as_strided`, and windows that slide over axes.
+//! Views whose elements lie anywhere in the memory of an array: `as_strided`, and windows that slide over
+//! axes.
 
 use super::create::{shape_dims, shape_values};
 use super::{Body, OpDef};

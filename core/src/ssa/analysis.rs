@@ -1,6 +1,8 @@
-//! Facts about an SSA function: edges, predecessors, reverse post-order, dominators, loops ([`crate::graph`]), liveness.
+//! Facts about an SSA function: edges, predecessors, reverse post-order, dominators, loops
+//! ([`crate::graph`]), liveness.
 //!
-//! Handlers are successors like others. All results are snapshots: a pass that changes control flow computes them again.
+//! Handlers are successors like others. All results are snapshots: a pass that changes control flow computes
+//! them again.
 
 use super::{Block, BlockCall, Func, Inst, InstNode, Term, Value};
 use crate::bitset::BitSet;
@@ -11,33 +13,56 @@ pub type Dominators = graph::Dominators<Block>;
 pub type Loop = graph::Loop<Block>;
 pub type Loops = graph::Loops<Block>;
 
-/// What kind of edge; the target of a `Raises` edge gets the exception as its first parameter, which the arguments leave out.
+/// What kind of edge; the target of a `Raises` edge gets the exception as its first parameter, which the
+/// arguments leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge { Jumps, Raises }
+pub enum Edge {
+    Jumps,
+    Raises,
+}
 
 impl Edge {
     /// Parameters of the target that come before the arguments.
-    pub fn skip(self) -> usize { match self { Edge::Jumps => 0, Edge::Raises => 1 } }
+    pub fn skip(self) -> usize {
+        match self {
+            Edge::Jumps => 0,
+            Edge::Raises => 1,
+        }
+    }
 }
 
 impl Func {
     /// Every edge out of `b`: instructions' handlers in order, then the terminator's targets.
     pub fn each_edge(&self, b: Block, f: &mut dyn FnMut(Edge, &BlockCall)) {
         let block = self.block(b);
-        for i in &block.insts { if let Some(u) = &self.inst(*i).unwind { f(Edge::Raises, u); } }
+        for i in &block.insts {
+            if let Some(u) = &self.inst(*i).unwind {
+                f(Edge::Raises, u);
+            }
+        }
         match &block.term {
             Term::Jump(to) => f(Edge::Jumps, to),
-            Term::Branch { then_to, else_to, .. } => { f(Edge::Jumps, then_to); f(Edge::Jumps, else_to); }
+            Term::Branch { then_to, else_to, .. } => {
+                f(Edge::Jumps, then_to);
+                f(Edge::Jumps, else_to);
+            }
             Term::Raise { unwind: Some(u), .. } => f(Edge::Raises, u),
             Term::Raise { unwind: None, .. } | Term::None | Term::Return(_) | Term::Unreachable => {}
         }
     }
     pub fn each_edge_mut(&mut self, b: Block, f: &mut dyn FnMut(Edge, &mut BlockCall)) {
         let block = &mut self.blocks[b.index()];
-        for i in &block.insts { if let Some(u) = &mut self.insts[i.index()].unwind { f(Edge::Raises, u); } }
+        for i in &block.insts {
+            if let Some(u) = &mut self.insts[i.index()].unwind {
+                f(Edge::Raises, u);
+            }
+        }
         match &mut block.term {
             Term::Jump(to) => f(Edge::Jumps, to),
-            Term::Branch { then_to, else_to, .. } => { f(Edge::Jumps, then_to); f(Edge::Jumps, else_to); }
+            Term::Branch { then_to, else_to, .. } => {
+                f(Edge::Jumps, then_to);
+                f(Edge::Jumps, else_to);
+            }
             Term::Raise { unwind: Some(u), .. } => f(Edge::Raises, u),
             Term::Raise { unwind: None, .. } | Term::None | Term::Return(_) | Term::Unreachable => {}
         }
@@ -62,35 +87,51 @@ impl Term {
 
 impl FlowGraph for Func {
     type Block = Block;
-    fn block_count(&self) -> usize { self.blocks.len() }
-    fn entry_block(&self) -> Option<Block> { if self.blocks.is_empty() { None } else { Some(Block(0)) } }
+    fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+    fn entry_block(&self) -> Option<Block> {
+        if self.blocks.is_empty() { None } else { Some(Block(0)) }
+    }
     /// Instructions in a row that share a handler make one edge.
     fn each_successor(&self, b: Block, f: &mut dyn FnMut(Block)) {
         let mut last = None;
         self.each_edge(b, &mut |edge, call| {
-            if edge == Edge::Raises && last == Some(call.block) { return; }
+            if edge == Edge::Raises && last == Some(call.block) {
+                return;
+            }
             last = if edge == Edge::Raises { Some(call.block) } else { None };
             f(call.block);
         });
     }
 }
 
-/// Values that are still read, by block. Arguments of an edge are read by the block that the edge leaves; parameters are defined in theirs.
-pub struct Liveness { live_in: Vec<BitSet>, live_out: Vec<BitSet> }
+/// Values that are still read, by block. Arguments of an edge are read by the block that the edge leaves;
+/// parameters are defined in theirs.
+pub struct Liveness {
+    live_in: Vec<BitSet>,
+    live_out: Vec<BitSet>,
+}
 
 impl Liveness {
     pub fn new(func: &Func, cfg: &Cfg) -> Liveness {
         let (n, values) = (func.blocks.len(), func.values as usize);
         let mut out = Liveness { live_in: vec![BitSet::default(); n], live_out: vec![BitSet::default(); n] };
-        for b in cfg.rpo() { (out.live_in[b.index()], out.live_out[b.index()]) = (BitSet::new(values), BitSet::new(values)); }
+        for b in cfg.rpo() {
+            (out.live_in[b.index()], out.live_out[b.index()]) = (BitSet::new(values), BitSet::new(values));
+        }
         let mut changed = true;
         while changed {
             changed = false;
             for b in cfg.rpo().iter().rev() {
                 let mut live = BitSet::new(values);
-                func.each_successor(*b, &mut |s| { live.union(&out.live_in[s.index()]); });
+                func.each_successor(*b, &mut |s| {
+                    live.union(&out.live_in[s.index()]);
+                });
                 changed |= out.live_out[b.index()].union(&live);
-                for v in walk_back(func, *b, &mut live) { live.remove(v.index()); }
+                for v in walk_back(func, *b, &mut live) {
+                    live.remove(v.index());
+                }
                 changed |= out.live_in[b.index()].union(&live);
             }
         }
@@ -98,25 +139,39 @@ impl Liveness {
     }
 
     /// Values read at or after the start of `b`, its own parameters not included.
-    pub fn live_in(&self, b: Block) -> &BitSet { &self.live_in[b.index()] }
-    /// Values of this block or above it that some successor reads, handlers included; arguments passed to parameters are not
-    /// among them unless they are read otherwise.
-    pub fn live_out(&self, b: Block) -> &BitSet { &self.live_out[b.index()] }
+    pub fn live_in(&self, b: Block) -> &BitSet {
+        &self.live_in[b.index()]
+    }
+    /// Values of this block or above it that some successor reads, handlers included; arguments passed to
+    /// parameters are not among them unless they are read otherwise.
+    pub fn live_out(&self, b: Block) -> &BitSet {
+        &self.live_out[b.index()]
+    }
 
-    /// The values read after each instruction of `b`, by its place in the block. A handler's needs are live all through the block before
-    /// the instructions that lead there, and not beyond the last of them.
+    /// The values read after each instruction of `b`, by its place in the block. A handler's needs are live
+    /// all through the block before the instructions that lead there, and not beyond the last of them.
     pub fn after_each(&self, func: &Func, b: Block) -> Vec<BitSet> {
         let mut live = BitSet::new(func.values as usize);
-        for t in func.block(b).term.targets() { live.union(&self.live_in[t.block.index()]); }
-        uses_of_term(&func.block(b).term, &mut |v| { live.insert(v.index()); });
+        for t in func.block(b).term.targets() {
+            live.union(&self.live_in[t.block.index()]);
+        }
+        uses_of_term(&func.block(b).term, &mut |v| {
+            live.insert(v.index());
+        });
         let insts = &func.block(b).insts;
         let mut out = vec![BitSet::default(); insts.len()];
         for (k, i) in insts.iter().enumerate().rev() {
             let node = func.inst(*i);
             out[k] = live.clone();
-            if let Some(r) = node.result { live.remove(r.index()); }
-            if let Some(u) = &node.unwind { live.union(&self.live_in[u.block.index()]); }
-            uses_of(node, &mut |v| { live.insert(v.index()); });
+            if let Some(r) = node.result {
+                live.remove(r.index());
+            }
+            if let Some(u) = &node.unwind {
+                live.union(&self.live_in[u.block.index()]);
+            }
+            uses_of(node, &mut |v| {
+                live.insert(v.index());
+            });
         }
         out
     }
@@ -124,41 +179,72 @@ impl Liveness {
 
 /// Values that an instruction reads, arguments to its handler included.
 pub fn uses_of(node: &InstNode, f: &mut dyn FnMut(Value)) {
-    for v in &node.args { f(*v); }
-    if let Some(u) = &node.unwind { for v in &u.args { f(*v); } }
+    for v in &node.args {
+        f(*v);
+    }
+    if let Some(u) = &node.unwind {
+        for v in &u.args {
+            f(*v);
+        }
+    }
 }
 
 /// Values that a terminator reads, arguments of its targets included.
 pub fn uses_of_term(term: &Term, f: &mut dyn FnMut(Value)) {
-    if let Some(v) = term.operand() { f(v); }
-    for t in term.targets() { for v in &t.args { f(*v); } }
+    if let Some(v) = term.operand() {
+        f(v);
+    }
+    for t in term.targets() {
+        for v in &t.args {
+            f(*v);
+        }
+    }
 }
 
-/// Removes definitions from `live` and adds uses, from the end of `b` to its start; gives the parameters, still to be removed.
+/// Removes definitions from `live` and adds uses, from the end of `b` to its start; gives the parameters,
+/// still to be removed.
 fn walk_back<'a>(func: &'a Func, b: Block, live: &mut BitSet) -> &'a [Value] {
     let block = func.block(b);
-    uses_of_term(&block.term, &mut |v| { live.insert(v.index()); });
+    uses_of_term(&block.term, &mut |v| {
+        live.insert(v.index());
+    });
     for i in block.insts.iter().rev() {
         let node = func.inst(*i);
-        if let Some(r) = node.result { live.remove(r.index()); }
-        uses_of(node, &mut |v| { live.insert(v.index()); });
+        if let Some(r) = node.result {
+            live.remove(r.index());
+        }
+        uses_of(node, &mut |v| {
+            live.insert(v.index());
+        });
     }
     &block.params
 }
 
 /// The block and, unless it is a parameter, the instruction that defines each value.
-pub struct Definitions { blocks: Vec<Option<(Block, Option<Inst>)>> }
+pub struct Definitions {
+    blocks: Vec<Option<(Block, Option<Inst>)>>,
+}
 
 impl Definitions {
     pub fn new(func: &Func) -> Definitions {
         let mut blocks = vec![None; func.values as usize];
         for b in (0..func.blocks.len()).map(Block::new) {
-            for p in &func.block(b).params { blocks[p.index()] = Some((b, None)); }
-            for i in &func.block(b).insts { if let Some(r) = func.inst(*i).result { blocks[r.index()] = Some((b, Some(*i))); } }
+            for p in &func.block(b).params {
+                blocks[p.index()] = Some((b, None));
+            }
+            for i in &func.block(b).insts {
+                if let Some(r) = func.inst(*i).result {
+                    blocks[r.index()] = Some((b, Some(*i)));
+                }
+            }
         }
         Definitions { blocks }
     }
-    pub fn block(&self, v: Value) -> Option<Block> { self.blocks[v.index()].map(|(b, _)| b) }
+    pub fn block(&self, v: Value) -> Option<Block> {
+        self.blocks[v.index()].map(|(b, _)| b)
+    }
     /// None for block parameters.
-    pub fn inst(&self, v: Value) -> Option<Inst> { self.blocks[v.index()].and_then(|(_, i)| i) }
+    pub fn inst(&self, v: Value) -> Option<Inst> {
+        self.blocks[v.index()].and_then(|(_, i)| i)
+    }
 }

@@ -1,9 +1,12 @@
-//! The SSA data structure: blocks with parameters, instructions with at most one result, handlers as explicit edges.
+//! The SSA data structure: blocks with parameters, instructions with at most one result, handlers as explicit
+//! edges.
 //!
 //! * A block's arguments are passed by its predecessors; there is no phi.
-//! * An instruction that may raise inside `try` names the handler in [`InstNode::unwind`]: a block whose first parameter is the exception
-//!   and whose others are the arguments given there. Without one, the exception leaves the function.
-//! * Python's operators, iteration and built-in conversions are operations of the table, named by path (`operator.add`).
+//! * An instruction that may raise inside `try` names the handler in [`InstNode::unwind`]: a block whose
+//!   first parameter is the exception and whose others are the arguments given there. Without one, the
+//!   exception leaves the function.
+//! * Python's operators, iteration and built-in conversions are operations of the table, named by path
+//!   (`operator.add`).
 
 use crate::entity;
 use crate::types::{Const, Type};
@@ -22,7 +25,10 @@ entity!(/// A typed instance of a function, numbered by the inference session.
 
 /// A jump target with its arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockCall { pub block: Block, pub args: Vec<Value> }
+pub struct BlockCall {
+    pub block: Block,
+    pub args: Vec<Value>,
+}
 
 /// What an instruction does; operands are in [`InstNode::args`].
 #[derive(Clone, Debug, PartialEq)]
@@ -34,22 +40,35 @@ pub enum Op {
     Global(Arc<str>),
     /// The n-th captured variable of this function.
     Free(u32),
-    /// A row of the operation table by path, with all operands in its parameters' order: `operator.add`, `builtins.iter`.
+    /// A row of the operation table by path, with all operands in its parameters' order: `operator.add`,
+    /// `builtins.iter`.
     Table(&'static str),
     /// `args[0](args[1..])`; the last `keywords.len()` operands are passed by keyword.
-    Call { keywords: Arc<[Arc<str>]> },
+    Call {
+        keywords: Arc<[Arc<str>]>,
+    },
     /// `args[0](*args[1], **dict(zip(keywords, args[2..])))`.
-    CallSpread { keywords: Arc<[Arc<str>]> },
+    CallSpread {
+        keywords: Arc<[Arc<str>]>,
+    },
     /// `args[0].name`.
     Attr(Arc<str>),
     /// `args[0].name = args[1]`.
     SetAttr(Arc<str>),
-    /// A function value. Operands: defaults of trailing positional parameters, defaults of `kwdefaults`, captured values.
-    MakeFunction { func: FuncId, defaults: u32, kwdefaults: Arc<[Arc<str>]> },
+    /// A function value. Operands: defaults of trailing positional parameters, defaults of `kwdefaults`,
+    /// captured values.
+    MakeFunction {
+        func: FuncId,
+        defaults: u32,
+        kwdefaults: Arc<[Arc<str>]>,
+    },
     /// Member `n` of a tuple or of an operation's composite result; never fails.
     Member(u32),
     /// `args[0]`, or UnboundLocalError (NameError for a captured variable) when it is not bound.
-    CheckBound { name: Arc<str>, captured: bool },
+    CheckBound {
+        name: Arc<str>,
+        captured: bool,
+    },
     /// `args[0]` where a branch found out something about it; never fails. A class is the second operand.
     Narrow(Narrow),
     /// Suspends a generator and hands out `args[0]`; the result is what `send` gave (None).
@@ -63,12 +82,14 @@ pub enum Op {
     Apply(&'static crate::ops::OpDef),
     /// Direct call of an instance.
     CallInstance(InstanceId),
-    /// Runs an instance for pieces of a range, in several threads: its operands are those of the instance, the first two of which (the bounds) are
-    /// replaced, then the range. Gives the list of what the pieces gave.
+    /// Runs an instance for pieces of a range, in several threads: its operands are those of the instance,
+    /// the first two of which (the bounds) are replaced, then the range. Gives the list of what the pieces
+    /// gave.
     Region(InstanceId),
     /// Operations on arrays, element by element in one loop. Operands: what they read, then shapes of steps.
     Fused(Arc<Fused>),
-    /// The shape that operands (arrays, numbers, shapes) broadcast to, as a tuple; raises what an elementwise operation on them raises.
+    /// The shape that operands (arrays, numbers, shapes) broadcast to, as a tuple; raises what an elementwise
+    /// operation on them raises.
     Broadcast,
     /// Explicit promotion to the result's type.
     Cast,
@@ -78,9 +99,12 @@ pub enum Op {
     Release,
 }
 
-/// Steps that compute one element, the last of which may also say what becomes of the elements (an assignment, a sum).
+/// Steps that compute one element, the last of which may also say what becomes of the elements (an
+/// assignment, a sum).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fused { pub steps: Vec<FusedStep> }
+pub struct Fused {
+    pub steps: Vec<FusedStep>,
+}
 
 /// One operation of an [`Op::Fused`].
 #[derive(Clone, Debug, PartialEq)]
@@ -91,12 +115,18 @@ pub struct FusedStep {
     pub ty: Type,
     /// Which operand of the instruction is the shape of its result, where the last step asks.
     pub shape: Option<u32>,
-    /// Its result is wanted as an array too: the instruction gives a tuple of these arrays, and last what the last step gives.
+    /// Its result is wanted as an array too: the instruction gives a tuple of these arrays, and last what the
+    /// last step gives.
     pub made: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FusedArg { /** An operand of the instruction. */ Operand(u32), /** The result of an earlier step. */ Step(u32) }
+pub enum FusedArg {
+    /** An operand of the instruction. */
+    Operand(u32),
+    /** The result of an earlier step. */
+    Step(u32),
+}
 
 /// What a branch found out about a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,14 +145,17 @@ pub struct InstNode {
     /// Every instruction but `Release` and `PopHandled` has one; unused ones cost nothing.
     pub result: Option<Value>,
     pub loc: Loc,
-    /// Where an exception goes; the handler's first parameter is the exception, the others are these arguments.
+    /// Where an exception goes; the handler's first parameter is the exception, the others are these
+    /// arguments.
     pub unwind: Option<BlockCall>,
 }
 
 /// Where in the source: line counts from 1, columns from 0; line 0 is unknown. The file is the function's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Loc {
-    pub line: u32, pub col: u32, pub end_col: u32,
+    pub line: u32,
+    pub col: u32,
+    pub end_col: u32,
     /// Index + 1 into [`Func::inlined`] when the code came from another function.
     pub inlined: u32,
 }
@@ -132,16 +165,29 @@ pub enum Term {
     /// Not yet filled in (only while building).
     None,
     Jump(BlockCall),
-    /// `cond` is any value in untyped code (its truth is taken by an explicit `operator.truth`), a bool in typed code.
-    Branch { cond: Value, then_to: BlockCall, else_to: BlockCall },
+    /// `cond` is any value in untyped code (its truth is taken by an explicit `operator.truth`), a bool in
+    /// typed code.
+    Branch {
+        cond: Value,
+        then_to: BlockCall,
+        else_to: BlockCall,
+    },
     Return(Value),
     /// Raises the native exception `exc`; to `unwind`, or out of the function.
-    Raise { exc: Value, unwind: Option<BlockCall> },
+    Raise {
+        exc: Value,
+        unwind: Option<BlockCall>,
+    },
     Unreachable,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct BlockData { pub params: Vec<Value>, pub insts: Vec<Inst>, pub term: Term, pub term_loc: Loc }
+pub struct BlockData {
+    pub params: Vec<Value>,
+    pub insts: Vec<Inst>,
+    pub term: Term,
+    pub term_loc: Loc,
+}
 
 /// Parameters of a Python function, in the order of its local variables.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -158,15 +204,26 @@ pub struct Params {
 
 /// Where inlined code came from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct InlinedFrom { pub file: Arc<str>, pub func: Arc<str>, pub call: Loc }
+pub struct InlinedFrom {
+    pub file: Arc<str>,
+    pub func: Arc<str>,
+    pub call: Loc,
+}
 
 /// A Python frame as a traceback shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Frame { pub file: Arc<str>, pub func: Arc<str>, pub line: u32 }
+pub struct Frame {
+    pub file: Arc<str>,
+    pub func: Arc<str>,
+    pub line: u32,
+}
 
 /// An operation that is done together with others: its name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joined { pub name: Arc<str>, pub loc: Loc }
+pub struct Joined {
+    pub name: Arc<str>,
+    pub loc: Loc,
+}
 
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -182,11 +239,14 @@ pub struct Func {
     pub is_generator: bool,
     /// What of it runs in parallel.
     pub parallel: super::Parts,
-    /// The body of a parallel loop whose iterations run one after the other where they do anything but compute.
+    /// The body of a parallel loop whose iterations run one after the other where they do anything but
+    /// compute.
     pub careful: bool,
-    /// The body of a parallel loop that is one piece where a member of what it gives may be NaN; or where that is a tuple and a member behind its first one may be, if that is said.
+    /// The body of a parallel loop that is one piece where a member of what it gives may be NaN; or where
+    /// that is a tuple and a member behind its first one may be, if that is said.
     pub in_order: Vec<(u32, bool)>,
-    /// The body of a parallel loop in which what was found before decides what runs; its third argument says that this is one piece that begins with what the plain loop has there.
+    /// The body of a parallel loop in which what was found before decides what runs; its third argument says
+    /// that this is one piece that begins with what the plain loop has there.
     pub decides: bool,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
@@ -196,40 +256,90 @@ pub struct Func {
     pub values: u32,
     pub types: Vec<Type>,
     pub inlined: Vec<InlinedFrom>,
-    /// Composite results that are only taken apart: their members hold the references (set by the ownership pass).
+    /// Composite results that are only taken apart: their members hold the references (set by the ownership
+    /// pass).
     pub destructured: std::collections::HashSet<Value>,
-    /// What was put together in one pass over an array, by the result (set where operations are fused); for reports.
+    /// What was put together in one pass over an array, by the result (set where operations are fused); for
+    /// reports.
     pub joined: std::collections::HashMap<Value, Vec<Joined>>,
     /// A generator that has something to do when it is dropped before its end (set where it is lowered).
     pub closes: bool,
     /// A fingerprint of the code and its constants, stable between processes.
     pub hash: u64,
-    /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without a Python function.
+    /// Handle by which the host finds the Python function's globals, defaults and closure; 0 for code without
+    /// a Python function.
     pub host: u64,
 }
 
 /// Operations of the table that never raise and may be dropped when unused.
-const HARMLESS: [&str; 8] = ["exc.assertion", "tuple.build", "operator.is_", "operator.is_not", "match.sequence", "exc.matches", "exc.class", "builtins.slice"];
+const HARMLESS: [&str; 8] = [
+    "exc.assertion",
+    "tuple.build",
+    "operator.is_",
+    "operator.is_not",
+    "match.sequence",
+    "exc.matches",
+    "exc.class",
+    "builtins.slice",
+];
 
 impl Op {
     /// No exception can come from here, whatever the operands are; needs no handler.
     pub fn never_raises(&self) -> bool {
         match self {
-            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) | Op::PushHandled | Op::PopHandled | Op::Retain | Op::Release => true,
+            Op::Const(_)
+            | Op::Undef
+            | Op::Free(_)
+            | Op::MakeFunction { .. }
+            | Op::Member(_)
+            | Op::Narrow(_)
+            | Op::PushHandled
+            | Op::PopHandled
+            | Op::Retain
+            | Op::Release => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast
+            Op::Global(_)
+            | Op::Call { .. }
+            | Op::CallSpread { .. }
+            | Op::Attr(_)
+            | Op::SetAttr(_)
+            | Op::CheckBound { .. }
+            | Op::Yield
+            | Op::CallInstance(_)
+            | Op::Region(_)
+            | Op::Fused(_)
+            | Op::Broadcast
             | Op::Cast => false,
         }
     }
     /// Whether the instruction can go when nobody uses its result.
     pub fn removable(&self) -> bool {
         match self {
-            Op::Const(_) | Op::Undef | Op::Free(_) | Op::MakeFunction { .. } | Op::Member(_) | Op::Narrow(_) => true,
+            Op::Const(_)
+            | Op::Undef
+            | Op::Free(_)
+            | Op::MakeFunction { .. }
+            | Op::Member(_)
+            | Op::Narrow(_) => true,
             Op::Table(path) => HARMLESS.contains(path),
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
-            Op::Global(_) | Op::Call { .. } | Op::CallSpread { .. } | Op::Attr(_) | Op::SetAttr(_) | Op::CheckBound { .. } | Op::Yield | Op::PushHandled | Op::PopHandled
-            | Op::CallInstance(_) | Op::Region(_) | Op::Fused(_) | Op::Broadcast | Op::Cast | Op::Retain | Op::Release => false,
+            Op::Global(_)
+            | Op::Call { .. }
+            | Op::CallSpread { .. }
+            | Op::Attr(_)
+            | Op::SetAttr(_)
+            | Op::CheckBound { .. }
+            | Op::Yield
+            | Op::PushHandled
+            | Op::PopHandled
+            | Op::CallInstance(_)
+            | Op::Region(_)
+            | Op::Fused(_)
+            | Op::Broadcast
+            | Op::Cast
+            | Op::Retain
+            | Op::Release => false,
         }
     }
 }
@@ -240,23 +350,55 @@ impl Func {
         let mut out = String::new();
         for (i, b) in self.blocks.iter().enumerate() {
             let mut next: Vec<String> = b.term.targets().iter().map(|t| t.block.to_string()).collect();
-            next.extend(b.insts.iter().filter_map(|i| self.inst(*i).unwind.as_ref()).map(|u| format!("{} (exception)", u.block)));
+            next.extend(
+                b.insts
+                    .iter()
+                    .filter_map(|i| self.inst(*i).unwind.as_ref())
+                    .map(|u| format!("{} (exception)", u.block)),
+            );
             next.dedup();
-            let end = match &b.term { Term::Return(_) => "return", Term::Raise { .. } => "raise", Term::Unreachable | Term::None => "end", Term::Jump(_) | Term::Branch { .. } => "" };
-            if !end.is_empty() { next.insert(0, end.into()); }
-            out.push_str(&format!("{} ({} instructions, line {}) -> {}\n", Block::new(i), b.insts.len(), b.term_loc.line, next.join(", ")));
+            let end = match &b.term {
+                Term::Return(_) => "return",
+                Term::Raise { .. } => "raise",
+                Term::Unreachable | Term::None => "end",
+                Term::Jump(_) | Term::Branch { .. } => "",
+            };
+            if !end.is_empty() {
+                next.insert(0, end.into());
+            }
+            out.push_str(&format!(
+                "{} ({} instructions, line {}) -> {}\n",
+                Block::new(i),
+                b.insts.len(),
+                b.term_loc.line,
+                next.join(", ")
+            ));
         }
         out
     }
 
-    pub fn is_typed(&self) -> bool { self.types.len() == self.values as usize && self.values > 0 }
-    pub fn make_value(&mut self) -> Value { self.values += 1; Value(self.values - 1) }
+    pub fn is_typed(&self) -> bool {
+        self.types.len() == self.values as usize && self.values > 0
+    }
+    pub fn make_value(&mut self) -> Value {
+        self.values += 1;
+        Value(self.values - 1)
+    }
     pub fn make_block(&mut self) -> Block {
-        self.blocks.push(BlockData { params: vec![], insts: vec![], term: Term::None, term_loc: Loc::default() });
+        self.blocks.push(BlockData {
+            params: vec![],
+            insts: vec![],
+            term: Term::None,
+            term_loc: Loc::default(),
+        });
         Block::new(self.blocks.len() - 1)
     }
-    pub fn block(&self, b: Block) -> &BlockData { &self.blocks[b.index()] }
-    pub fn inst(&self, i: Inst) -> &InstNode { &self.insts[i.index()] }
+    pub fn block(&self, b: Block) -> &BlockData {
+        &self.blocks[b.index()]
+    }
+    pub fn inst(&self, i: Inst) -> &InstNode {
+        &self.insts[i.index()]
+    }
     pub fn add_param(&mut self, b: Block) -> Value {
         let v = self.make_value();
         self.blocks[b.index()].params.push(v);
@@ -270,8 +412,9 @@ impl Func {
         self.blocks[b.index()].insts.push(inst);
         result
     }
-    /// File, function and line of every Python frame at a location, innermost first, up to the frame that `outermost` belongs to
-    /// (0: this function's own). Traceback entries name functions without what encloses them.
+    /// File, function and line of every Python frame at a location, innermost first, up to the frame that
+    /// `outermost` belongs to (0: this function's own). Traceback entries name functions without what
+    /// encloses them.
     pub fn frames(&self, loc: Loc, outermost: u32) -> Vec<Frame> {
         let name = |qualname: &str| qualname.rsplit('.').next().unwrap_or_default().into();
         let (mut out, mut at) = (vec![], loc);
@@ -282,7 +425,9 @@ impl Func {
             };
             out.push(Frame { file: from.file.clone(), func: name(&from.func), line: at.line });
             // Callers come before what they inline, so this ends.
-            if at.inlined == outermost || from.call.inlined >= at.inlined { return out; }
+            if at.inlined == outermost || from.call.inlined >= at.inlined {
+                return out;
+            }
             at = from.call;
         }
     }

@@ -1,7 +1,8 @@
 //! SSA at Python's level: one data structure for untyped and typed code, told apart by [`Func::types`].
 //!
-//! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it, [`verify`] checks it,
-//! [`reads`] says what a function reads by index, [`registry`] keeps every function that a type may name.
+//! [`func`] is the data structure, [`build`] makes it from bytecode, [`text`] prints and parses it,
+//! [`verify`] checks it, [`reads`] says what a function reads by index, [`registry`] keeps every function
+//! that a type may name.
 
 pub mod analysis;
 pub mod build;

@@ -1,7 +1,18 @@
 //! Which kinds of code `parallel=` makes parallel: all of them, or those that a dictionary names.
 
 /// The kinds by the names that the dictionary has for them, as in Numba; the place is the bit.
-pub const PARTS: [&str; 10] = ["prange", "numpy", "inplace_binop", "setitem", "reduction", "comprehension", "stencil", "fusion", "hoisting", "init_prange"];
+pub const PARTS: [&str; 10] = [
+    "prange",
+    "numpy",
+    "inplace_binop",
+    "setitem",
+    "reduction",
+    "comprehension",
+    "stencil",
+    "fusion",
+    "hoisting",
+    "init_prange",
+];
 
 /// Bits of [`PARTS`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,12 +35,17 @@ impl Parts {
     pub const FUSION: Parts = Parts(1 << 7);
     pub const HOISTING: Parts = Parts(1 << 8);
 
-    /// What a function of the library runs in parallel for one that asks for these parts: its loops over `prange` are a stencil's, or what a function of NumPy does.
+    /// What a function of the library runs in parallel for one that asks for these parts: its loops over
+    /// `prange` are a stencil's, or what a function of NumPy does.
     pub fn of_library(self, stencil: bool) -> Parts {
         let loops = self.has(if stencil { Parts::STENCIL } else { Parts::NUMPY });
         Parts(self.0 & !Parts::PRANGE.0 | if loops { Parts::PRANGE.0 } else { 0 })
     }
 
-    pub fn any(self) -> bool { self.0 != 0 }
-    pub fn has(self, part: Parts) -> bool { self.0 & part.0 != 0 }
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+    pub fn has(self, part: Parts) -> bool {
+        self.0 & part.0 != 0
+    }
 }

@@ -1,4 +1,5 @@
-//! What a function reads of its parameters by index: the reach of a stencil kernel. And the same function with its indices counted from a place that it gets.
+//! What a function reads of its parameters by index: the reach of a stencil kernel. And the same function
+//! with its indices counted from a place that it gets.
 
 use super::func::InstNode;
 use super::{Block, Func, FuncId, Loc, Op, Value, registry};
@@ -23,7 +24,9 @@ const MAX_DEPTH: u32 = 8;
 fn int(definitions: &[Option<&InstNode>], v: Value, depth: u32) -> Option<i64> {
     let node = definitions[v.0 as usize]?;
     let part = |k: usize| if depth == 0 { None } else { int(definitions, *node.args.get(k)?, depth - 1) };
-    if let Op::Const(Const::Int(n)) = &node.op { return Some(*n); }
+    if let Op::Const(Const::Int(n)) = &node.op {
+        return Some(*n);
+    }
     let Op::Table(path) = &node.op else { return None };
     match *path {
         "operator.neg" => part(0)?.checked_neg(),
@@ -41,8 +44,12 @@ pub fn accesses(func: &Func) -> Vec<Access> {
     let int = |v: Value| int(&definitions, v, MAX_DEPTH);
     let constant = |v: Value| {
         let node = definitions[v.0 as usize]?;
-        if let Op::Table("tuple.build") = &node.op { return node.args.iter().map(|a| int(*a)).collect(); }
-        if let Op::Const(Const::Tuple(m)) = &node.op { return m.iter().map(|c| if let Const::Int(n) = c { Some(*n) } else { None }).collect(); }
+        if let Op::Table("tuple.build") = &node.op {
+            return node.args.iter().map(|a| int(*a)).collect();
+        }
+        if let Op::Const(Const::Tuple(m)) = &node.op {
+            return m.iter().map(|c| if let Const::Int(n) = c { Some(*n) } else { None }).collect();
+        }
         int(v).map(|n| vec![n])
     };
     let mut out = vec![];
@@ -56,7 +63,11 @@ pub fn accesses(func: &Func) -> Vec<Access> {
 
 fn definitions(func: &Func) -> Vec<Option<&InstNode>> {
     let mut definitions = vec![None; func.values as usize];
-    for node in &func.insts { if let Some(r) = node.result { definitions[r.0 as usize] = Some(node); } }
+    for node in &func.insts {
+        if let Some(r) = node.result {
+            definitions[r.0 as usize] = Some(node);
+        }
+    }
     definitions
 }
 
@@ -64,18 +75,26 @@ fn definitions(func: &Func) -> Vec<Option<&InstNode>> {
 fn access(func: &Func, definitions: &[Option<&InstNode>], node: &InstNode) -> Option<(usize, bool)> {
     let Op::Table(path @ ("operator.getitem" | "operator.setitem")) = node.op else { return None };
     let mut of = node.args[0];
-    while let Some(node) = definitions[of.0 as usize] && let Op::Narrow(_) = node.op { of = node.args[0]; }
+    while let Some(node) = definitions[of.0 as usize]
+        && let Op::Narrow(_) = node.op
+    {
+        of = node.args[0];
+    }
     func.blocks[0].params.iter().position(|p| *p == of).map(|param| (param, path == "operator.setitem"))
 }
 
-/// Functions that were made by [`from_place`]: by the kernel, its relative parameters as bits, and the dimensions.
+/// Functions that were made by [`from_place`]: by the kernel, its relative parameters as bits, and the
+/// dimensions.
 static FROM_PLACE: LazyLock<Mutex<HashMap<(FuncId, u64, usize), FuncId>>> = LazyLock::new(Mutex::default);
 
-/// The function with `ndim` parameters more, the place of the element that is being computed: from there count the indices of those parameters whose bit is set in `relative`. All else that the
-/// function does with them is done with the whole arrays, as in Numba.
+/// The function with `ndim` parameters more, the place of the element that is being computed: from there
+/// count the indices of those parameters whose bit is set in `relative`. All else that the function does with
+/// them is done with the whole arrays, as in Numba.
 pub fn from_place(id: FuncId, relative: u64, ndim: usize) -> Option<FuncId> {
     let key = (id, relative, ndim);
-    if let Some(known) = FROM_PLACE.lock().unwrap_or_else(|e| e.into_inner()).get(&key) { return Some(*known); }
+    if let Some(known) = FROM_PLACE.lock().unwrap_or_else(|e| e.into_inner()).get(&key) {
+        return Some(*known);
+    }
     let func = registry::get(id)?;
     let moved = registry::add(moved(&func, relative, ndim));
     Some(*FROM_PLACE.lock().unwrap_or_else(|e| e.into_inner()).entry(key).or_insert(moved))
@@ -96,9 +115,16 @@ fn moved(func: &Func, relative: u64, ndim: usize) -> Func {
         let before = std::mem::take(&mut out.blocks[b].insts);
         for i in before {
             let node = out.insts[i.index()].clone();
-            let wanted = i.index() < func.insts.len() && access(func, &definitions, &node).is_some_and(|(param, _)| relative >> param & 1 == 1);
+            let wanted = i.index() < func.insts.len()
+                && access(func, &definitions, &node).is_some_and(|(param, _)| relative >> param & 1 == 1);
             if wanted {
-                let index = out.push(Block::new(b), Op::Table("numpy._stencil_place"), vec![node.args[0], node.args[1], at], node.loc, node.unwind.clone());
+                let index = out.push(
+                    Block::new(b),
+                    Op::Table("numpy._stencil_place"),
+                    vec![node.args[0], node.args[1], at],
+                    node.loc,
+                    node.unwind.clone(),
+                );
                 out.insts[i.index()].args[1] = index;
             }
             out.blocks[b].insts.push(i);

@@ -1,4 +1,5 @@
-//! Every SSA function that a type may name, by number. Types are interned for ever, so they hold a number, not the function.
+//! Every SSA function that a type may name, by number. Types are interned for ever, so they hold a number,
+//! not the function.
 
 use super::{Func, FuncId};
 use crate::declare::Declared;
@@ -6,7 +7,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, RwLock};
 
 #[derive(Default)]
-struct Registry { funcs: HashMap<FuncId, Arc<Func>>, declared: HashMap<FuncId, Arc<Declared>>, /** What belongs to one Python function: itself, and what is defined inside of it. */ by_host: HashMap<u64, Vec<FuncId>>, next: u32 }
+struct Registry {
+    funcs: HashMap<FuncId, Arc<Func>>,
+    declared: HashMap<FuncId, Arc<Declared>>,
+    /** What belongs to one Python function: itself, and what is defined inside of it. */
+    by_host: HashMap<u64, Vec<FuncId>>,
+    next: u32,
+}
 static REGISTRY: LazyLock<RwLock<Registry>> = LazyLock::new(Default::default);
 
 /// Gives `func` a number and keeps it.
@@ -31,14 +38,18 @@ pub fn set(id: FuncId, mut func: Func) {
     r.funcs.insert(id, Arc::new(func));
 }
 
-pub fn get(id: FuncId) -> Option<Arc<Func>> { REGISTRY.read().unwrap_or_else(|e| e.into_inner()).funcs.get(&id).cloned() }
+pub fn get(id: FuncId) -> Option<Arc<Func>> {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).funcs.get(&id).cloned()
+}
 
 /// Says what is declared of a function: every call of it keeps to that.
 pub fn declare(id: FuncId, declared: Arc<Declared>) {
     REGISTRY.write().unwrap_or_else(|e| e.into_inner()).declared.insert(id, declared);
 }
 
-pub fn declared(id: FuncId) -> Option<Arc<Declared>> { REGISTRY.read().unwrap_or_else(|e| e.into_inner()).declared.get(&id).cloned() }
+pub fn declared(id: FuncId) -> Option<Arc<Declared>> {
+    REGISTRY.read().unwrap_or_else(|e| e.into_inner()).declared.get(&id).cloned()
+}
 
 /// Forgets a Python function that has died, with what is defined inside of it, and says what that was.
 pub fn remove(host: u64) -> Vec<FuncId> {
@@ -52,4 +63,6 @@ pub fn remove(host: u64) -> Vec<FuncId> {
 }
 
 /// The function's name for messages.
-pub fn name(id: FuncId) -> String { get(id).map_or_else(|| format!("{id}"), |f| f.name.to_string()) }
+pub fn name(id: FuncId) -> String {
+    get(id).map_or_else(|| format!("{id}"), |f| f.name.to_string())
+}

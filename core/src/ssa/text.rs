@@ -1,4 +1,5 @@
-//! Text of SSA, untyped and typed: `parse(print(f)) == f` for functions numbered by [`super::opt::cleanup::renumber`].
+//! Text of SSA, untyped and typed: `parse(print(f)) == f` for functions numbered by
+//! [`super::opt::cleanup::renumber`].
 //!
 //! ```text
 //! func "f" "outer.<locals>.f" "a.py" 10 hash 17 host 0 {
@@ -13,10 +14,14 @@
 //! }
 //! ```
 //!
-//! In typed code every value that is defined carries its type: `v3: int = apply operator.add(v0, v2)`. Functions are printed by number
-//! (`f3`), which another process gives anew; types that name a function, class or instance print, but do not parse.
+//! In typed code every value that is defined carries its type: `v3: int = apply operator.add(v0, v2)`.
+//! Functions are printed by number (`f3`), which another process gives anew; types that name a function,
+//! class or instance print, but do not parse.
 
-use super::{Block, BlockCall, BlockData, Func, FuncId, Fused, FusedArg, FusedStep, InlinedFrom, Inst, InstNode, InstanceId, Loc, Narrow, Op, Params, Term, Value};
+use super::{
+    Block, BlockCall, BlockData, Func, FuncId, Fused, FusedArg, FusedStep, InlinedFrom, Inst, InstNode,
+    InstanceId, Loc, Narrow, Op, Params, Term, Value,
+};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lex::Cursor;
 use crate::types::Type;
@@ -24,31 +29,42 @@ use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, LazyLock, Mutex};
 
-// ---- printer ----------------------------------------------------------------------------------------------------------
+// ---- printer
+// ----------------------------------------------------------------------------------------------------------
 
 struct Commas<'a, T>(&'a [T]);
 impl<T: Display> Display for Commas<'_, T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for (i, x) in self.0.iter().enumerate() { write!(f, "{}{x}", if i > 0 { ", " } else { "" })?; }
+        for (i, x) in self.0.iter().enumerate() {
+            write!(f, "{}{x}", if i > 0 { ", " } else { "" })?;
+        }
         Ok(())
     }
 }
 struct Names<'a>(&'a [Arc<str>]);
 impl Display for Names<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        for n in self.0 { write!(f, " {n:?}")?; }
+        for n in self.0 {
+            write!(f, " {n:?}")?;
+        }
         Ok(())
     }
 }
 impl Display for BlockCall {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.args.is_empty() { write!(f, "{}", self.block) } else { write!(f, "{}({})", self.block, Commas(&self.args)) }
+        if self.args.is_empty() {
+            write!(f, "{}", self.block)
+        } else {
+            write!(f, "{}({})", self.block, Commas(&self.args))
+        }
     }
 }
 impl Display for Loc {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "@{}:{}-{}", self.line, self.col, self.end_col)?;
-        if self.inlined != 0 { write!(f, "!{}", self.inlined)?; }
+        if self.inlined != 0 {
+            write!(f, "!{}", self.inlined)?;
+        }
         Ok(())
     }
 }
@@ -66,14 +82,30 @@ impl Display for Op {
             Op::CallSpread { keywords } => write!(f, "spread{}", Names(keywords)),
             Op::Attr(n) => write!(f, "attr {n:?}"),
             Op::SetAttr(n) => write!(f, "setattr {n:?}"),
-            Op::MakeFunction { func, defaults, kwdefaults } => write!(f, "function {func} {defaults}{}", Names(kwdefaults)),
+            Op::MakeFunction { func, defaults, kwdefaults } => {
+                write!(f, "function {func} {defaults}{}", Names(kwdefaults))
+            }
             Op::Member(k) => write!(f, "member {k}"),
-            Op::CheckBound { name, captured } => write!(f, "{} {name:?}", if *captured { "bound_outside" } else { "bound" }),
-            Op::Narrow(n) => write!(f, "{}", match n { Narrow::IsNone => "is_none", Narrow::NotNone => "not_none", Narrow::IsA => "is_a", Narrow::NotA => "not_a" }),
+            Op::CheckBound { name, captured } => {
+                write!(f, "{} {name:?}", if *captured { "bound_outside" } else { "bound" })
+            }
+            Op::Narrow(n) => write!(
+                f,
+                "{}",
+                match n {
+                    Narrow::IsNone => "is_none",
+                    Narrow::NotNone => "not_none",
+                    Narrow::IsA => "is_a",
+                    Narrow::NotA => "not_a",
+                }
+            ),
             Op::Yield => write!(f, "yield"),
             Op::PushHandled => write!(f, "push_handled"),
             Op::PopHandled => write!(f, "pop_handled"),
-            Op::Apply(op) => { write!(f, "apply ")?; row(f, op) }
+            Op::Apply(op) => {
+                write!(f, "apply ")?;
+                row(f, op)
+            }
             Op::CallInstance(i) => write!(f, "invoke {i}"),
             Op::Region(i) => write!(f, "region {i}"),
             Op::Fused(fused) => {
@@ -81,10 +113,21 @@ impl Display for Op {
                 for step in &fused.steps {
                     write!(f, " ")?;
                     row(f, step.op)?;
-                    let args: Vec<String> = step.args.iter().map(|a| match a { FusedArg::Operand(k) => format!("arg{k}"), FusedArg::Step(k) => format!("step{k}") }).collect();
+                    let args: Vec<String> = step
+                        .args
+                        .iter()
+                        .map(|a| match a {
+                            FusedArg::Operand(k) => format!("arg{k}"),
+                            FusedArg::Step(k) => format!("step{k}"),
+                        })
+                        .collect();
                     write!(f, "({}) {}", args.join(", "), step.ty)?;
-                    if let Some(k) = step.shape { write!(f, " shape arg{k}")?; }
-                    if step.made { write!(f, " made")?; }
+                    if let Some(k) = step.shape {
+                        write!(f, " shape arg{k}")?;
+                    }
+                    if step.made {
+                        write!(f, " made")?;
+                    }
                     write!(f, " |")?;
                 }
                 write!(f, " }}")
@@ -100,23 +143,47 @@ impl Display for Op {
 /// Several rows may share a path: numbers, lists and strings all have an `operator.add`.
 fn row(f: &mut Formatter<'_>, op: &crate::ops::OpDef) -> fmt::Result {
     write!(f, "{}", op.name())?;
-    match crate::ops::lookup(op.name()).iter().position(|o| *o == op) { Some(0) | None => Ok(()), Some(k) => write!(f, "#{k}") }
+    match crate::ops::lookup(op.name()).iter().position(|o| *o == op) {
+        Some(0) | None => Ok(()),
+        Some(k) => write!(f, "#{k}"),
+    }
 }
 
 impl Display for Func {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "func {:?} {:?} {:?} {} hash {} host {}", self.name, self.qualname, self.file, self.first_line, self.hash, self.host)?;
-        if let Some(id) = self.id { write!(f, " id {id}")?; }
+        write!(
+            f,
+            "func {:?} {:?} {:?} {} hash {} host {}",
+            self.name, self.qualname, self.file, self.first_line, self.hash, self.host
+        )?;
+        if let Some(id) = self.id {
+            write!(f, " id {id}")?;
+        }
         writeln!(f, "{} {{", if self.is_generator { " generator" } else { "" })?;
         let p = &self.params;
-        write!(f, "    params{} posonly {} positional {} kwonly {}", Names(&p.names), p.positional_only, p.positional, p.keyword_only)?;
+        write!(
+            f,
+            "    params{} posonly {} positional {} kwonly {}",
+            Names(&p.names),
+            p.positional_only,
+            p.positional,
+            p.keyword_only
+        )?;
         writeln!(f, "{}{}", if p.varargs { " varargs" } else { "" }, if p.varkw { " varkw" } else { "" })?;
-        if !self.free.is_empty() { writeln!(f, "    free{}", Names(&self.free))?; }
-        for i in &self.inlined { writeln!(f, "    inlined {:?} {:?} {}", i.file, i.func, i.call)?; }
+        if !self.free.is_empty() {
+            writeln!(f, "    free{}", Names(&self.free))?;
+        }
+        for i in &self.inlined {
+            writeln!(f, "    inlined {:?} {:?} {}", i.file, i.func, i.call)?;
+        }
         let mut destructured: Vec<&Value> = self.destructured.iter().collect();
         destructured.sort();
-        if !destructured.is_empty() { writeln!(f, "    destructured({})", Commas(&destructured))?; }
-        for (n, block) in self.blocks.iter().enumerate() { self.print_block(f, Block::new(n), block)?; }
+        if !destructured.is_empty() {
+            writeln!(f, "    destructured({})", Commas(&destructured))?;
+        }
+        for (n, block) in self.blocks.iter().enumerate() {
+            self.print_block(f, Block::new(n), block)?;
+        }
         writeln!(f, "}}")
     }
 }
@@ -129,16 +196,26 @@ impl Func {
     fn print_block(&self, f: &mut Formatter<'_>, b: Block, block: &BlockData) -> fmt::Result {
         write!(f, "{b}")?;
         let params: Vec<String> = block.params.iter().map(|p| self.def(*p)).collect();
-        if !params.is_empty() { write!(f, "({})", params.join(", "))?; }
+        if !params.is_empty() {
+            write!(f, "({})", params.join(", "))?;
+        }
         writeln!(f, ":")?;
         for i in &block.insts {
             let n = self.inst(*i);
             write!(f, "    ")?;
-            if let Some(r) = n.result { write!(f, "{} = ", self.def(r))?; }
+            if let Some(r) = n.result {
+                write!(f, "{} = ", self.def(r))?;
+            }
             write!(f, "{}", n.op)?;
-            if !n.args.is_empty() { write!(f, "({})", Commas(&n.args))?; }
-            if n.loc != Loc::default() { write!(f, " {}", n.loc)?; }
-            if let Some(u) = &n.unwind { write!(f, " unwind {u}")?; }
+            if !n.args.is_empty() {
+                write!(f, "({})", Commas(&n.args))?;
+            }
+            if n.loc != Loc::default() {
+                write!(f, " {}", n.loc)?;
+            }
+            if let Some(u) = &n.unwind {
+                write!(f, " unwind {u}")?;
+            }
             writeln!(f)?;
         }
         match &block.term {
@@ -150,56 +227,94 @@ impl Func {
             Term::Raise { exc, unwind: Some(u) } => write!(f, "    raise {exc} unwind {u}")?,
             Term::Unreachable => write!(f, "    unreachable")?,
         }
-        if block.term_loc != Loc::default() { write!(f, " {}", block.term_loc)?; }
+        if block.term_loc != Loc::default() {
+            write!(f, " {}", block.term_loc)?;
+        }
         writeln!(f)
     }
 }
 
-// ---- parser -----------------------------------------------------------------------------------------------------------
+// ---- parser
+// -----------------------------------------------------------------------------------------------------------
 
 /// All functions of a text.
 pub fn parse(text: &str) -> Result<Vec<Func>> {
     let mut c = Cursor::new(text);
     let mut out = vec![];
-    while !c.at_end() { out.push(Parser { c: c.clone(), types: vec![] }.func(&mut c)?); }
+    while !c.at_end() {
+        out.push(Parser { c: c.clone(), types: vec![] }.func(&mut c)?);
+    }
     Ok(out)
 }
 
-/// A path that is no row of the operation table yet lives for ever too: texts of the builder's paths must parse without the table.
+/// A path that is no row of the operation table yet lives for ever too: texts of the builder's paths must
+/// parse without the table.
 fn intern_path(path: &str) -> &'static str {
     static MORE: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Default::default);
-    if let Some(p) = crate::ops::intern(path) { return p; }
+    if let Some(p) = crate::ops::intern(path) {
+        return p;
+    }
     let mut more = MORE.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(p) = more.get(path) { return p; }
+    if let Some(p) = more.get(path) {
+        return p;
+    }
     let p: &'static str = Box::leak(path.to_owned().into_boxed_str());
     more.insert(p);
     p
 }
 
-struct Parser<'a> { c: Cursor<'a>, types: Vec<Option<Type>> }
+struct Parser<'a> {
+    c: Cursor<'a>,
+    types: Vec<Option<Type>>,
+}
 
 impl<'a> Parser<'a> {
     /// Reads one function from `from` on and moves it behind.
     fn func(mut self, from: &mut Cursor<'a>) -> Result<Func> {
         let c = &mut self.c;
         c.expect("func")?;
-        let mut f = Func { name: c.string()?, qualname: c.string()?, file: c.string()?, first_line: c.number()?, ..Func::default() };
+        let mut f = Func {
+            name: c.string()?,
+            qualname: c.string()?,
+            file: c.string()?,
+            first_line: c.number()?,
+            ..Func::default()
+        };
         c.expect("hash")?;
         f.hash = c.number()?;
         c.expect("host")?;
         f.host = c.number()?;
-        if c.eat_word("id") { f.id = Some(FuncId(c.entity("f")?)); }
+        if c.eat_word("id") {
+            f.id = Some(FuncId(c.entity("f")?));
+        }
         f.is_generator = c.eat_word("generator");
         c.expect("{")?;
         f.params = self.params()?;
-        if self.c.eat_word("free") { f.free = self.names()?; }
-        while self.c.eat_word("inlined") { f.inlined.push(InlinedFrom { file: self.c.string()?, func: self.c.string()?, call: self.loc()? }); }
-        if self.c.eat_word("destructured") { f.destructured = self.values()?.into_iter().collect(); }
-        while !self.c.eat("}") { self.block(&mut f)?; }
-        f.values = f.blocks.iter().flat_map(|b| &b.params).chain(f.insts.iter().filter_map(|n| n.result.as_ref())).map(|v| v.0 + 1).max().unwrap_or(0);
+        if self.c.eat_word("free") {
+            f.free = self.names()?;
+        }
+        while self.c.eat_word("inlined") {
+            f.inlined.push(InlinedFrom { file: self.c.string()?, func: self.c.string()?, call: self.loc()? });
+        }
+        if self.c.eat_word("destructured") {
+            f.destructured = self.values()?.into_iter().collect();
+        }
+        while !self.c.eat("}") {
+            self.block(&mut f)?;
+        }
+        f.values = f
+            .blocks
+            .iter()
+            .flat_map(|b| &b.params)
+            .chain(f.insts.iter().filter_map(|n| n.result.as_ref()))
+            .map(|v| v.0 + 1)
+            .max()
+            .unwrap_or(0);
         if !self.types.is_empty() {
             let types: Option<Vec<Type>> = self.types.iter().copied().collect();
-            f.types = types.filter(|t| t.len() == f.values as usize).ok_or_else(|| self.c.error("a type for every value above"))?;
+            f.types = types
+                .filter(|t| t.len() == f.values as usize)
+                .ok_or_else(|| self.c.error("a type for every value above"))?;
         }
         *from = self.c;
         Ok(f)
@@ -207,7 +322,9 @@ impl<'a> Parser<'a> {
 
     fn names(&mut self) -> Result<Vec<Arc<str>>> {
         let mut out = vec![];
-        while self.c.peek("\"") { out.push(self.c.string()?); }
+        while self.c.peek("\"") {
+            out.push(self.c.string()?);
+        }
         Ok(out)
     }
     fn params(&mut self) -> Result<Params> {
@@ -218,15 +335,29 @@ impl<'a> Parser<'a> {
         self.c.expect("positional")?;
         let positional = self.c.number()?;
         self.c.expect("kwonly")?;
-        Ok(Params { names, positional_only, positional, keyword_only: self.c.number()?, varargs: self.c.eat_word("varargs"), varkw: self.c.eat_word("varkw") })
+        Ok(Params {
+            names,
+            positional_only,
+            positional,
+            keyword_only: self.c.number()?,
+            varargs: self.c.eat_word("varargs"),
+            varkw: self.c.eat_word("varkw"),
+        })
     }
     fn loc(&mut self) -> Result<Loc> {
-        if !self.c.eat("@") { return Ok(Loc::default()); }
+        if !self.c.eat("@") {
+            return Ok(Loc::default());
+        }
         let line = self.c.number()?;
         self.c.expect(":")?;
         let col = self.c.number()?;
         self.c.expect("-")?;
-        Ok(Loc { line, col, end_col: self.c.number()?, inlined: if self.c.eat("!") { self.c.number()? } else { 0 } })
+        Ok(Loc {
+            line,
+            col,
+            end_col: self.c.number()?,
+            inlined: if self.c.eat("!") { self.c.number()? } else { 0 },
+        })
     }
     fn value(&mut self) -> Result<Value> {
         let n = self.c.entity("v")?;
@@ -235,35 +366,51 @@ impl<'a> Parser<'a> {
     }
     fn values(&mut self) -> Result<Vec<Value>> {
         let mut out = vec![];
-        if !self.c.eat("(") { return Ok(out); }
+        if !self.c.eat("(") {
+            return Ok(out);
+        }
         loop {
             out.push(self.value()?);
-            if self.c.eat(")") { return Ok(out); }
+            if self.c.eat(")") {
+                return Ok(out);
+            }
             self.c.expect(",")?;
         }
     }
-    fn target(&mut self) -> Result<BlockCall> { Ok(BlockCall { block: Block(self.c.entity("b")?), args: self.values()? }) }
-    fn unwind(&mut self) -> Result<Option<BlockCall>> { if self.c.eat_word("unwind") { self.target().map(Some) } else { Ok(None) } }
+    fn target(&mut self) -> Result<BlockCall> {
+        Ok(BlockCall { block: Block(self.c.entity("b")?), args: self.values()? })
+    }
+    fn unwind(&mut self) -> Result<Option<BlockCall>> {
+        if self.c.eat_word("unwind") { self.target().map(Some) } else { Ok(None) }
+    }
     /// A value being defined, with its type in typed code.
     fn def(&mut self, stops: &[char]) -> Result<Value> {
         let v = self.value()?;
-        if !self.c.eat(":") { return Ok(v); }
+        if !self.c.eat(":") {
+            return Ok(v);
+        }
         let text = self.c.until(stops)?;
         let ty = crate::types::parse::parse(text.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
-        if self.types.len() <= v.index() { self.types.resize(v.index() + 1, None); }
+        if self.types.len() <= v.index() {
+            self.types.resize(v.index() + 1, None);
+        }
         self.types[v.index()] = Some(ty);
         Ok(v)
     }
 
     fn block(&mut self, f: &mut Func) -> Result<()> {
         let number: usize = self.c.entity("b")? as usize;
-        if number != f.blocks.len() { return Err(self.c.error(&format!("block {}", f.blocks.len()))); }
+        if number != f.blocks.len() {
+            return Err(self.c.error(&format!("block {}", f.blocks.len())));
+        }
         let b = f.make_block();
         if self.c.eat("(") {
             loop {
                 let v = self.def(&[',', ')'])?;
                 f.blocks[number].params.push(v);
-                if self.c.eat(")") { break; }
+                if self.c.eat(")") {
+                    break;
+                }
                 self.c.expect(",")?;
             }
         }
@@ -284,7 +431,9 @@ impl<'a> Parser<'a> {
     fn term(&mut self) -> Result<Option<Term>> {
         let mut ahead = self.c.clone();
         let term = ahead.word();
-        if !["unfinished", "jump", "branch", "return", "raise", "unreachable"].contains(&term) { return Ok(None); }
+        if !["unfinished", "jump", "branch", "return", "raise", "unreachable"].contains(&term) {
+            return Ok(None);
+        }
         self.c = ahead;
         Ok(Some(match term {
             "jump" => Term::Jump(self.target()?),
@@ -303,9 +452,14 @@ impl<'a> Parser<'a> {
     }
 
     fn inst(&mut self) -> Result<InstNode> {
-        let defines = { let mut ahead = self.c.clone(); ahead.entity("v").is_ok() };
+        let defines = {
+            let mut ahead = self.c.clone();
+            ahead.entity("v").is_ok()
+        };
         let result = if defines { Some(self.def(&['='])?) } else { None };
-        if defines { self.c.expect("=")?; }
+        if defines {
+            self.c.expect("=")?;
+        }
         let op = self.op()?;
         let args = self.values()?;
         let loc = self.loc()?;
@@ -327,14 +481,21 @@ impl<'a> Parser<'a> {
             let mut args = vec![];
             self.c.expect("(")?;
             while !self.c.eat(")") {
-                args.push(if self.c.peek("step") { FusedArg::Step(self.c.entity("step")?) } else { FusedArg::Operand(self.c.entity("arg")?) });
+                args.push(if self.c.peek("step") {
+                    FusedArg::Step(self.c.entity("step")?)
+                } else {
+                    FusedArg::Operand(self.c.entity("arg")?)
+                });
                 self.c.eat(",");
             }
             let text = self.c.until(&['|'])?.trim_end();
             let (text, made) = text.strip_suffix(" made").map_or((text, false), |t| (t, true));
             let (ty, shape) = { text.split_once(" shape arg").map_or((text, None), |(ty, k)| (ty, Some(k))) };
-            let ty = crate::types::parse::parse(ty.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
-            let shape = shape.map(|k| k.trim().parse().map_err(|_| self.c.error("the number of an operand"))).transpose()?;
+            let ty =
+                crate::types::parse::parse(ty.trim()).map_err(|e| Diagnostic::new(Code::ParseError, e))?;
+            let shape = shape
+                .map(|k| k.trim().parse().map_err(|_| self.c.error("the number of an operand")))
+                .transpose()?;
             self.c.expect("|")?;
             steps.push(FusedStep { op, args, ty, shape, made });
         }
@@ -354,7 +515,11 @@ impl<'a> Parser<'a> {
             "spread" => Op::CallSpread { keywords: self.names()?.into() },
             "attr" => Op::Attr(c.string()?),
             "setattr" => Op::SetAttr(c.string()?),
-            "function" => Op::MakeFunction { func: FuncId(c.entity("f")?), defaults: c.number()?, kwdefaults: self.names()?.into() },
+            "function" => Op::MakeFunction {
+                func: FuncId(c.entity("f")?),
+                defaults: c.number()?,
+                kwdefaults: self.names()?.into(),
+            },
             "member" => Op::Member(c.number()?),
             "bound" => Op::CheckBound { name: c.string()?, captured: false },
             "bound_outside" => Op::CheckBound { name: c.string()?, captured: true },
@@ -388,11 +553,33 @@ mod tests {
         let row = |path: &str| crate::ops::lookup(path)[0];
         let array = Type::array(Type::f64(), 1, crate::types::Layout::C);
         let steps = vec![
-            FusedStep { op: row("operator.sub"), args: vec![FusedArg::Operand(0), FusedArg::Operand(1)], ty: array, shape: None, made: false },
-            FusedStep { op: row("numpy.multiply"), args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)], ty: array, shape: Some(3), made: true },
-            FusedStep { op: row("numpy.sum"), args: vec![FusedArg::Step(1), FusedArg::Operand(2)], ty: Type::f64(), shape: None, made: false },
+            FusedStep {
+                op: row("operator.sub"),
+                args: vec![FusedArg::Operand(0), FusedArg::Operand(1)],
+                ty: array,
+                shape: None,
+                made: false,
+            },
+            FusedStep {
+                op: row("numpy.multiply"),
+                args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)],
+                ty: array,
+                shape: Some(3),
+                made: true,
+            },
+            FusedStep {
+                op: row("numpy.sum"),
+                args: vec![FusedArg::Step(1), FusedArg::Operand(2)],
+                ty: Type::f64(),
+                shape: None,
+                made: false,
+            },
         ];
-        for op in [Op::Fused(Arc::new(Fused { steps })), Op::Fused(Arc::new(Fused { steps: vec![] })), Op::Broadcast] {
+        for op in [
+            Op::Fused(Arc::new(Fused { steps })),
+            Op::Fused(Arc::new(Fused { steps: vec![] })),
+            Op::Broadcast,
+        ] {
             let text = op.to_string();
             let read = Parser { c: Cursor::new(&text), types: vec![] }.op();
             assert_eq!(read.as_ref(), Ok(&op), "{text}");

@@ -35,9 +35,15 @@ impl Const {
         }
     }
     pub fn as_int(&self) -> Option<i64> {
-        match self { Const::Int(i) => Some(*i), Const::Bool(b) => Some(*b as i64), _ => None }
+        match self {
+            Const::Int(i) => Some(*i),
+            Const::Bool(b) => Some(*b as i64),
+            _ => None,
+        }
     }
-    pub fn as_str(&self) -> Option<&str> { if let Const::Str(s) = self { Some(s) } else { None } }
+    pub fn as_str(&self) -> Option<&str> {
+        if let Const::Str(s) = self { Some(s) } else { None }
+    }
     /// Python's truth value.
     pub fn truth(&self) -> bool {
         match self {
@@ -102,7 +108,9 @@ impl std::fmt::Display for Const {
             Const::Str(s) => write!(f, "{s:?}"),
             Const::Tuple(m) => {
                 write!(f, "(")?;
-                for c in m { write!(f, "{c}, ")?; }
+                for c in m {
+                    write!(f, "{c}, ")?;
+                }
                 write!(f, ")")
             }
         }

@@ -1,4 +1,5 @@
-//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape, for layout `A` strides, and where only the run knows whether it is read-only.
+//! How a type becomes machine values. An array is not a struct in memory but its scalars: owner, data, shape,
+//! for layout `A` strides, and where only the run knows whether it is read-only.
 
 use super::{Float, IterType, Kind, Layout, Type};
 use crate::lir::Ty;
@@ -13,7 +14,9 @@ pub struct Leaf {
     pub is_length: bool,
 }
 
-const fn plain(ty: Ty) -> Leaf { Leaf { ty, is_ref: false, is_length: false } }
+const fn plain(ty: Ty) -> Leaf {
+    Leaf { ty, is_ref: false, is_length: false }
+}
 const REF: Leaf = Leaf { ty: Ty::Ptr, is_ref: true, is_length: false };
 const LENGTH: Leaf = Leaf { ty: Ty::I64, is_ref: false, is_length: true };
 
@@ -22,7 +25,12 @@ impl Type {
     pub fn scalar_ty(self) -> Option<Ty> {
         Some(match *self {
             Kind::Bool => Ty::I8,
-            Kind::Int(i) => match i.bits() { 8 => Ty::I8, 16 => Ty::I16, 32 => Ty::I32, _ => Ty::I64 },
+            Kind::Int(i) => match i.bits() {
+                8 => Ty::I8,
+                16 => Ty::I16,
+                32 => Ty::I32,
+                _ => Ty::I64,
+            },
             Kind::Float(Float::F32) => Ty::F32,
             Kind::Float(Float::F64 | Float::Py) => Ty::F64,
             _ => return None,
@@ -34,26 +42,48 @@ impl Type {
         self.push_leaves(&mut out);
         out
     }
-    pub fn leaf_count(self) -> usize { self.leaves().len() }
+    pub fn leaf_count(self) -> usize {
+        self.leaves().len()
+    }
     /// Whether values of this type hold references.
-    pub fn is_counted(self) -> bool { self.leaves().iter().any(|l| l.is_ref) }
+    pub fn is_counted(self) -> bool {
+        self.leaves().iter().any(|l| l.is_ref)
+    }
 
-    /// How a value lies as an element of a [`crate::layout::List`]: bytes, and a bit for each word that holds a reference.
+    /// How a value lies as an element of a [`crate::layout::List`]: bytes, and a bit for each word that holds
+    /// a reference.
     pub fn element_layout(self) -> (i64, i64) {
         let leaves = self.leaves();
         match leaves.as_slice() {
             [one] => (one.ty.bytes() as i64, one.is_ref as i64),
-            many => (8 * many.len() as i64, many.iter().take(64).enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i)),
+            many => (
+                8 * many.len() as i64,
+                many.iter().take(64).enumerate().fold(0, |mask, (i, l)| mask | (l.is_ref as i64) << i),
+            ),
         }
     }
-    /// Whether a list can hold values of this type: the mask of [`Type::element_layout`] has room for that many words.
-    pub fn fits_list(self) -> bool { self.leaf_count() <= 64 }
+    /// Whether a list can hold values of this type: the mask of [`Type::element_layout`] has room for that
+    /// many words.
+    pub fn fits_list(self) -> bool {
+        self.leaf_count() <= 64
+    }
 
     fn push_leaves(self, out: &mut Vec<Leaf>) {
         match self.kind() {
-            Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_)
-            | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Conflict(..) => {}
-            Kind::Bool | Kind::Int(_) | Kind::Float(_) => out.push(plain(self.scalar_ty().unwrap_or(Ty::I64))),
+            Kind::Never
+            | Kind::Undef
+            | Kind::None
+            | Kind::Ellipsis
+            | Kind::Builtin(_)
+            | Kind::Module(_)
+            | Kind::DType(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::ExcClass(_)
+            | Kind::Class(_)
+            | Kind::Conflict(..) => {}
+            Kind::Bool | Kind::Int(_) | Kind::Float(_) => {
+                out.push(plain(self.scalar_ty().unwrap_or(Ty::I64)))
+            }
             Kind::Complex(f) => {
                 let t = if f.bits() == 32 { Ty::F32 } else { Ty::F64 };
                 out.extend([plain(t), plain(t)]);
@@ -62,16 +92,27 @@ impl Type {
                 out.push(plain(Ty::I8));
                 t.push_leaves(out);
             }
-            Kind::Str | Kind::List(_) | Kind::ListVar(_) | Kind::Exception | Kind::Generator(..) | Kind::Random => out.push(REF),
+            Kind::Str
+            | Kind::List(_)
+            | Kind::ListVar(_)
+            | Kind::Exception
+            | Kind::Generator(..)
+            | Kind::Random => out.push(REF),
             Kind::Tuple(m) | Kind::NamedTuple(_, m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Slice(m) => m.iter().for_each(|t| t.push_leaves(out)),
             Kind::Array(a) => {
                 out.extend([REF, plain(Ty::Ptr)]);
                 let strides = if a.layout == Layout::A { a.ndim() } else { 0 };
-                out.extend(std::iter::repeat_n(LENGTH, a.ndim()).chain(std::iter::repeat_n(plain(Ty::I64), strides)));
-                if a.access == super::Access::Either { out.push(plain(Ty::I8)); }
+                out.extend(
+                    std::iter::repeat_n(LENGTH, a.ndim()).chain(std::iter::repeat_n(plain(Ty::I64), strides)),
+                );
+                if a.access == super::Access::Either {
+                    out.push(plain(Ty::I8));
+                }
             }
-            Kind::Range(step) => out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 })),
+            Kind::Range(step) => {
+                out.extend(std::iter::repeat_n(plain(Ty::I64), if step.is_some() { 2 } else { 3 }))
+            }
             Kind::Method(_, t) => t.push_leaves(out),
             Kind::Function(f) => f.defaults.iter().chain(&f.captures).for_each(|t| t.push_leaves(out)),
             // Which one, then room for each: none overlap, so that references stay where they are.

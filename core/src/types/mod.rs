@@ -1,7 +1,9 @@
-//! Types of Python values in compiled code: interned, so equality is pointer equality and a [`Type`] is `Copy`.
+//! Types of Python values in compiled code: interned, so equality is pointer equality and a [`Type`] is
+//! `Copy`.
 //!
-//! Scalars have NumPy's widths plus the *weak* Python `int` (64 bits), `float` and `complex`, which take the width of what they meet
-//! (NEP 50). [`promote`] holds the rules between types, [`leaves`] how a type becomes machine values.
+//! Scalars have NumPy's widths plus the *weak* Python `int` (64 bits), `float` and `complex`, which take the
+//! width of what they meet (NEP 50). [`promote`] holds the rules between types, [`leaves`] how a type becomes
+//! machine values.
 
 pub mod consts;
 pub mod leaves;
@@ -20,44 +22,81 @@ pub use consts::Const;
 pub struct Type(&'static Kind);
 
 impl PartialEq for Type {
-    fn eq(&self, other: &Type) -> bool { std::ptr::eq(self.0, other.0) }
+    fn eq(&self, other: &Type) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
 }
 impl Eq for Type {}
 impl Hash for Type {
-    fn hash<H: Hasher>(&self, h: &mut H) { (self.0 as *const Kind as usize).hash(h) }
+    fn hash<H: Hasher>(&self, h: &mut H) {
+        (self.0 as *const Kind as usize).hash(h)
+    }
 }
 impl std::ops::Deref for Type {
     type Target = Kind;
-    fn deref(&self) -> &Kind { self.0 }
+    fn deref(&self) -> &Kind {
+        self.0
+    }
 }
 impl std::fmt::Debug for Type {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { std::fmt::Display::fmt(self, f) }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 /// Integer widths; `Py` is the weak Python int, 64 bits and signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Int { I8, I16, I32, I64, U8, U16, U32, U64, Py }
+pub enum Int {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    Py,
+}
 
 /// Floating-point widths; `Py` is the weak Python float, 64 bits. Also the component of complex numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Float { F32, F64, Py }
+pub enum Float {
+    F32,
+    F64,
+    Py,
+}
 
 /// Order of an array's elements in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout { C, F, A }
+pub enum Layout {
+    C,
+    F,
+    A,
+}
 
-/// Whether an array's elements may be changed. Where a writable and a read-only array meet in one variable only the run knows: a leaf of its own says
-/// whether this one is read-only.
+/// Whether an array's elements may be changed. Where a writable and a read-only array meet in one variable
+/// only the run knows: a leaf of its own says whether this one is read-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access { Write, Read, Either }
+pub enum Access {
+    Write,
+    Read,
+    Either,
+}
 impl Access {
     /// What holds arrays of both.
-    pub fn join(self, other: Access) -> Access { if self == other { self } else { Access::Either } }
+    pub fn join(self, other: Access) -> Access {
+        if self == other { self } else { Access::Either }
+    }
 }
 
 /// Type of an array. Strides are leaves only for layout `A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ArrayType { pub dtype: Type, pub ndim: u8, pub layout: Layout, pub access: Access }
+pub struct ArrayType {
+    pub dtype: Type,
+    pub ndim: u8,
+    pub layout: Layout,
+    pub access: Access,
+}
 
 /// Identity of a named tuple class, an exception class or another Python class that the host knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -67,22 +106,28 @@ pub struct ClassInfo {
     pub name: String,
     /// Field names of a named tuple; empty otherwise.
     pub fields: Vec<String>,
-    /// Fields of a named tuple that its class has something else for under their names, and `__getattribute__` where it has one of its own.
+    /// Fields of a named tuple that its class has something else for under their names, and
+    /// `__getattribute__` where it has one of its own.
     pub shadowed: Vec<String>,
 }
 
 impl ClassInfo {
-    /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can name.
+    /// What `**kwargs` holds: values by name, in the order of the call. It is a tuple whose class nobody can
+    /// name.
     pub fn keywords(fields: Vec<String>) -> &'static ClassInfo {
         static ALL: LazyLock<RwLock<HashSet<&'static ClassInfo>>> = LazyLock::new(Default::default);
         let class = ClassInfo { handle: u64::MAX, name: "kwargs".into(), fields, shadowed: vec![] };
         let mut all = ALL.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(c) = all.get(&class) { return c; }
+        if let Some(c) = all.get(&class) {
+            return c;
+        }
         let class: &'static ClassInfo = Box::leak(Box::new(class));
         all.insert(class);
         class
     }
-    pub fn is_keywords(&self) -> bool { self.handle == u64::MAX }
+    pub fn is_keywords(&self) -> bool {
+        self.handle == u64::MAX
+    }
 }
 
 /// A Python function as a value: its code and the types of what it carries along.
@@ -90,8 +135,8 @@ impl ClassInfo {
 pub struct FuncType {
     /// Key of the SSA function in [`crate::ssa::registry`].
     pub func: crate::ssa::FuncId,
-    /// Values for trailing positional parameters, then keyword-only ones, as given at `MAKE_FUNCTION` (empty for module-level functions,
-    /// whose defaults the host knows).
+    /// Values for trailing positional parameters, then keyword-only ones, as given at `MAKE_FUNCTION` (empty
+    /// for module-level functions, whose defaults the host knows).
     pub defaults: Vec<Type>,
     /// Captured variables; empty when the host knows them.
     pub captures: Vec<Type>,
@@ -169,8 +214,9 @@ pub enum Kind {
     Class(&'static ClassInfo),
     /// A native exception object; which class is known at run time.
     Exception,
-    /// One of several types, told apart when the program runs; never inside another one, never with None among them. Functions, classes and
-    /// generators meet in such types; so do the members of a tuple that is indexed by a variable.
+    /// One of several types, told apart when the program runs; never inside another one, never with None
+    /// among them. Functions, classes and generators meet in such types; so do the members of a tuple that is
+    /// indexed by a variable.
     Variant(Vec<Type>),
     /// A variable that holds one of two types that no type holds; an error when it is read.
     Conflict(Type, Type),
@@ -185,47 +231,95 @@ static INTERNED: LazyLock<RwLock<HashSet<&'static Kind>>> = LazyLock::new(Defaul
 impl Type {
     /// The one `Type` of this kind. Interned kinds live as long as the process: they are few.
     pub fn new(kind: Kind) -> Type {
-        if let Some(k) = INTERNED.read().unwrap_or_else(|e| e.into_inner()).get(&kind) { return Type(k); }
+        if let Some(k) = INTERNED.read().unwrap_or_else(|e| e.into_inner()).get(&kind) {
+            return Type(k);
+        }
         let mut set = INTERNED.write().unwrap_or_else(|e| e.into_inner());
-        if let Some(k) = set.get(&kind) { return Type(k); }
+        if let Some(k) = set.get(&kind) {
+            return Type(k);
+        }
         let k: &'static Kind = Box::leak(Box::new(kind));
         set.insert(k);
         Type(k)
     }
-    pub fn kind(self) -> &'static Kind { self.0 }
+    pub fn kind(self) -> &'static Kind {
+        self.0
+    }
 
-    pub fn never() -> Type { cached(&CACHE.never) }
-    pub fn undef() -> Type { Type::new(Kind::Undef) }
-    pub fn none() -> Type { cached(&CACHE.none) }
-    pub fn bool() -> Type { cached(&CACHE.bool) }
-    pub fn str() -> Type { cached(&CACHE.str) }
+    pub fn never() -> Type {
+        cached(&CACHE.never)
+    }
+    pub fn undef() -> Type {
+        Type::new(Kind::Undef)
+    }
+    pub fn none() -> Type {
+        cached(&CACHE.none)
+    }
+    pub fn bool() -> Type {
+        cached(&CACHE.bool)
+    }
+    pub fn str() -> Type {
+        cached(&CACHE.str)
+    }
     /// The weak Python int.
-    pub fn int() -> Type { cached(&CACHE.int) }
+    pub fn int() -> Type {
+        cached(&CACHE.int)
+    }
     /// The weak Python float.
-    pub fn float() -> Type { cached(&CACHE.float) }
-    pub fn complex() -> Type { Type::new(Kind::Complex(Float::Py)) }
-    pub fn int_of(i: Int) -> Type { Type::new(Kind::Int(i)) }
-    pub fn float_of(f: Float) -> Type { Type::new(Kind::Float(f)) }
-    pub fn i64() -> Type { Type::int_of(Int::I64) }
-    pub fn f64() -> Type { Type::float_of(Float::F64) }
-    pub fn tuple(members: Vec<Type>) -> Type { Type::new(Kind::Tuple(members)) }
-    pub fn list(elem: Type) -> Type { Type::new(Kind::List(elem)) }
+    pub fn float() -> Type {
+        cached(&CACHE.float)
+    }
+    pub fn complex() -> Type {
+        Type::new(Kind::Complex(Float::Py))
+    }
+    pub fn int_of(i: Int) -> Type {
+        Type::new(Kind::Int(i))
+    }
+    pub fn float_of(f: Float) -> Type {
+        Type::new(Kind::Float(f))
+    }
+    pub fn i64() -> Type {
+        Type::int_of(Int::I64)
+    }
+    pub fn f64() -> Type {
+        Type::float_of(Float::F64)
+    }
+    pub fn tuple(members: Vec<Type>) -> Type {
+        Type::new(Kind::Tuple(members))
+    }
+    pub fn list(elem: Type) -> Type {
+        Type::new(Kind::List(elem))
+    }
     pub fn optional(t: Type) -> Type {
-        match *t { Kind::None | Kind::Optional(_) => t, _ => Type::new(Kind::Optional(t)) }
+        match *t {
+            Kind::None | Kind::Optional(_) => t,
+            _ => Type::new(Kind::Optional(t)),
+        }
     }
     pub fn array(dtype: Type, ndim: usize, layout: Layout) -> Type {
         // A 1-d (or 0-d) array is C-contiguous and F-contiguous at once; `C` stands for both.
         let layout = if ndim <= 1 && layout == Layout::F { Layout::C } else { layout };
-        Type::new(Kind::Array(ArrayType { dtype: dtype.strong(), ndim: ndim as u8, layout, access: Access::Write }))
+        Type::new(Kind::Array(ArrayType {
+            dtype: dtype.strong(),
+            ndim: ndim as u8,
+            layout,
+            access: Access::Write,
+        }))
     }
-    pub fn iter(i: IterType) -> Type { Type::new(Kind::Iter(i)) }
+    pub fn iter(i: IterType) -> Type {
+        Type::new(Kind::Iter(i))
+    }
 
     /// The type of values of any of these types; with None among them an optional one.
     pub fn one_of(types: &[Type]) -> Type {
         let (mut flat, mut none) = (vec![], false);
-        for t in types { promote::flatten(*t, &mut flat, &mut none); }
+        for t in types {
+            promote::flatten(*t, &mut flat, &mut none);
+        }
         let mut all: Vec<Type> = vec![];
-        for t in flat { promote::add_alternative(&mut all, t, &mut promote::unify); }
+        for t in flat {
+            promote::add_alternative(&mut all, t, &mut promote::unify);
+        }
         let one = match all.as_slice() {
             [] => return if none { Type::none() } else { Type::never() },
             [t] => *t,
@@ -233,10 +327,15 @@ impl Type {
         };
         if none { Type::optional(one) } else { one }
     }
-    pub fn as_array(self) -> Option<ArrayType> { if let Kind::Array(a) = *self { Some(a) } else { None } }
+    pub fn as_array(self) -> Option<ArrayType> {
+        if let Kind::Array(a) = *self { Some(a) } else { None }
+    }
     /// Members of a tuple or named tuple.
     pub fn members(self) -> Option<&'static [Type]> {
-        match self.kind() { Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(m), _ => None }
+        match self.kind() {
+            Kind::Tuple(m) | Kind::NamedTuple(_, m) => Some(m),
+            _ => None,
+        }
     }
     /// Whether there are more than `levels` types one inside the other, or more than `parts` in all.
     pub fn is_larger_than(self, levels: usize, parts: usize) -> bool {
@@ -251,18 +350,34 @@ impl Type {
         }
         !fits(self, levels, &mut { parts })
     }
-    pub fn is_int(self) -> bool { matches!(*self, Kind::Int(_)) }
-    pub fn is_float(self) -> bool { matches!(*self, Kind::Float(_)) }
-    pub fn is_complex(self) -> bool { matches!(*self, Kind::Complex(_)) }
+    pub fn is_int(self) -> bool {
+        matches!(*self, Kind::Int(_))
+    }
+    pub fn is_float(self) -> bool {
+        matches!(*self, Kind::Float(_))
+    }
+    pub fn is_complex(self) -> bool {
+        matches!(*self, Kind::Complex(_))
+    }
     /// int or bool: what may stand as an index.
     /// A tuple or a list.
-    pub fn is_sequence(self) -> bool { matches!(*self, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_)) }
+    pub fn is_sequence(self) -> bool {
+        matches!(*self, Kind::Tuple(_) | Kind::List(_) | Kind::ListVar(_))
+    }
     /// `a.flat`.
-    pub fn is_flat(self) -> bool { matches!(self.kind(), Kind::Iter(IterType::Flat(_))) }
-    pub fn is_index(self) -> bool { matches!(*self, Kind::Int(_) | Kind::Bool) }
+    pub fn is_flat(self) -> bool {
+        matches!(self.kind(), Kind::Iter(IterType::Flat(_)))
+    }
+    pub fn is_index(self) -> bool {
+        matches!(*self, Kind::Int(_) | Kind::Bool)
+    }
     /// bool, int, float or complex.
-    pub fn is_number(self) -> bool { matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_)) }
-    pub fn is_real(self) -> bool { matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_)) }
+    pub fn is_number(self) -> bool {
+        matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_))
+    }
+    pub fn is_real(self) -> bool {
+        matches!(*self, Kind::Bool | Kind::Int(_) | Kind::Float(_))
+    }
     /// The NumPy scalar type of a weak Python number; others unchanged.
     pub fn strong(self) -> Type {
         match *self {
@@ -272,10 +387,19 @@ impl Type {
             _ => self,
         }
     }
-    pub fn is_weak(self) -> bool { self.strong() != self }
+    pub fn is_weak(self) -> bool {
+        self.strong() != self
+    }
 }
 
-struct Cache { never: Type, none: Type, bool: Type, str: Type, int: Type, float: Type }
+struct Cache {
+    never: Type,
+    none: Type,
+    bool: Type,
+    str: Type,
+    int: Type,
+    float: Type,
+}
 static CACHE: LazyLock<Cache> = LazyLock::new(|| Cache {
     never: Type::new(Kind::Never),
     none: Type::new(Kind::None),
@@ -284,29 +408,53 @@ static CACHE: LazyLock<Cache> = LazyLock::new(|| Cache {
     int: Type::new(Kind::Int(Int::Py)),
     float: Type::new(Kind::Float(Float::Py)),
 });
-fn cached(t: &Type) -> Type { *t }
+fn cached(t: &Type) -> Type {
+    *t
+}
 
 impl Int {
-    pub const ALL: [Int; 9] = [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
+    pub const ALL: [Int; 9] =
+        [Int::I8, Int::I16, Int::I32, Int::I64, Int::U8, Int::U16, Int::U32, Int::U64, Int::Py];
     pub fn bits(self) -> u32 {
-        match self { Int::I8 | Int::U8 => 8, Int::I16 | Int::U16 => 16, Int::I32 | Int::U32 => 32, Int::I64 | Int::U64 | Int::Py => 64 }
+        match self {
+            Int::I8 | Int::U8 => 8,
+            Int::I16 | Int::U16 => 16,
+            Int::I32 | Int::U32 => 32,
+            Int::I64 | Int::U64 | Int::Py => 64,
+        }
     }
-    pub fn signed(self) -> bool { matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::Py) }
+    pub fn signed(self) -> bool {
+        matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::Py)
+    }
     pub fn of(bits: u32, signed: bool) -> Int {
         match (bits, signed) {
-            (8, true) => Int::I8, (16, true) => Int::I16, (32, true) => Int::I32, (8, false) => Int::U8, (16, false) => Int::U16,
-            (32, false) => Int::U32, (64, false) => Int::U64, (_, _) => Int::I64,
+            (8, true) => Int::I8,
+            (16, true) => Int::I16,
+            (32, true) => Int::I32,
+            (8, false) => Int::U8,
+            (16, false) => Int::U16,
+            (32, false) => Int::U32,
+            (64, false) => Int::U64,
+            (_, _) => Int::I64,
         }
     }
 }
 impl Float {
-    pub fn bits(self) -> u32 { if self == Float::F32 { 32 } else { 64 } }
+    pub fn bits(self) -> u32 {
+        if self == Float::F32 { 32 } else { 64 }
+    }
 }
 impl ArrayType {
-    pub fn ty(self) -> Type { Type::new(Kind::Array(self)) }
-    pub fn ndim(self) -> usize { self.ndim as usize }
+    pub fn ty(self) -> Type {
+        Type::new(Kind::Array(self))
+    }
+    pub fn ndim(self) -> usize {
+        self.ndim as usize
+    }
     /// Bytes of one element.
-    pub fn itemsize(self) -> i64 { self.dtype.itemsize() }
+    pub fn itemsize(self) -> i64 {
+        self.dtype.itemsize()
+    }
 }
 impl Type {
     /// Bytes of a scalar as an array element.

@@ -1,10 +1,15 @@
-//! Reads what [`super::text`] prints: `parse(print(t)) == t` for every type that needs no Python class or function to be named.
+//! Reads what [`super::text`] prints: `parse(print(t)) == t` for every type that needs no Python class or
+//! function to be named.
 //!
-//! `boolean`, `intp`, `void`, `float32x`-like spellings of Numba are the Python package's business, not this grammar's.
+//! `boolean`, `intp`, `void`, `float32x`-like spellings of Numba are the Python package's business, not this
+//! grammar's.
 
 use super::{Access, ArrayType, Float, Int, IterType, Kind, Layout, Type};
 
-struct Parser<'a> { text: &'a str, at: usize }
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
 type Res<T> = Result<T, String>;
 
 /// The type that prints as `text`.
@@ -40,15 +45,23 @@ fn scalar(name: &str) -> Option<Type> {
 }
 
 impl Parser<'_> {
-    fn error(&self, wanted: &str) -> String { format!("expected {wanted} at {:?} in type {:?}", &self.text[self.at..], self.text) }
-    fn space(&mut self) { self.at = self.text.len() - self.text[self.at..].trim_start().len(); }
+    fn error(&self, wanted: &str) -> String {
+        format!("expected {wanted} at {:?} in type {:?}", &self.text[self.at..], self.text)
+    }
+    fn space(&mut self) {
+        self.at = self.text.len() - self.text[self.at..].trim_start().len();
+    }
     fn eat(&mut self, s: &str) -> bool {
         self.space();
         let hit = self.text[self.at..].starts_with(s);
-        if hit { self.at += s.len(); }
+        if hit {
+            self.at += s.len();
+        }
         hit
     }
-    fn expect(&mut self, s: &str) -> Res<()> { if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) } }
+    fn expect(&mut self, s: &str) -> Res<()> {
+        if self.eat(s) { Ok(()) } else { Err(self.error(&format!("{s:?}"))) }
+    }
     fn word(&mut self) -> &str {
         self.space();
         let rest = &self.text[self.at..];
@@ -65,10 +78,14 @@ impl Parser<'_> {
     /// Types up to the closing parenthesis, which is taken.
     fn list(&mut self) -> Res<Vec<Type>> {
         let mut out = vec![];
-        if self.eat(")") { return Ok(out); }
+        if self.eat(")") {
+            return Ok(out);
+        }
         loop {
             out.push(self.ty()?);
-            if self.eat(")") { return Ok(out); }
+            if self.eat(")") {
+                return Ok(out);
+            }
             self.expect(",")?;
         }
     }
@@ -89,9 +106,25 @@ impl Parser<'_> {
         let ndim = u8::try_from(self.number()?).map_err(|_| self.error("a number of dimensions"))?;
         self.expect("d")?;
         self.expect(",")?;
-        let layout = if self.eat("C") { Layout::C } else if self.eat("F") { Layout::F } else if self.eat("A") { Layout::A } else { return Err(self.error("a layout")) };
-        let access = if !self.eat(",") { Access::Write } else if self.eat("perhaps") { Access::Either } else { Access::Read };
-        if access != Access::Write { self.expect("readonly")?; }
+        let layout = if self.eat("C") {
+            Layout::C
+        } else if self.eat("F") {
+            Layout::F
+        } else if self.eat("A") {
+            Layout::A
+        } else {
+            return Err(self.error("a layout"));
+        };
+        let access = if !self.eat(",") {
+            Access::Write
+        } else if self.eat("perhaps") {
+            Access::Either
+        } else {
+            Access::Read
+        };
+        if access != Access::Write {
+            self.expect("readonly")?;
+        }
         self.expect(")")?;
         Ok(Type::new(Kind::Array(ArrayType { dtype, ndim, layout, access })))
     }
@@ -99,11 +132,18 @@ impl Parser<'_> {
     fn ty(&mut self) -> Res<Type> {
         let start = self.at;
         let name = self.word().to_string();
-        if name == "unbound" && self.eat("?(") { return self.one().map(|t| Type::new(Kind::MaybeUndef(t))); }
-        let table_path = |name: &str| crate::ops::intern(name).ok_or_else(|| format!("no operation is called {name:?}"));
+        if name == "unbound" && self.eat("?(") {
+            return self.one().map(|t| Type::new(Kind::MaybeUndef(t)));
+        }
+        let table_path =
+            |name: &str| crate::ops::intern(name).ok_or_else(|| format!("no operation is called {name:?}"));
         if !self.eat("(") {
-            if let Some(t) = scalar(&name) { return Ok(t); }
-            if name.contains('.') { return table_path(&name).map(|p| Type::new(Kind::Builtin(p))); }
+            if let Some(t) = scalar(&name) {
+                return Ok(t);
+            }
+            if name.contains('.') {
+                return table_path(&name).map(|p| Type::new(Kind::Builtin(p)));
+            }
             self.at = start;
             return Err(self.error("a type"));
         }
@@ -120,7 +160,9 @@ impl Parser<'_> {
             }
             "list" => self.one().map(Type::list),
             "range" => self.step().map(|n| Type::new(Kind::Range(Some(n)))),
-            "slice" => <[Type; 3]>::try_from(self.list()?).map(|p| Type::new(Kind::Slice(p))).map_err(|_| self.error("three parts of a slice")),
+            "slice" => <[Type; 3]>::try_from(self.list()?)
+                .map(|p| Type::new(Kind::Slice(p)))
+                .map_err(|_| self.error("three parts of a slice")),
             "dtype" => self.one().map(|t| Type::new(Kind::DType(t))),
             "method" => {
                 let path = self.word().to_string();
@@ -158,19 +200,52 @@ mod tests {
         frozen.access = Access::Read;
         let either = ArrayType { access: Access::Either, ..frozen };
         let kinds = [
-            Type::int(), Type::i64(), Type::int_of(Int::U8), Type::float(), Type::complex(), Type::new(Kind::Complex(Float::F32)), a, frozen.ty(), either.ty(),
-            Type::new(Kind::Variant(vec![Type::int(), Type::str()])), Type::tuple(vec![]), Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]), Type::list(Type::list(a)), Type::optional(Type::int()),
-            Type::new(Kind::MaybeUndef(Type::bool())), Type::new(Kind::ListVar(3)), Type::new(Kind::Range(Some(-2))), Type::new(Kind::Range(None)),
-            Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])), Type::new(Kind::DType(Type::f64())), Type::iter(IterType::NdIndex(3)),
-            Type::iter(IterType::Zip(vec![Type::iter(IterType::Enumerate(Type::iter(IterType::Array(a)))), Type::iter(IterType::Range(Some(1)))])),
-            Type::iter(IterType::Flat(a)), Type::iter(IterType::Str), Type::iter(IterType::Reversed(Type::list(Type::int()))),
+            Type::int(),
+            Type::i64(),
+            Type::int_of(Int::U8),
+            Type::float(),
+            Type::complex(),
+            Type::new(Kind::Complex(Float::F32)),
+            a,
+            frozen.ty(),
+            either.ty(),
+            Type::new(Kind::Variant(vec![Type::int(), Type::str()])),
+            Type::tuple(vec![]),
+            Type::tuple(vec![Type::int(), Type::tuple(vec![Type::str()])]),
+            Type::list(Type::list(a)),
+            Type::optional(Type::int()),
+            Type::new(Kind::MaybeUndef(Type::bool())),
+            Type::new(Kind::ListVar(3)),
+            Type::new(Kind::Range(Some(-2))),
+            Type::new(Kind::Range(None)),
+            Type::new(Kind::Slice([Type::int(), Type::none(), Type::none()])),
+            Type::new(Kind::DType(Type::f64())),
+            Type::iter(IterType::NdIndex(3)),
+            Type::iter(IterType::Zip(vec![
+                Type::iter(IterType::Enumerate(Type::iter(IterType::Array(a)))),
+                Type::iter(IterType::Range(Some(1))),
+            ])),
+            Type::iter(IterType::Flat(a)),
+            Type::iter(IterType::Str),
+            Type::iter(IterType::Reversed(Type::list(Type::int()))),
         ];
-        for t in kinds { assert_eq!(parse(&t.to_string()), Ok(t), "{t}"); }
+        for t in kinds {
+            assert_eq!(parse(&t.to_string()), Ok(t), "{t}");
+        }
     }
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "int65", "array(float64, 2d)", "tuple(int", "int64 int64", "function(f)", "list()", "array(float64, 300d, C)"] {
+        for text in [
+            "",
+            "int65",
+            "array(float64, 2d)",
+            "tuple(int",
+            "int64 int64",
+            "function(f)",
+            "list()",
+            "array(float64, 300d, C)",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

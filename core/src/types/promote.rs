@@ -1,13 +1,19 @@
-//! Rules between types: what holds two values that meet ([`unify`]), what arithmetic on two numbers gives ([`arith`], [`result_type`]).
+//! Rules between types: what holds two values that meet ([`unify`]), what arithmetic on two numbers gives
+//! ([`arith`], [`result_type`]).
 
 use super::{ArrayType, Float, Int, IterType, Kind, Layout, Type};
 
-/// The type that holds values of both, or none. List variables are the inference session's business and only unify when equal here.
-pub fn unify(a: Type, b: Type) -> Option<Type> { unify_with(a, b, &mut unify) }
+/// The type that holds values of both, or none. List variables are the inference session's business and only
+/// unify when equal here.
+pub fn unify(a: Type, b: Type) -> Option<Type> {
+    unify_with(a, b, &mut unify)
+}
 
 /// [`unify`] that asks `child` about the parts of composite types.
 pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Type> {
-    if a == b { return Some(a); }
+    if a == b {
+        return Some(a);
+    }
     Some(match (a.kind(), b.kind()) {
         (Kind::Never, _) => b,
         (_, Kind::Never) => a,
@@ -25,37 +31,76 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         (Kind::Optional(x), _) => Type::optional(child(*x, b)?),
         (_, Kind::Optional(y)) => Type::optional(child(a, *y)?),
         (Kind::Tuple(x), Kind::Tuple(y)) if x.len() == y.len() => Type::tuple(unify_all(x, y, child)?),
-        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => Type::new(Kind::NamedTuple(c, unify_all(x, y, child)?)),
-        (Kind::Slice(x), Kind::Slice(y)) => Type::new(Kind::Slice([child(x[0], y[0])?, child(x[1], y[1])?, child(x[2], y[2])?])),
+        (Kind::NamedTuple(c, x), Kind::NamedTuple(d, y)) if c == d => {
+            Type::new(Kind::NamedTuple(c, unify_all(x, y, child)?))
+        }
+        (Kind::Slice(x), Kind::Slice(y)) => {
+            Type::new(Kind::Slice([child(x[0], y[0])?, child(x[1], y[1])?, child(x[2], y[2])?]))
+        }
         (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
         (Kind::Iter(x), Kind::Iter(y)) => Type::iter(unify_iters(x, y, child)?),
         (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(p, child(*x, *y)?)),
-        (Kind::Function(x), Kind::Function(y)) if x.func == y.func && x.bound == y.bound && x.kwdefaults == y.kwdefaults && x.defaults.len() == y.defaults.len() && x.captures.len() == y.captures.len() => {
-            let (defaults, captures) = (unify_all(&x.defaults, &y.defaults, child)?, unify_all(&x.captures, &y.captures, child)?);
-            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone(), bound: x.bound }))
+        (Kind::Function(x), Kind::Function(y))
+            if x.func == y.func
+                && x.bound == y.bound
+                && x.kwdefaults == y.kwdefaults
+                && x.defaults.len() == y.defaults.len()
+                && x.captures.len() == y.captures.len() =>
+        {
+            let (defaults, captures) =
+                (unify_all(&x.defaults, &y.defaults, child)?, unify_all(&x.captures, &y.captures, child)?);
+            Type::new(Kind::Function(super::FuncType {
+                func: x.func,
+                defaults,
+                captures,
+                kwdefaults: x.kwdefaults.clone(),
+                bound: x.bound,
+            }))
         }
         // The same generator function for the same arguments: more of what it yields is known by now.
-        (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => Type::new(Kind::Generator(*i, child(*x, *y)?)),
+        (Kind::Generator(i, x), Kind::Generator(j, y)) if i == j => {
+            Type::new(Kind::Generator(*i, child(*x, *y)?))
+        }
         (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim => {
             let layout = if x.layout == y.layout { x.layout } else { Layout::A };
             Type::new(Kind::Array(ArrayType { layout, access: x.access.join(y.access), ..*x }))
         }
         _ if a.is_number() && b.is_number() => merge_numbers(a, b),
         _ if is_alternative(a) && is_alternative(b) => alternatives(a, b, child),
-        // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An array meets arrays of which it is one.
-        (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => m.iter().fold(b, |sum, t| merge_numbers(*t, sum)),
-        (_, Kind::Variant(m)) if a.is_number() && m.iter().all(|t| t.is_number()) => m.iter().fold(a, |sum, t| merge_numbers(sum, *t)),
-        (Kind::Variant(m), Kind::Array(_)) if m.iter().any(|t| same_elements(*t, b)) => alternatives(a, b, child),
-        (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => alternatives(a, b, child),
+        // An eigenvalue, which is real or complex, meets another number: one type of number holds both. An
+        // array meets arrays of which it is one.
+        (Kind::Variant(m), _) if b.is_number() && m.iter().all(|t| t.is_number()) => {
+            m.iter().fold(b, |sum, t| merge_numbers(*t, sum))
+        }
+        (_, Kind::Variant(m)) if a.is_number() && m.iter().all(|t| t.is_number()) => {
+            m.iter().fold(a, |sum, t| merge_numbers(sum, *t))
+        }
+        (Kind::Variant(m), Kind::Array(_)) if m.iter().any(|t| same_elements(*t, b)) => {
+            alternatives(a, b, child)
+        }
+        (Kind::Array(_), Kind::Variant(m)) if m.iter().any(|t| same_elements(*t, a)) => {
+            alternatives(a, b, child)
+        }
         (Kind::List(x), Kind::List(y)) if same_but_weak(*x, *y) => Type::list(child(*x, *y)?),
         _ => return None,
     })
 }
 
-/// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds, generators, variants.
+/// Whether values of the type meet others of their sort in a variable: functions and classes of all kinds,
+/// generators, variants.
 fn is_alternative(t: Type) -> bool {
-    matches!(t.kind(), Kind::Function(_) | Kind::Builtin(_) | Kind::Method(..) | Kind::DType(_) | Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) | Kind::Generator(..)
-        | Kind::Variant(_))
+    matches!(
+        t.kind(),
+        Kind::Function(_)
+            | Kind::Builtin(_)
+            | Kind::Method(..)
+            | Kind::DType(_)
+            | Kind::NamedTupleClass(_)
+            | Kind::ExcClass(_)
+            | Kind::Class(_)
+            | Kind::Generator(..)
+            | Kind::Variant(_)
+    )
 }
 
 /// Whether two types are arrays that differ in their layout at most.
@@ -63,16 +108,24 @@ fn same_elements(a: Type, b: Type) -> bool {
     matches!((a.kind(), b.kind()), (Kind::Array(x), Kind::Array(y)) if x.dtype == y.dtype && x.ndim == y.ndim)
 }
 
-/// Whether values of the type are one of several numbers or arrays, or methods or iterators of them: what `np.linalg.eig` gives for a real matrix.
+/// Whether values of the type are one of several numbers or arrays, or methods or iterators of them: what
+/// `np.linalg.eig` gives for a real matrix.
 pub fn is_numeric_variant(t: Type) -> bool {
     fn numeric(t: Type) -> bool {
-        match *t { Kind::Array(_) => true, Kind::Method(_, of) | Kind::Iter(IterType::Array(of)) => numeric(of), _ => t.is_number() }
+        match *t {
+            Kind::Array(_) => true,
+            Kind::Method(_, of) | Kind::Iter(IterType::Array(of)) => numeric(of),
+            _ => t.is_number(),
+        }
     }
     if let Kind::Variant(m) = t.kind() { m.iter().all(|t| numeric(*t)) } else { false }
 }
 
 fn alternatives(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Type {
-    let mut all = match a.kind() { Kind::Variant(m) => m.clone(), _ => vec![a] };
+    let mut all = match a.kind() {
+        Kind::Variant(m) => m.clone(),
+        _ => vec![a],
+    };
     match b.kind() {
         Kind::Variant(m) => m.iter().for_each(|t| add_alternative(&mut all, *t, child)),
         _ => add_alternative(&mut all, b, child),
@@ -80,21 +133,27 @@ fn alternatives(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<Ty
     if all.len() == 1 { all[0] } else { Type::new(Kind::Variant(all)) }
 }
 
-/// Adds a type to those of a variant, in their order. A function that captures other types than before stays one alternative.
+/// Adds a type to those of a variant, in their order. A function that captures other types than before stays
+/// one alternative.
 pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type, Type) -> Option<Type>) {
     let order = |t: Type| match t.kind() {
         Kind::Function(f) => (0, f.func.0 as u64, String::new()),
         Kind::Generator(n, _) => (1, *n as u64, String::new()),
         _ => (2, 0, t.to_string()),
     };
-    if all.contains(&t) { return; }
+    if all.contains(&t) {
+        return;
+    }
     for x in all.iter_mut() {
         let same = match (x.kind(), t.kind()) {
             (Kind::Function(f), Kind::Function(g)) => f.func == g.func,
             (Kind::Generator(i, _), Kind::Generator(j, _)) => i == j,
             _ => same_elements(*x, t),
         };
-        if same && let Some(u) = unify_with(*x, t, child) { *x = u; return; }
+        if same && let Some(u) = unify_with(*x, t, child) {
+            *x = u;
+            return;
+        }
     }
     let key = order(t);
     let at = all.iter().position(|x| order(*x) > key).unwrap_or(all.len());
@@ -105,28 +164,43 @@ pub fn add_alternative(all: &mut Vec<Type>, t: Type, child: &mut dyn FnMut(Type,
 pub fn flatten(t: Type, out: &mut Vec<Type>, none: &mut bool) {
     match t.kind() {
         Kind::None => *none = true,
-        Kind::Optional(t) => { *none = true; flatten(*t, out, none); }
+        Kind::Optional(t) => {
+            *none = true;
+            flatten(*t, out, none);
+        }
         Kind::Variant(m) => m.iter().for_each(|t| flatten(*t, out, none)),
         _ => out.push(t),
     }
 }
 
 /// Whether a value of type `t` is held by the alternative `x` of a variant.
-pub fn is_alternative_for(x: Type, t: Type) -> bool { x == t || unify(x, t) == Some(x) }
+pub fn is_alternative_for(x: Type, t: Type) -> bool {
+    x == t || unify(x, t) == Some(x)
+}
 
-/// Whether two types differ only in that one is Python's number and the other NumPy's of the same width: `[0.5]` and `[v for v in a]`.
+/// Whether two types differ only in that one is Python's number and the other NumPy's of the same width:
+/// `[0.5]` and `[v for v in a]`.
 pub fn same_but_weak(a: Type, b: Type) -> bool {
     match (a.kind(), b.kind()) {
         (Kind::List(x), Kind::List(y)) => same_but_weak(*x, *y),
-        (Kind::Tuple(x), Kind::Tuple(y)) => x.len() == y.len() && x.iter().zip(y).all(|(p, q)| same_but_weak(*p, *q)),
+        (Kind::Tuple(x), Kind::Tuple(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(p, q)| same_but_weak(*p, *q))
+        }
         _ => a.strong() == b.strong(),
     }
 }
 
-fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> { x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect() }
+fn unify_all(x: &[Type], y: &[Type], child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<Vec<Type>> {
+    x.iter().zip(y).map(|(a, b)| child(*a, *b)).collect()
+}
 
-/// Iterators of one kind over things that unify. They meet where a loop inside a loop runs over a variable whose type the outer loop changes.
-fn unify_iters(x: &IterType, y: &IterType, child: &mut dyn FnMut(Type, Type) -> Option<Type>) -> Option<IterType> {
+/// Iterators of one kind over things that unify. They meet where a loop inside a loop runs over a variable
+/// whose type the outer loop changes.
+fn unify_iters(
+    x: &IterType,
+    y: &IterType,
+    child: &mut dyn FnMut(Type, Type) -> Option<Type>,
+) -> Option<IterType> {
     Some(match (x, y) {
         (IterType::Range(_), IterType::Range(_)) => IterType::Range(None),
         (IterType::Array(a), IterType::Array(b)) => IterType::Array(child(*a, *b)?),
@@ -147,21 +221,38 @@ fn merge_numbers(a: Type, b: Type) -> Type {
         (Kind::Bool, Kind::Int(_)) => b,
         (Kind::Int(_), Kind::Bool) => a,
         // A counter that starts at a literal 0 and is then given narrow integers holds a Python int as well.
-        (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => if *i == Int::U64 { Type::int_of(*i) } else { Type::i64() },
+        (Kind::Int(Int::Py), Kind::Int(i)) | (Kind::Int(i), Kind::Int(Int::Py)) => {
+            if *i == Int::U64 {
+                Type::int_of(*i)
+            } else {
+                Type::i64()
+            }
+        }
         _ => result_type(a, b),
     }
 }
 
 /// Kind of a number, for "weak takes the width of what it meets when it is of the same or a lower kind".
 fn rank(t: Type) -> u8 {
-    match *t { Kind::Bool => 0, Kind::Int(_) => 1, Kind::Float(_) => 2, _ => 3 }
+    match *t {
+        Kind::Bool => 0,
+        Kind::Int(_) => 1,
+        Kind::Float(_) => 2,
+        _ => 3,
+    }
 }
 
 /// NumPy 2's `result_type` of two scalar types, weak Python numbers by NEP 50. Both weak gives weak.
 pub fn result_type(a: Type, b: Type) -> Type {
-    if a == b { return a; }
-    if a.is_weak() && b.is_weak() { return if rank(a) >= rank(b) { a } else { b }; }
-    if a.is_weak() && *b == Kind::Bool || b.is_weak() && *a == Kind::Bool { return if a.is_weak() { a } else { b }; }
+    if a == b {
+        return a;
+    }
+    if a.is_weak() && b.is_weak() {
+        return if rank(a) >= rank(b) { a } else { b };
+    }
+    if a.is_weak() && *b == Kind::Bool || b.is_weak() && *a == Kind::Bool {
+        return if a.is_weak() { a } else { b };
+    }
     match (a.is_weak(), b.is_weak()) {
         (true, false) => weak_with(a, b),
         (false, true) => weak_with(b, a),
@@ -170,7 +261,9 @@ pub fn result_type(a: Type, b: Type) -> Type {
 }
 
 fn weak_with(weak: Type, strong: Type) -> Type {
-    if rank(weak) <= rank(strong) { return strong; }
+    if rank(weak) <= rank(strong) {
+        return strong;
+    }
     match (weak.kind(), strong.kind()) {
         // float with an integer array is float64; complex with float32 is complex64.
         (Kind::Complex(_), Kind::Float(Float::F32)) => Type::new(Kind::Complex(Float::F32)),
@@ -191,9 +284,13 @@ fn promote_strong(a: Type, b: Type) -> Type {
     match (lo.kind(), hi.kind()) {
         (Kind::Bool, _) => hi,
         (Kind::Int(x), Kind::Int(y)) => {
-            if x.signed() == y.signed() { return Type::int_of(Int::of(x.bits().max(y.bits()), x.signed())); }
+            if x.signed() == y.signed() {
+                return Type::int_of(Int::of(x.bits().max(y.bits()), x.signed()));
+            }
             let (s, u) = if x.signed() { (x, y) } else { (y, x) };
-            if u.bits() == 64 { return Type::f64(); }
+            if u.bits() == 64 {
+                return Type::f64();
+            }
             Type::int_of(Int::of(s.bits().max(u.bits() * 2), true))
         }
         (_, Kind::Float(_)) => Type::float_of(wide(float_bits_for(a).max(float_bits_for(b)))),
@@ -201,8 +298,8 @@ fn promote_strong(a: Type, b: Type) -> Type {
     }
 }
 
-/// Type of Python-level arithmetic (`+ - * // % ** & | ^`) on two scalars: integers widen to at least 64 bits as in Numba; floats and complex
-/// numbers follow NumPy 2.
+/// Type of Python-level arithmetic (`+ - * // % ** & | ^`) on two scalars: integers widen to at least 64 bits
+/// as in Numba; floats and complex numbers follow NumPy 2.
 pub fn arith(a: Type, b: Type) -> Option<Type> {
     match (a.kind(), b.kind()) {
         (Kind::Bool | Kind::Int(_), Kind::Bool | Kind::Int(_)) => Some(int_arith(a, b)),
@@ -215,8 +312,12 @@ fn int_arith(a: Type, b: Type) -> Type {
     let unsigned = |t: Type| matches!(*t, Kind::Int(i) if !i.signed());
     let plain = |t: Type| matches!(*t, Kind::Bool | Kind::Int(Int::Py));
     let u64_with_weak = |x: Type, y: Type| *x == Kind::Int(Int::U64) && plain(y);
-    if plain(a) && plain(b) { return Type::int(); }
-    if (unsigned(a) && unsigned(b)) || u64_with_weak(a, b) || u64_with_weak(b, a) { return Type::int_of(Int::U64); }
+    if plain(a) && plain(b) {
+        return Type::int();
+    }
+    if (unsigned(a) && unsigned(b)) || u64_with_weak(a, b) || u64_with_weak(b, a) {
+        return Type::int_of(Int::U64);
+    }
     Type::i64()
 }
 
@@ -230,8 +331,8 @@ pub fn true_div(a: Type, b: Type) -> Option<Type> {
     })
 }
 
-/// The float type in which a float-only function of a scalar is computed: integers and bool become float64 (NumPy: small integers would become
-/// narrower floats, which only arrays of them show).
+/// The float type in which a float-only function of a scalar is computed: integers and bool become float64
+/// (NumPy: small integers would become narrower floats, which only arrays of them show).
 pub fn as_float(t: Type) -> Type {
     match *t {
         Kind::Float(_) | Kind::Complex(_) => t,
@@ -255,7 +356,13 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         Kind::Variant(m) => Type::new(Kind::Variant(all(m, f))),
         Kind::Function(x) => {
             let (defaults, captures) = (all(&x.defaults, f), all(&x.captures, f));
-            Type::new(Kind::Function(super::FuncType { func: x.func, defaults, captures, kwdefaults: x.kwdefaults.clone(), bound: x.bound }))
+            Type::new(Kind::Function(super::FuncType {
+                func: x.func,
+                defaults,
+                captures,
+                kwdefaults: x.kwdefaults.clone(),
+                bound: x.bound,
+            }))
         }
         Kind::Iter(i) => Type::iter(match i {
             IterType::Array(x) => IterType::Array(f(*x)),
@@ -268,16 +375,39 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
             IterType::Flat(x) => IterType::Flat(f(*x)),
             IterType::Range(_) | IterType::Str | IterType::NdIndex(_) => return t,
         }),
-        Kind::Never | Kind::Undef | Kind::None | Kind::Ellipsis | Kind::Bool | Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) | Kind::Str
-        | Kind::Array(_) | Kind::ListVar(_) | Kind::Range(_) | Kind::Builtin(_) | Kind::Module(_) | Kind::DType(_) | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_) | Kind::Class(_) | Kind::Exception | Kind::Generator(..) | Kind::Random | Kind::Conflict(..) => t,
+        Kind::Never
+        | Kind::Undef
+        | Kind::None
+        | Kind::Ellipsis
+        | Kind::Bool
+        | Kind::Int(_)
+        | Kind::Float(_)
+        | Kind::Complex(_)
+        | Kind::Str
+        | Kind::Array(_)
+        | Kind::ListVar(_)
+        | Kind::Range(_)
+        | Kind::Builtin(_)
+        | Kind::Module(_)
+        | Kind::DType(_)
+        | Kind::NamedTupleClass(_)
+        | Kind::ExcClass(_)
+        | Kind::Class(_)
+        | Kind::Exception
+        | Kind::Generator(..)
+        | Kind::Random
+        | Kind::Conflict(..) => t,
     }
 }
 
 /// Whether a step of an iterator of this type runs a generator, which may raise anything.
 pub fn runs_generator(t: Type) -> bool {
-    if let Kind::Generator(..) = *t { return true; }
-    if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) { return false; }
+    if let Kind::Generator(..) = *t {
+        return true;
+    }
+    if !matches!(*t, Kind::Iter(_) | Kind::Variant(_)) {
+        return false;
+    }
     let mut found = false;
     map_children(t, &mut |c| {
         found |= runs_generator(c);

@@ -1,4 +1,5 @@
-//! How types print: Numba's names for users (`array(float64, 2d, C)`), with the weak Python numbers as `int`, `float`, `complex`.
+//! How types print: Numba's names for users (`array(float64, 2d, C)`), with the weak Python numbers as `int`,
+//! `float`, `complex`.
 
 use super::{Float, Int, IterType, Kind, Layout, Type};
 use std::fmt::{Display, Formatter, Result};
@@ -7,7 +8,9 @@ struct Join<'a>(&'a [Type]);
 impl Display for Join<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (i, t) in self.0.iter().enumerate() {
-            if i > 0 { write!(f, ", ")?; }
+            if i > 0 {
+                write!(f, ", ")?;
+            }
             write!(f, "{t}")?;
         }
         Ok(())
@@ -34,8 +37,22 @@ impl Display for Type {
             Kind::Tuple(m) => write!(f, "tuple({})", Join(m)),
             Kind::NamedTuple(c, m) => write!(f, "{}({})", c.name, Join(m)),
             Kind::Array(a) => {
-                let layout = match a.layout { Layout::C => "C", Layout::F => "F", Layout::A => "A" };
-                write!(f, "array({}, {}d, {layout}{})", a.dtype, a.ndim, match a.access { super::Access::Write => "", super::Access::Read => ", readonly", super::Access::Either => ", perhaps readonly" })
+                let layout = match a.layout {
+                    Layout::C => "C",
+                    Layout::F => "F",
+                    Layout::A => "A",
+                };
+                write!(
+                    f,
+                    "array({}, {}d, {layout}{})",
+                    a.dtype,
+                    a.ndim,
+                    match a.access {
+                        super::Access::Write => "",
+                        super::Access::Read => ", readonly",
+                        super::Access::Either => ", perhaps readonly",
+                    }
+                )
             }
             Kind::List(t) => write!(f, "list({t})"),
             Kind::ListVar(n) => write!(f, "list(?{n})"),
@@ -45,7 +62,9 @@ impl Display for Type {
             Kind::Iter(i) => fmt_iter(i, f),
             Kind::Function(x) => {
                 write!(f, "function({}", crate::ssa::registry::name(x.func))?;
-                if !x.captures.is_empty() { write!(f, "; {}", Join(&x.captures))?; }
+                if !x.captures.is_empty() {
+                    write!(f, "; {}", Join(&x.captures))?;
+                }
                 write!(f, ")")
             }
             Kind::Builtin(p) => write!(f, "{p}"),

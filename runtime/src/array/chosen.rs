@@ -1,5 +1,6 @@
-//! Elements that a mask chooses, put side by side, and the positions of what is true. With AVX-512 eight or sixteen at a time: what is chosen moves to the front of a vector, which
-//! is stored as a whole behind what has been found so far.
+//! Elements that a mask chooses, put side by side, and the positions of what is true. With AVX-512 eight or
+//! sixteen at a time: what is chosen moves to the front of a vector, which is stored as a whole behind what
+//! has been found so far.
 
 use crate::poll::Poll;
 
@@ -17,19 +18,51 @@ pub unsafe fn count(mask: *const u8, n: usize) -> usize {
     unsafe { super::lanes::count_true(mask, n) }
 }
 
-/// Copies the elements that a mask chooses, the first `most` of them, one behind the other; how many. (There may be more or fewer by now than there were when they were counted: another
-/// thread may have changed the mask.)
+/// Copies the elements that a mask chooses, the first `most` of them, one behind the other; how many. (There
+/// may be more or fewer by now than there were when they were counted: another thread may have changed the
+/// mask.)
 ///
 /// # Safety
-/// There are `n` elements of that size and as many bytes of a mask, and `out` has room for one element more than `most`.
-pub unsafe fn take(itemsize: usize, mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize, poll: &mut Poll) -> usize {
+/// There are `n` elements of that size and as many bytes of a mask, and `out` has room for one element more
+/// than `most`.
+pub unsafe fn take(
+    itemsize: usize,
+    mask: *const u8,
+    from: *const u8,
+    n: usize,
+    out: *mut u8,
+    most: usize,
+    poll: &mut Poll,
+) -> usize {
     // SAFETY: as required of the caller.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if wide::available() {
             match itemsize {
-                8 => return wide::blocks(n, poll, |first, len, done| wide::take_64(mask.add(first), from.cast::<u64>().add(first), len, out.cast(), done, most)),
-                4 => return wide::blocks(n, poll, |first, len, done| wide::take_32(mask.add(first), from.cast::<u32>().add(first), len, out.cast(), done, most)),
+                8 => {
+                    return wide::blocks(n, poll, |first, len, done| {
+                        wide::take_64(
+                            mask.add(first),
+                            from.cast::<u64>().add(first),
+                            len,
+                            out.cast(),
+                            done,
+                            most,
+                        )
+                    });
+                }
+                4 => {
+                    return wide::blocks(n, poll, |first, len, done| {
+                        wide::take_32(
+                            mask.add(first),
+                            from.cast::<u32>().add(first),
+                            len,
+                            out.cast(),
+                            done,
+                            most,
+                        )
+                    });
+                }
                 _ => {}
             }
         }
@@ -48,11 +81,20 @@ pub unsafe fn take(itemsize: usize, mask: *const u8, from: *const u8, n: usize, 
 ///
 /// # Safety
 /// As for [`take`], but that `out` has room for `most` elements.
-pub unsafe fn take_within(itemsize: usize, mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize) -> usize {
+pub unsafe fn take_within(
+    itemsize: usize,
+    mask: *const u8,
+    from: *const u8,
+    n: usize,
+    out: *mut u8,
+    most: usize,
+) -> usize {
     // SAFETY: as required of the caller.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if wide::available() && matches!(itemsize, 4 | 8) { return take(itemsize, mask, from, n, out, most, &mut Poll::never()); }
+        if wide::available() && matches!(itemsize, 4 | 8) {
+            return take(itemsize, mask, from, n, out, most, &mut Poll::never());
+        }
         match itemsize {
             1 => through_words::<[u8; 1]>(mask, from, n, out, most),
             2 => through_words::<[u8; 2]>(mask, from, n, out, most),
@@ -65,7 +107,13 @@ pub unsafe fn take_within(itemsize: usize, mask: *const u8, from: *const u8, n: 
 }
 
 /// What is found among a few elements is put together elsewhere first.
-unsafe fn through_words<T: Copy>(mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize) -> usize {
+unsafe fn through_words<T: Copy>(
+    mask: *const u8,
+    from: *const u8,
+    n: usize,
+    out: *mut u8,
+    most: usize,
+) -> usize {
     let (from, out) = (from.cast::<T>(), out.cast::<T>());
     let mut found = [std::mem::MaybeUninit::<T>::uninit(); WORD + 1];
     let mut done = 0;
@@ -78,7 +126,11 @@ unsafe fn through_words<T: Copy>(mask: *const u8, from: *const u8, n: usize, out
                 some += usize::from(*mask.add(i) != 0);
             }
             let some = some.min(most - done);
-            std::ptr::copy_nonoverlapping(found.as_ptr().cast::<u8>(), out.add(done).cast::<u8>(), some * size_of::<T>());
+            std::ptr::copy_nonoverlapping(
+                found.as_ptr().cast::<u8>(),
+                out.add(done).cast::<u8>(),
+                some * size_of::<T>(),
+            );
             done += some;
         }
     }
@@ -86,7 +138,14 @@ unsafe fn through_words<T: Copy>(mask: *const u8, from: *const u8, n: usize, out
 }
 
 /// Without branches: every element is written to the next free place, which moves on where it is chosen.
-unsafe fn one_by_one<T: Copy>(mask: *const u8, from: *const u8, n: usize, out: *mut u8, most: usize, poll: &mut Poll) -> usize {
+unsafe fn one_by_one<T: Copy>(
+    mask: *const u8,
+    from: *const u8,
+    n: usize,
+    out: *mut u8,
+    most: usize,
+    poll: &mut Poll,
+) -> usize {
     let (from, out) = (from.cast::<T>(), out.cast::<T>());
     let (mut done, mut first) = (0usize, 0);
     while first < n {
@@ -98,7 +157,9 @@ unsafe fn one_by_one<T: Copy>(mask: *const u8, from: *const u8, n: usize, out: *
                 done += usize::from(*mask.add(i) != 0);
             }
         }
-        if poll.worked(end - first) { break; }
+        if poll.worked(end - first) {
+            break;
+        }
         first = end;
     }
     done.min(most)
@@ -112,7 +173,9 @@ pub unsafe fn positions(flags: *const u8, n: usize, base: i64, out: *mut i64, mo
     // SAFETY: as required of the caller.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if wide::available() { return wide::positions(flags, n, base, out, most); }
+        if wide::available() {
+            return wide::positions(flags, n, base, out, most);
+        }
         let mut done = 0;
         let mut found = [0i64; WORD + 1];
         for first in (0..n).step_by(WORD) {
@@ -134,15 +197,24 @@ mod wide {
     use super::{BLOCK, Poll, WORD};
     use std::arch::x86_64::*;
 
-    pub fn available() -> bool { crate::cpu::has!("avx512f", "avx512bw", "popcnt") }
+    pub fn available() -> bool {
+        crate::cpu::has!("avx512f", "avx512bw", "popcnt")
+    }
 
-    /// Calls `block` for the first element and the number of some, and how many have been found so far; gives how many there are then.
-    pub unsafe fn blocks(n: usize, poll: &mut Poll, mut block: impl FnMut(usize, usize, usize) -> usize) -> usize {
+    /// Calls `block` for the first element and the number of some, and how many have been found so far; gives
+    /// how many there are then.
+    pub unsafe fn blocks(
+        n: usize,
+        poll: &mut Poll,
+        mut block: impl FnMut(usize, usize, usize) -> usize,
+    ) -> usize {
         let (mut done, mut first) = (0, 0);
         while first < n {
             let len = BLOCK.min(n - first);
             done = block(first, len, done);
-            if poll.worked(len) { break; }
+            if poll.worked(len) {
+                break;
+            }
             first += len;
         }
         done
@@ -164,7 +236,8 @@ mod wide {
             /// Goes on behind the first `done` elements found; how many there are then.
             #[target_feature(enable = "avx512f,avx512bw,popcnt")]
             pub unsafe fn $name(mask: *const u8, from: *const $T, n: usize, out: *mut $T, mut done: usize, most: usize) -> usize {
-                // SAFETY: elements that are not there are not read, and nothing is written behind the first `most`.
+                // SAFETY: elements that are not there are not read, and nothing is written behind the first
+                // `most`.
                 unsafe {
                     for first in (0..n).step_by(WORD) {
                         let mut chosen = bits(mask.add(first), n - first);
@@ -199,8 +272,26 @@ mod wide {
         (@some take_64, $there:ident, $p:expr) => { _mm512_maskz_loadu_epi64($there, $p.cast()) };
         (@some take_32, $there:ident, $p:expr) => { _mm512_maskz_loadu_epi32($there, $p.cast()) };
     }
-    take!(take_64, u64, u8, 8, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi64);
-    take!(take_32, u32, u16, 16, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_compress_epi32);
+    take!(
+        take_64,
+        u64,
+        u8,
+        8,
+        _mm512_loadu_si512,
+        _mm512_storeu_si512,
+        _mm512_mask_storeu_epi64,
+        _mm512_maskz_compress_epi64
+    );
+    take!(
+        take_32,
+        u32,
+        u16,
+        16,
+        _mm512_loadu_si512,
+        _mm512_storeu_si512,
+        _mm512_mask_storeu_epi32,
+        _mm512_maskz_compress_epi32
+    );
 
     /// See [`super::positions`].
     #[target_feature(enable = "avx512f,avx512bw,popcnt")]
@@ -216,7 +307,11 @@ mod wide {
                     let few = found as u8;
                     let some = (few.count_ones() as usize).min(most - done);
                     let x = _mm512_maskz_compress_epi64(few, _mm512_add_epi64(begin, _mm512_set1_epi64(at)));
-                    if most - done >= 8 { _mm512_storeu_si512(out.add(done).cast(), x) } else { _mm512_mask_storeu_epi64(out.add(done), ((1u16 << some) - 1) as u8, x) }
+                    if most - done >= 8 {
+                        _mm512_storeu_si512(out.add(done).cast(), x)
+                    } else {
+                        _mm512_mask_storeu_epi64(out.add(done), ((1u16 << some) - 1) as u8, x)
+                    }
                     done += some;
                     found >>= 8;
                     at += 8;
@@ -234,7 +329,12 @@ mod tests {
     /// Masks with so many true ones in a thousand.
     fn mask(n: usize, often: u64) -> Vec<u8> {
         let mut x = 12345u64;
-        (0..n).map(|_| { x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); u8::from((x >> 33) % 1000 < often) * (1 + (x >> 60) as u8) }).collect()
+        (0..n)
+            .map(|_| {
+                x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                u8::from((x >> 33) % 1000 < often) * (1 + (x >> 60) as u8)
+            })
+            .collect()
     }
 
     fn taken<T: Copy + PartialEq + std::fmt::Debug>(v: &[T], m: &[u8], stray: T) {
@@ -242,13 +342,32 @@ mod tests {
         for most in [expected.len(), expected.len() / 2, expected.len() + 3, 0] {
             let mut out = vec![stray; most + 2];
             // SAFETY: the elements are there, and there is room.
-            let found = unsafe { take(size_of::<T>(), m.as_ptr(), v.as_ptr().cast(), v.len(), out.as_mut_ptr().cast(), most, &mut Poll::never()) };
+            let found = unsafe {
+                take(
+                    size_of::<T>(),
+                    m.as_ptr(),
+                    v.as_ptr().cast(),
+                    v.len(),
+                    out.as_mut_ptr().cast(),
+                    most,
+                    &mut Poll::never(),
+                )
+            };
             assert_eq!(found, most.min(expected.len()));
             assert_eq!(out[..found], expected[..found]);
             assert_eq!(out[most + 1], stray, "nothing is written behind the room");
             let mut out = vec![stray; most + 1];
             // SAFETY: as above.
-            let found = unsafe { take_within(size_of::<T>(), m.as_ptr(), v.as_ptr().cast(), v.len(), out.as_mut_ptr().cast(), most) };
+            let found = unsafe {
+                take_within(
+                    size_of::<T>(),
+                    m.as_ptr(),
+                    v.as_ptr().cast(),
+                    v.len(),
+                    out.as_mut_ptr().cast(),
+                    most,
+                )
+            };
             assert_eq!(out[..found], expected[..most.min(expected.len())]);
             assert_eq!(out[most], stray, "nothing is written behind the room");
         }

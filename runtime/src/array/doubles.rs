@@ -1,19 +1,27 @@
-//! Pairwise sums of float64 that lie side by side, with the processor's vectors: eight accumulators are one vector of 512 bits or two of 256.
+//! Pairwise sums of float64 that lie side by side, with the processor's vectors: eight accumulators are one
+//! vector of 512 bits or two of 256.
 //!
-//! Written out, since a compiler makes vectors of what the additions at a leaf's end pair, unless the accumulators go through memory in between: that costs a quarter more where the array is in a cache.
+//! Written out, since a compiler makes vectors of what the additions at a leaf's end pair, unless the
+//! accumulators go through memory in between: that costs a quarter more where the array is in a cache.
 
 use super::lanes::{BLOCK, half};
 use std::arch::x86_64::*;
 
-/// How far ahead of an element memory is asked for, in bytes: the processor itself looks no further than the page that it is in.
+/// How far ahead of an element memory is asked for, in bytes: the processor itself looks no further than the
+/// page that it is in.
 const AHEAD: usize = 2048;
 
-/// The sum of `n` numbers, eight at least, that can be read; none where the processor lacks the instructions. `far`: they are longer than the nearest cache.
+/// The sum of `n` numbers, eight at least, that can be read; none where the processor lacks the instructions.
+/// `far`: they are longer than the nearest cache.
 pub unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64> {
     // SAFETY: the processor has been asked; the rest is required of the caller.
     unsafe {
-        if crate::cpu::has!("avx512f") { return Some(if far { tree_512::<true>(p, n) } else { tree_512::<false>(p, n) }); }
-        if crate::cpu::has!("avx2") { return Some(if far { tree_256::<true>(p, n) } else { tree_256::<false>(p, n) }); }
+        if crate::cpu::has!("avx512f") {
+            return Some(if far { tree_512::<true>(p, n) } else { tree_512::<false>(p, n) });
+        }
+        if crate::cpu::has!("avx2") {
+            return Some(if far { tree_256::<true>(p, n) } else { tree_256::<false>(p, n) });
+        }
         None
     }
 }
@@ -21,7 +29,9 @@ pub unsafe fn pairwise(p: *const f64, n: isize, far: bool) -> Option<f64> {
 #[inline(always)]
 fn ask_for<const FAR: bool>(p: *const f64) {
     // SAFETY: it is only a hint, at any address.
-    if FAR { unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast::<i8>().wrapping_add(AHEAD)) } }
+    if FAR {
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(p.cast::<i8>().wrapping_add(AHEAD)) }
+    }
 }
 
 /// The accumulators together, in NumPy's order; then what comes after them.
@@ -57,20 +67,26 @@ unsafe fn leaf_256<const FAR: bool>(p: *const f64, n: isize) -> f64 {
         let (mut low, mut high) = (_mm256_loadu_pd(p), _mm256_loadu_pd(p.offset(4)));
         for i in (8..n & !7).step_by(8) {
             ask_for::<FAR>(p.wrapping_offset(i));
-            (low, high) = (_mm256_add_pd(low, _mm256_loadu_pd(p.offset(i))), _mm256_add_pd(high, _mm256_loadu_pd(p.offset(i + 4))));
+            (low, high) = (
+                _mm256_add_pd(low, _mm256_loadu_pd(p.offset(i))),
+                _mm256_add_pd(high, _mm256_loadu_pd(p.offset(i + 4))),
+            );
         }
         put_together(low, high, p, n)
     }
 }
 
-/// Leaf after leaf: memory is read from front to back, and additions of the next leaf begin before those of the last have ended.
+/// Leaf after leaf: memory is read from front to back, and additions of the next leaf begin before those of
+/// the last have ended.
 macro_rules! tree {
     ($name:ident, $leaf:ident, $features:literal) => {
         #[target_feature(enable = $features)]
         unsafe fn $name<const FAR: bool>(p: *const f64, n: isize) -> f64 {
             // SAFETY: as required of the caller.
             unsafe {
-                if n <= BLOCK { return $leaf::<FAR>(p, n); }
+                if n <= BLOCK {
+                    return $leaf::<FAR>(p, n);
+                }
                 let h = half(n);
                 $name::<FAR>(p, h) + $name::<FAR>(p.offset(h), n - h)
             }
@@ -92,7 +108,9 @@ mod tests {
         }
         let (eights, rest) = v.split_at(v.len() / 8 * 8);
         let mut r = [-0.0; 8];
-        for (i, x) in eights.iter().enumerate() { r[i % 8] += *x; }
+        for (i, x) in eights.iter().enumerate() {
+            r[i % 8] += *x;
+        }
         rest.iter().fold(((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7])), |s, x| s + x)
     }
 
@@ -104,13 +122,27 @@ mod tests {
                 let (p, n) = (v.as_ptr(), v.len() as isize);
                 // SAFETY: the elements are there, and the processor is asked.
                 unsafe {
-                    if crate::cpu::has!("avx2") { assert_eq!([tree_256::<false>(p, n), tree_256::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
-                    if crate::cpu::has!("avx512f") { assert_eq!([tree_512::<false>(p, n), tree_512::<true>(p, n)].map(f64::to_bits), [plain(v).to_bits(); 2], "{n}"); }
+                    if crate::cpu::has!("avx2") {
+                        assert_eq!(
+                            [tree_256::<false>(p, n), tree_256::<true>(p, n)].map(f64::to_bits),
+                            [plain(v).to_bits(); 2],
+                            "{n}"
+                        );
+                    }
+                    if crate::cpu::has!("avx512f") {
+                        assert_eq!(
+                            [tree_512::<false>(p, n), tree_512::<true>(p, n)].map(f64::to_bits),
+                            [plain(v).to_bits(); 2],
+                            "{n}"
+                        );
+                    }
                 }
             }
         }
         let zeros = [-0.0; 300];
         // SAFETY: as above.
-        if let Some(sum) = unsafe { pairwise(zeros.as_ptr(), 300, false) } { assert!(sum == 0.0 && sum.is_sign_negative()); }
+        if let Some(sum) = unsafe { pairwise(zeros.as_ptr(), 300, false) } {
+            assert!(sum == 0.0 && sum.is_sign_negative());
+        }
     }
 }

@@ -1,20 +1,31 @@
-//! Some numbers, nearly always as few as an array has axes: without an allocation then, which takes longer than all else that is done with a small array.
+//! Some numbers, nearly always as few as an array has axes: without an allocation then, which takes longer
+//! than all else that is done with a small array.
 
 use std::ops::{Deref, DerefMut};
 
 const HERE: usize = 6;
 
 #[derive(Clone)]
-pub struct Few<T> { len: usize, here: [T; HERE], more: Vec<T> }
+pub struct Few<T> {
+    len: usize,
+    here: [T; HERE],
+    more: Vec<T>,
+}
 
 impl<T: Copy + Default> Few<T> {
-    pub fn new() -> Few<T> { Few { len: 0, here: [T::default(); HERE], more: Vec::new() } }
-    pub fn of(x: T, n: usize) -> Few<T> { std::iter::repeat_n(x, n).collect() }
+    pub fn new() -> Few<T> {
+        Few { len: 0, here: [T::default(); HERE], more: Vec::new() }
+    }
+    pub fn of(x: T, n: usize) -> Few<T> {
+        std::iter::repeat_n(x, n).collect()
+    }
     pub fn push(&mut self, x: T) {
         if self.len < HERE {
             self.here[self.len] = x;
         } else {
-            if self.len == HERE { self.more.extend(self.here); }
+            if self.len == HERE {
+                self.more.extend(self.here);
+            }
             self.more.push(x);
         }
         self.len += 1;
@@ -24,18 +35,24 @@ impl<T: Copy + Default> Few<T> {
 impl<T: Copy + Default> FromIterator<T> for Few<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Few<T> {
         let mut few = Few::new();
-        for x in all { few.push(x); }
+        for x in all {
+            few.push(x);
+        }
         few
     }
 }
 impl<T> Deref for Few<T> {
     type Target = [T];
     #[inline]
-    fn deref(&self) -> &[T] { if self.len <= HERE { &self.here[..self.len] } else { &self.more } }
+    fn deref(&self) -> &[T] {
+        if self.len <= HERE { &self.here[..self.len] } else { &self.more }
+    }
 }
 impl<T> DerefMut for Few<T> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut [T] { if self.len <= HERE { &mut self.here[..self.len] } else { &mut self.more } }
+    fn deref_mut(&mut self) -> &mut [T] {
+        if self.len <= HERE { &mut self.here[..self.len] } else { &mut self.more }
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,10 @@ pub struct Bool(pub u8);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C)]
-pub struct Complex<T> { pub re: T, pub im: T }
+pub struct Complex<T> {
+    pub re: T,
+    pub im: T,
+}
 
 pub trait Item: Copy + PartialEq + Send + Sync + 'static {
     const ZERO: Self;
@@ -19,25 +22,40 @@ pub trait Item: Copy + PartialEq + Send + Sync + 'static {
     /// As wide as an element (or as wide as needed), so that a vector of them is made by one comparison.
     type Mask: Copy + std::ops::BitOr<Output = Self::Mask> + Default + PartialEq;
     /// All ones for NaN.
-    fn nan_mask(self) -> Self::Mask { Self::Mask::default() }
+    fn nan_mask(self) -> Self::Mask {
+        Self::Mask::default()
+    }
     fn truth(self) -> bool;
     fn is_nan(self) -> bool;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    /// `self + a * b`, rounded once where `FUSED` and the type has it: for code of processors that have an instruction for it.
+    /// `self + a * b`, rounded once where `FUSED` and the type has it: for code of processors that have an
+    /// instruction for it.
     #[inline(always)]
-    fn add_product<const FUSED: bool>(self, a: Self, b: Self) -> Self { self.add(a.mul(b)) }
-    fn conj(self) -> Self { self }
+    fn add_product<const FUSED: bool>(self, a: Self, b: Self) -> Self {
+        self.add(a.mul(b))
+    }
+    fn conj(self) -> Self {
+        self
+    }
     /// Order of sorting: NaN is last and equal to itself.
     fn order(self, other: Self) -> Ordering;
     /// Plain comparison of numbers, false with NaN.
-    fn less(self, other: Self) -> bool { self.order(other) == Ordering::Less }
+    fn less(self, other: Self) -> bool {
+        self.order(other) == Ordering::Less
+    }
     /// Whether `self` replaces `other` as the minimum: NaN does, and nothing replaces it.
-    fn below(self, other: Self) -> bool { self.order(other) == Ordering::Less }
+    fn below(self, other: Self) -> bool {
+        self.order(other) == Ordering::Less
+    }
     /// Whether `self` replaces `other` as the maximum.
-    fn above(self, other: Self) -> bool { self.order(other) == Ordering::Greater }
+    fn above(self, other: Self) -> bool {
+        self.order(other) == Ordering::Greater
+    }
     /// Whether no number is further from being the minimum, or the maximum: an infinity.
-    fn is_worst(self, _max: bool) -> bool { false }
+    fn is_worst(self, _max: bool) -> bool {
+        false
+    }
 }
 
 macro_rules! integers { ($($T:ty)*) => {$(impl Item for $T {
@@ -61,12 +79,30 @@ impl Item for Bool {
     const ONE: Bool = Bool(1);
     const HAS_NAN: bool = false;
     type Mask = u8;
-    #[inline(always)] fn truth(self) -> bool { self.0 != 0 }
-    #[inline(always)] fn is_nan(self) -> bool { false }
-    #[inline(always)] fn add(self, other: Bool) -> Bool { Bool((self.truth() | other.truth()) as u8) }
-    #[inline(always)] fn mul(self, other: Bool) -> Bool { Bool((self.truth() & other.truth()) as u8) }
-    #[inline(always)] fn order(self, other: Bool) -> Ordering { self.truth().cmp(&other.truth()) }
-    #[inline(always)] fn less(self, other: Bool) -> bool { !self.truth() & other.truth() }
+    #[inline(always)]
+    fn truth(self) -> bool {
+        self.0 != 0
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        false
+    }
+    #[inline(always)]
+    fn add(self, other: Bool) -> Bool {
+        Bool((self.truth() | other.truth()) as u8)
+    }
+    #[inline(always)]
+    fn mul(self, other: Bool) -> Bool {
+        Bool((self.truth() & other.truth()) as u8)
+    }
+    #[inline(always)]
+    fn order(self, other: Bool) -> Ordering {
+        self.truth().cmp(&other.truth())
+    }
+    #[inline(always)]
+    fn less(self, other: Bool) -> bool {
+        !self.truth() & other.truth()
+    }
 }
 
 macro_rules! floats { ($($T:ident: $M:ident),*) => {$(
@@ -100,7 +136,8 @@ impl Item for Complex<$T> {
         Complex { re: self.re * other.re - self.im * other.im, im: self.re * other.im + self.im * other.re }
     }
     #[inline(always)] fn conj(self) -> Self { Complex { re: self.re, im: -self.im } }
-    /// By the real part, then by the imaginary one; numbers first, then those with a NaN only in the imaginary part, in the real one, in both.
+    /// By the real part, then by the imaginary one; numbers first, then those with a NaN only in the
+    /// imaginary part, in the real one, in both.
     fn order(self, other: Self) -> Ordering {
         let class = |z: Self| 2 * z.re.is_nan() as u8 + z.im.is_nan() as u8;
         class(self).cmp(&class(other)).then_with(|| self.re.order(other.re)).then_with(|| self.im.order(other.im))
@@ -112,38 +149,89 @@ impl Item for Complex<$T> {
 )*}; }
 floats!(f32: u32, f64: u64);
 
-/// Runs an expression with `$T` standing for the element type of a code; `$none` for strings, which arrays do not hold.
+/// Runs an expression with `$T` standing for the element type of a code; `$none` for strings, which arrays do
+/// not hold.
 macro_rules! with_item {
     ($elem:expr, $T:ident => $e:expr, else $none:expr) => {
         match $elem {
-            tierup_core::elem::Elem::Bool => { type $T = $crate::array::item::Bool; $e }
-            tierup_core::elem::Elem::I8 => { type $T = i8; $e }
-            tierup_core::elem::Elem::I16 => { type $T = i16; $e }
-            tierup_core::elem::Elem::I32 => { type $T = i32; $e }
-            tierup_core::elem::Elem::I64 => { type $T = i64; $e }
-            tierup_core::elem::Elem::U8 => { type $T = u8; $e }
-            tierup_core::elem::Elem::U16 => { type $T = u16; $e }
-            tierup_core::elem::Elem::U32 => { type $T = u32; $e }
-            tierup_core::elem::Elem::U64 => { type $T = u64; $e }
-            tierup_core::elem::Elem::F32 => { type $T = f32; $e }
-            tierup_core::elem::Elem::F64 => { type $T = f64; $e }
-            tierup_core::elem::Elem::C64 => { type $T = $crate::array::item::Complex<f32>; $e }
-            tierup_core::elem::Elem::C128 => { type $T = $crate::array::item::Complex<f64>; $e }
+            tierup_core::elem::Elem::Bool => {
+                type $T = $crate::array::item::Bool;
+                $e
+            }
+            tierup_core::elem::Elem::I8 => {
+                type $T = i8;
+                $e
+            }
+            tierup_core::elem::Elem::I16 => {
+                type $T = i16;
+                $e
+            }
+            tierup_core::elem::Elem::I32 => {
+                type $T = i32;
+                $e
+            }
+            tierup_core::elem::Elem::I64 => {
+                type $T = i64;
+                $e
+            }
+            tierup_core::elem::Elem::U8 => {
+                type $T = u8;
+                $e
+            }
+            tierup_core::elem::Elem::U16 => {
+                type $T = u16;
+                $e
+            }
+            tierup_core::elem::Elem::U32 => {
+                type $T = u32;
+                $e
+            }
+            tierup_core::elem::Elem::U64 => {
+                type $T = u64;
+                $e
+            }
+            tierup_core::elem::Elem::F32 => {
+                type $T = f32;
+                $e
+            }
+            tierup_core::elem::Elem::F64 => {
+                type $T = f64;
+                $e
+            }
+            tierup_core::elem::Elem::C64 => {
+                type $T = $crate::array::item::Complex<f32>;
+                $e
+            }
+            tierup_core::elem::Elem::C128 => {
+                type $T = $crate::array::item::Complex<f64>;
+                $e
+            }
             tierup_core::elem::Elem::Str => $none,
         }
     };
 }
 pub(crate) use with_item;
 
-/// Conversion as `astype` does it; the real part of complex numbers. What an integer does not hold becomes what the processor makes of it, as in
-/// compiled code (`core/src/lower/cast.rs`).
-pub trait To<D> { fn to(self) -> D; }
+/// Conversion as `astype` does it; the real part of complex numbers. What an integer does not hold becomes
+/// what the processor makes of it, as in compiled code (`core/src/lower/cast.rs`).
+pub trait To<D> {
+    fn to(self) -> D;
+}
 
 /// Cut to a whole number in 32 bits; the most negative one for what they do not hold.
-#[inline(always)] fn narrow(x: f64) -> i32 { if x > i32::MIN as f64 - 1.0 && x < -(i32::MIN as f64) { x as i32 } else { i32::MIN } }
+#[inline(always)]
+fn narrow(x: f64) -> i32 {
+    if x > i32::MIN as f64 - 1.0 && x < -(i32::MIN as f64) { x as i32 } else { i32::MIN }
+}
 /// In 64 bits.
-#[inline(always)] fn whole(x: f64) -> i64 { if x < HALF { x as i64 } else { i64::MIN } }
-#[inline(always)] fn unsigned(x: f64) -> u64 { if x >= HALF { whole(x - HALF) as u64 ^ 1 << 63 } else { whole(x) as u64 } }
+#[inline(always)]
+fn whole(x: f64) -> i64 {
+    if x < HALF { x as i64 } else { i64::MIN }
+}
+#[inline(always)]
+fn unsigned(x: f64) -> u64 {
+    if x >= HALF { whole(x - HALF) as u64 ^ 1 << 63 } else { whole(x) as u64 }
+}
 const HALF: f64 = 9_223_372_036_854_775_808.0;
 
 macro_rules! to_numbers {

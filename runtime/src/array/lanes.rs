@@ -1,7 +1,7 @@
 //! Inner loops of reductions: one lane into one accumulator, or one row into a row of accumulators.
 //!
-//! Sums of floats are NumPy's pairwise sums: eight accumulators in blocks of up to 128 numbers, halves above that. Everything else that depends on the
-//! order (products of floats) goes from front to back.
+//! Sums of floats are NumPy's pairwise sums: eight accumulators in blocks of up to 128 numbers, halves above
+//! that. Everything else that depends on the order (products of floats) goes from front to back.
 
 use super::item::{Bool, Complex, Item, To, with_item};
 use super::simd;
@@ -14,17 +14,24 @@ pub type LaneFn = unsafe fn(acc: *mut u8, from: *const u8, n: isize, stride: isi
 pub type RowFn = unsafe fn(acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize);
 /// Both, for one operation and element type.
 #[derive(Clone, Copy)]
-pub struct Lanes { pub lane: LaneFn, pub row: RowFn }
+pub struct Lanes {
+    pub lane: LaneFn,
+    pub row: RowFn,
+}
 
 #[inline(always)]
-unsafe fn load<T: Copy>(p: *const u8, i: isize, stride: isize) -> T { unsafe { p.offset(i * stride).cast::<T>().read_unaligned() } }
+unsafe fn load<T: Copy>(p: *const u8, i: isize, stride: isize) -> T {
+    unsafe { p.offset(i * stride).cast::<T>().read_unaligned() }
+}
 /// Runs an expression with the stride as a constant where elements lie side by side.
 macro_rules! by_stride {
     ($stride:ident, $T:ty, $e:expr) => { if $stride == size_of::<$T>() as isize { let $stride = size_of::<$T>() as isize; $e } else { $e } };
 }
 
 /// How an accumulator takes an element.
-pub trait Fold<S, A> { fn fold(a: A, s: S) -> A; }
+pub trait Fold<S, A> {
+    fn fold(a: A, s: S) -> A;
+}
 struct Add;
 struct Mul;
 struct Min;
@@ -35,16 +42,66 @@ struct AddNumbers;
 struct MulNumbers;
 struct MinNumbers;
 struct MaxNumbers;
-impl<S: To<A>, A: Item> Fold<S, A> for Add { #[inline(always)] fn fold(a: A, s: S) -> A { a.add(s.to()) } }
-impl<S: Item> Fold<S, S> for Mul { #[inline(always)] fn fold(a: S, s: S) -> S { a.mul(s) } }
-impl<S: Item> Fold<S, S> for Min { #[inline(always)] fn fold(a: S, s: S) -> S { if s.below(a) { s } else { a } } }
-impl<S: Item> Fold<S, S> for Max { #[inline(always)] fn fold(a: S, s: S) -> S { if s.above(a) { s } else { a } } }
-impl<S: Item> Fold<S, i64> for Count { #[inline(always)] fn fold(a: i64, s: S) -> i64 { a + s.truth() as i64 } }
-impl<S: Item> Fold<S, i64> for CountNumbers { #[inline(always)] fn fold(a: i64, s: S) -> i64 { a + !s.is_nan() as i64 } }
-impl<S: Item> Fold<S, S> for AddNumbers { #[inline(always)] fn fold(a: S, s: S) -> S { a.add(if s.is_nan() { S::ZERO } else { s }) } }
-impl<S: Item> Fold<S, S> for MulNumbers { #[inline(always)] fn fold(a: S, s: S) -> S { a.mul(if s.is_nan() { S::ONE } else { s }) } }
-impl<S: Item> Fold<S, S> for MinNumbers { #[inline(always)] fn fold(a: S, s: S) -> S { if a.is_nan() || (!s.is_nan() && s.below(a)) { s } else { a } } }
-impl<S: Item> Fold<S, S> for MaxNumbers { #[inline(always)] fn fold(a: S, s: S) -> S { if a.is_nan() || (!s.is_nan() && s.above(a)) { s } else { a } } }
+impl<S: To<A>, A: Item> Fold<S, A> for Add {
+    #[inline(always)]
+    fn fold(a: A, s: S) -> A {
+        a.add(s.to())
+    }
+}
+impl<S: Item> Fold<S, S> for Mul {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        a.mul(s)
+    }
+}
+impl<S: Item> Fold<S, S> for Min {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if s.below(a) { s } else { a }
+    }
+}
+impl<S: Item> Fold<S, S> for Max {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if s.above(a) { s } else { a }
+    }
+}
+impl<S: Item> Fold<S, i64> for Count {
+    #[inline(always)]
+    fn fold(a: i64, s: S) -> i64 {
+        a + s.truth() as i64
+    }
+}
+impl<S: Item> Fold<S, i64> for CountNumbers {
+    #[inline(always)]
+    fn fold(a: i64, s: S) -> i64 {
+        a + !s.is_nan() as i64
+    }
+}
+impl<S: Item> Fold<S, S> for AddNumbers {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        a.add(if s.is_nan() { S::ZERO } else { s })
+    }
+}
+impl<S: Item> Fold<S, S> for MulNumbers {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        a.mul(if s.is_nan() { S::ONE } else { s })
+    }
+}
+impl<S: Item> Fold<S, S> for MinNumbers {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if a.is_nan() || (!s.is_nan() && s.below(a)) { s } else { a }
+    }
+}
+impl<S: Item> Fold<S, S> for MaxNumbers {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if a.is_nan() || (!s.is_nan() && s.above(a)) { s } else { a }
+    }
+}
 
 simd! {
     unsafe fn row<S: Item, A: Item, F: Fold<S, A>>(acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize) {
@@ -73,7 +130,8 @@ simd! {
 pub const EXTREME_BLOCK: isize = 4096;
 
 simd! {
-    /// The smallest (largest) of `start` and the elements, in `L` accumulators, if none of them is NaN; and whether one is.
+    /// The smallest (largest) of `start` and the elements, in `L` accumulators, if none of them is NaN; and
+    /// whether one is.
     unsafe fn extreme_of_numbers<S: Item, F: Fold<S, S>; const L: usize>(start: S, from: *const u8, n: isize, stride: isize) -> (S, bool) {
         let mut lanes = [start; L];
         let mut nan = [S::Mask::default(); L];
@@ -102,21 +160,43 @@ simd! {
 }
 struct Smaller;
 struct Larger;
-impl<S: Item> Fold<S, S> for Smaller { #[inline(always)] fn fold(a: S, s: S) -> S { if s.less(a) { s } else { a } } }
-impl<S: Item> Fold<S, S> for Larger { #[inline(always)] fn fold(a: S, s: S) -> S { if a.less(s) { s } else { a } } }
+impl<S: Item> Fold<S, S> for Smaller {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if s.less(a) { s } else { a }
+    }
+}
+impl<S: Item> Fold<S, S> for Larger {
+    #[inline(always)]
+    fn fold(a: S, s: S) -> S {
+        if a.less(s) { s } else { a }
+    }
+}
 
 /// The extreme of some elements and `start`; NaN propagates.
 ///
 /// # Safety
 /// The elements can be read.
-pub unsafe fn extreme<S: Item, const L: usize>(max: bool, start: S, from: *const u8, n: isize, stride: isize) -> S {
+pub unsafe fn extreme<S: Item, const L: usize>(
+    max: bool,
+    start: S,
+    from: *const u8,
+    n: isize,
+    stride: isize,
+) -> S {
     let mut a = start;
     for i in (0..n).step_by(EXTREME_BLOCK as usize) {
         // SAFETY: the block lies within the elements.
         unsafe {
             let (block, m) = (from.offset(i * stride), EXTREME_BLOCK.min(n - i));
-            if a.is_nan() { return a; }
-            let (e, nan) = if max { extreme_of_numbers::<S, Larger, L>(a, block, m, stride) } else { extreme_of_numbers::<S, Smaller, L>(a, block, m, stride) };
+            if a.is_nan() {
+                return a;
+            }
+            let (e, nan) = if max {
+                extreme_of_numbers::<S, Larger, L>(a, block, m, stride)
+            } else {
+                extreme_of_numbers::<S, Smaller, L>(a, block, m, stride)
+            };
             if nan { in_order_extreme(max, &mut a, block, m, stride) } else { a = e }
         }
     }
@@ -128,12 +208,19 @@ unsafe fn in_order_extreme<S: Item>(max: bool, a: &mut S, from: *const u8, n: is
         *a = if max { <Max as Fold<S, S>>::fold(*a, s) } else { <Min as Fold<S, S>>::fold(*a, s) };
     }
 }
-unsafe fn extreme_lane<S: Item, const MAX: bool, const L: usize>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
+unsafe fn extreme_lane<S: Item, const MAX: bool, const L: usize>(
+    acc: *mut u8,
+    from: *const u8,
+    n: isize,
+    stride: isize,
+) {
     let acc = acc.cast::<S>();
     unsafe { acc.write_unaligned(extreme::<S, L>(MAX, acc.read_unaligned(), from, n, stride)) }
 }
 /// Accumulators that fill eight vector registers, or four where another four are needed for NaN.
-pub const fn width<S: Item>() -> usize { if S::HAS_NAN { 128 / size_of::<S>() } else { 256 / size_of::<S>() } }
+pub const fn width<S: Item>() -> usize {
+    if S::HAS_NAN { 128 / size_of::<S>() } else { 256 / size_of::<S>() }
+}
 
 simd! {
     /// Counts elements that are true or (`NUMBERS`) not NaN, in bytes that are added up before they overflow.
@@ -171,11 +258,16 @@ pub unsafe fn count_true(flags: *const u8, n: usize) -> usize {
 /// `any` (`STOP` true) and `all` (false): stops at the first block that decides.
 unsafe fn decide<S: Item, const STOP: bool>(acc: *mut u8, from: *const u8, n: isize, stride: isize) {
     unsafe {
-        if (*acc != 0) == STOP { return; }
+        if (*acc != 0) == STOP {
+            return;
+        }
         // Short blocks first, for most answers come early.
         let (mut block, mut size) = (0, 64);
         while block < n {
-            if found::<S, STOP>(from.offset(block * stride), size.min(n - block), stride) { *acc = STOP as u8; return; }
+            if found::<S, STOP>(from.offset(block * stride), size.min(n - block), stride) {
+                *acc = STOP as u8;
+                return;
+            }
             block += size;
             size = (2 * size).min(4096);
         }
@@ -186,7 +278,13 @@ simd! {
         by_stride!(stride, S, (0..n).fold(false, |any, i| any | (load::<S>(from, i, stride).truth() == STOP)))
     }
 }
-unsafe fn decide_row<S: Item, const STOP: bool>(acc: *mut u8, acc_stride: isize, from: *const u8, stride: isize, n: isize) {
+unsafe fn decide_row<S: Item, const STOP: bool>(
+    acc: *mut u8,
+    acc_stride: isize,
+    from: *const u8,
+    stride: isize,
+    n: isize,
+) {
     unsafe {
         for i in 0..n {
             let a = acc.offset(i * acc_stride);
@@ -202,12 +300,26 @@ pub trait Real: Item + To<Self> {
     const NEG_ZERO: Self;
     fn plus(self, other: Self) -> Self;
 }
-impl Real for f32 { const NEG_ZERO: f32 = -0.0; #[inline(always)] fn plus(self, o: f32) -> f32 { self + o } }
-impl Real for f64 { const NEG_ZERO: f64 = -0.0; #[inline(always)] fn plus(self, o: f64) -> f64 { self + o } }
+impl Real for f32 {
+    const NEG_ZERO: f32 = -0.0;
+    #[inline(always)]
+    fn plus(self, o: f32) -> f32 {
+        self + o
+    }
+}
+impl Real for f64 {
+    const NEG_ZERO: f64 = -0.0;
+    #[inline(always)]
+    fn plus(self, o: f64) -> f64 {
+        self + o
+    }
+}
 
 pub const BLOCK: isize = 128;
 /// Half of a long lane, rounded down to a multiple of eight numbers.
-pub fn half(n: isize) -> isize { n / 2 - n / 2 % 8 }
+pub fn half(n: isize) -> isize {
+    n / 2 - n / 2 % 8
+}
 
 #[inline(always)]
 unsafe fn number<T: Real, const SKIP: bool>(p: *const u8, i: isize, stride: isize) -> T {
@@ -215,7 +327,8 @@ unsafe fn number<T: Real, const SKIP: bool>(p: *const u8, i: isize, stride: isiz
     if SKIP && x.is_nan() { T::ZERO } else { x }
 }
 
-/// Bytes from an element that is added to the one that is asked for meanwhile, where a sum is longer than the nearest cache. The processor itself looks no further than the page that it is in.
+/// Bytes from an element that is added to the one that is asked for meanwhile, where a sum is longer than the
+/// nearest cache. The processor itself looks no further than the page that it is in.
 const AHEAD: isize = 2048;
 /// Elements from which on it asks.
 const LONG: isize = 4096;
@@ -224,7 +337,9 @@ const LONG: isize = 4096;
 fn ask_for(p: *const u8) {
     // SAFETY: it is only a hint, at any address.
     #[cfg(target_arch = "x86_64")]
-    unsafe { std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast()) }
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast())
+    }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = p;
 }
@@ -234,24 +349,32 @@ unsafe fn leaf<T: Real, const SKIP: bool, const FAR: bool>(p: *const u8, n: isiz
     unsafe {
         by_stride!(stride, T, {
             let get = |i| number::<T, SKIP>(p, i, stride);
-            if n < 8 { return (0..n).fold(T::NEG_ZERO, |s, i| s.plus(get(i))); }
+            if n < 8 {
+                return (0..n).fold(T::NEG_ZERO, |s, i| s.plus(get(i)));
+            }
             let mut r: [T; 8] = std::array::from_fn(|j| get(j as isize));
             let whole = n - n % 8;
             let mut i = 8;
             while i < whole {
-                if FAR { ask_for(p.wrapping_offset(i * stride + AHEAD)); }
-                for (j, r) in r.iter_mut().enumerate() { *r = r.plus(get(i + j as isize)); }
+                if FAR {
+                    ask_for(p.wrapping_offset(i * stride + AHEAD));
+                }
+                for (j, r) in r.iter_mut().enumerate() {
+                    *r = r.plus(get(i + j as isize));
+                }
                 i += 8;
             }
-            // In memory, or LLVM would make vectors of those that are added up here, not of those that lie side by side.
+            // In memory, or LLVM would make vectors of those that are added up here, not of those that lie
+            // side by side.
             let r = std::hint::black_box(r);
             let s = r[0].plus(r[1]).plus(r[2].plus(r[3])).plus(r[4].plus(r[5]).plus(r[6].plus(r[7])));
             (whole..n).fold(s, |s, i| s.plus(get(i)))
         })
     }
 }
-/// The tree of a pairwise sum, leaf after leaf: memory is read from front to back, which it is quicker with than with several leaves at a time, and additions of the next leaf begin before those
-/// of the last have ended.
+/// The tree of a pairwise sum, leaf after leaf: memory is read from front to back, which it is quicker with
+/// than with several leaves at a time, and additions of the next leaf begin before those of the last have
+/// ended.
 macro_rules! tree {
     ($(#[$meta:meta])* $name:ident) => {
         $(#[$meta])*
@@ -273,13 +396,25 @@ tree! { #[cfg(target_arch = "x86_64")] #[target_feature(enable = "avx2,fma")] wi
 /// The elements can be read.
 pub unsafe fn pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> T {
     let far = n >= LONG && stride == size_of::<T>() as isize;
-    // SAFETY: as required of the caller; the processor has been asked; a real number of eight bytes is a float64.
+    // SAFETY: as required of the caller; the processor has been asked; a real number of eight bytes is a
+    // float64.
     unsafe {
         #[cfg(target_arch = "x86_64")]
-        if !SKIP && size_of::<T>() == 8 && stride == 8 && n >= 8 && let Some(sum) = super::doubles::pairwise(p.cast(), n, far) { return std::mem::transmute_copy(&sum); }
+        if !SKIP
+            && size_of::<T>() == 8
+            && stride == 8
+            && n >= 8
+            && let Some(sum) = super::doubles::pairwise(p.cast(), n, far)
+        {
+            return std::mem::transmute_copy(&sum);
+        }
         #[cfg(target_arch = "x86_64")]
         if crate::cpu::has!("avx2", "fma") {
-            return if far { wide_tree::<T, SKIP, true>(p, n, stride) } else { wide_tree::<T, SKIP, false>(p, n, stride) };
+            return if far {
+                wide_tree::<T, SKIP, true>(p, n, stride)
+            } else {
+                wide_tree::<T, SKIP, false>(p, n, stride)
+            };
         }
         if far { tree::<T, SKIP, true>(p, n, stride) } else { tree::<T, SKIP, false>(p, n, stride) }
     }
@@ -313,9 +448,14 @@ simd! {
 }
 unsafe fn complex_pairwise<T: Real, const SKIP: bool>(p: *const u8, n: isize, stride: isize) -> (T, T) {
     unsafe {
-        if n <= BLOCK { return complex_block::<T, SKIP>(p, n, stride); }
+        if n <= BLOCK {
+            return complex_block::<T, SKIP>(p, n, stride);
+        }
         let h = half(n);
-        let (a, b) = (complex_pairwise::<T, SKIP>(p, h, stride), complex_pairwise::<T, SKIP>(p.offset(h / 2 * stride), n - h, stride));
+        let (a, b) = (
+            complex_pairwise::<T, SKIP>(p, h, stride),
+            complex_pairwise::<T, SKIP>(p.offset(h / 2 * stride), n - h, stride),
+        );
         (a.0.plus(b.0), a.1.plus(b.1))
     }
 }
@@ -339,12 +479,24 @@ fn same_type(op: Reduce, elem: Elem) -> Option<Lanes> {
     match op {
         Reduce::Sum => sums(elem, false),
         Reduce::NanSum => sums(elem, true),
-        Reduce::Prod => with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, Mul>, row: row::<T, T, Mul> }), else None),
-        Reduce::NanProd => with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MulNumbers>, row: row::<T, T, MulNumbers> }), else None),
-        Reduce::Min => with_item!(elem, T => Some(Lanes { lane: extreme_lane::<T, false, { width::<T>() }>, row: row::<T, T, Min> }), else None),
-        Reduce::Max => with_item!(elem, T => Some(Lanes { lane: extreme_lane::<T, true, { width::<T>() }>, row: row::<T, T, Max> }), else None),
-        Reduce::NanMin => with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MinNumbers>, row: row::<T, T, MinNumbers> }), else None),
-        Reduce::NanMax => with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MaxNumbers>, row: row::<T, T, MaxNumbers> }), else None),
+        Reduce::Prod => {
+            with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, Mul>, row: row::<T, T, Mul> }), else None)
+        }
+        Reduce::NanProd => {
+            with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MulNumbers>, row: row::<T, T, MulNumbers> }), else None)
+        }
+        Reduce::Min => {
+            with_item!(elem, T => Some(Lanes { lane: extreme_lane::<T, false, { width::<T>() }>, row: row::<T, T, Min> }), else None)
+        }
+        Reduce::Max => {
+            with_item!(elem, T => Some(Lanes { lane: extreme_lane::<T, true, { width::<T>() }>, row: row::<T, T, Max> }), else None)
+        }
+        Reduce::NanMin => {
+            with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MinNumbers>, row: row::<T, T, MinNumbers> }), else None)
+        }
+        Reduce::NanMax => {
+            with_item!(elem, T => Some(Lanes { lane: in_order::<T, T, MaxNumbers>, row: row::<T, T, MaxNumbers> }), else None)
+        }
         Reduce::Any | Reduce::All | Reduce::CountNonzero | Reduce::CountNotNan => None,
     }
 }
@@ -373,7 +525,11 @@ fn sums(elem: Elem, skip: bool) -> Option<Lanes> {
 }
 /// Sums of narrow integers in 64 bits.
 fn widening_sum(elem: Elem) -> Option<Lanes> {
-    macro_rules! wide { ($S:ty) => { Some(Lanes { lane: in_order::<$S, i64, Add>, row: row::<$S, i64, Add> }) }; }
+    macro_rules! wide {
+        ($S:ty) => {
+            Some(Lanes { lane: in_order::<$S, i64, Add>, row: row::<$S, i64, Add> })
+        };
+    }
     match elem {
         Elem::Bool => Some(Lanes { lane: count::<Bool, false>, row: row::<Bool, i64, Count> }),
         Elem::I8 => wide!(i8),
@@ -390,13 +546,34 @@ fn widening_sum(elem: Elem) -> Option<Lanes> {
 /// The loops that compute `op` in `acc` from `elem`; None where the source must be converted first.
 pub fn lanes(op: Reduce, elem: Elem, acc: Elem) -> Option<Lanes> {
     match op {
-        Reduce::Any => with_item!(elem, T => Some(Lanes { lane: decide::<T, true>, row: decide_row::<T, true> }), else None),
-        Reduce::All => with_item!(elem, T => Some(Lanes { lane: decide::<T, false>, row: decide_row::<T, false> }), else None),
-        Reduce::CountNonzero => with_item!(elem, T => Some(Lanes { lane: count::<T, false>, row: row::<T, i64, Count> }), else None),
-        Reduce::CountNotNan => with_item!(elem, T => Some(Lanes { lane: count::<T, true>, row: row::<T, i64, CountNumbers> }), else None),
-        Reduce::Sum | Reduce::NanSum if elem != acc && matches!(acc, Elem::I64 | Elem::U64) => widening_sum(elem),
-        Reduce::Sum | Reduce::Prod | Reduce::Min | Reduce::Max | Reduce::NanMin | Reduce::NanMax | Reduce::NanSum | Reduce::NanProd => {
-            if elem == acc { same_type(op, elem) } else { None }
+        Reduce::Any => {
+            with_item!(elem, T => Some(Lanes { lane: decide::<T, true>, row: decide_row::<T, true> }), else None)
+        }
+        Reduce::All => {
+            with_item!(elem, T => Some(Lanes { lane: decide::<T, false>, row: decide_row::<T, false> }), else None)
+        }
+        Reduce::CountNonzero => {
+            with_item!(elem, T => Some(Lanes { lane: count::<T, false>, row: row::<T, i64, Count> }), else None)
+        }
+        Reduce::CountNotNan => {
+            with_item!(elem, T => Some(Lanes { lane: count::<T, true>, row: row::<T, i64, CountNumbers> }), else None)
+        }
+        Reduce::Sum | Reduce::NanSum if elem != acc && matches!(acc, Elem::I64 | Elem::U64) => {
+            widening_sum(elem)
+        }
+        Reduce::Sum
+        | Reduce::Prod
+        | Reduce::Min
+        | Reduce::Max
+        | Reduce::NanMin
+        | Reduce::NanMax
+        | Reduce::NanSum
+        | Reduce::NanProd => {
+            if elem == acc {
+                same_type(op, elem)
+            } else {
+                None
+            }
         }
     }
 }

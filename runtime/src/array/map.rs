@@ -1,7 +1,9 @@
-//! Element-wise arithmetic over contiguous memory: what compiled loops would do one element at a time, in vectors.
+//! Element-wise arithmetic over contiguous memory: what compiled loops would do one element at a time, in
+//! vectors.
 //!
-//! Results have the bits of the loops that `core/src/ops` emits for the same rows. Elements are taken in blocks that are read whole before any of them
-//! is written, so the result may be one of the operands; it may not overlap them otherwise.
+//! Results have the bits of the loops that `core/src/ops` emits for the same rows. Elements are taken in
+//! blocks that are read whole before any of them is written, so the result may be one of the operands; it may
+//! not overlap them otherwise.
 
 use super::item::Bool;
 use super::simd;
@@ -11,11 +13,16 @@ use tierup_core::ops::kernel::Map;
 
 /// Elements of a block of comparisons, whose results are bytes.
 const BLOCK: usize = 32;
-/// Elements of a block whose results are as large as the operands: one vector register full, or blocks go through the stack.
-const fn register<T>() -> usize { 32 / size_of::<T>() }
+/// Elements of a block whose results are as large as the operands: one vector register full, or blocks go
+/// through the stack.
+const fn register<T>() -> usize {
+    32 / size_of::<T>()
+}
 
 /// One element's result.
-trait Apply<S: Copy, R: Copy> { fn apply(a: S, b: S) -> R; }
+trait Apply<S: Copy, R: Copy> {
+    fn apply(a: S, b: S) -> R;
+}
 
 simd! {
     /// In blocks of `N` elements.
@@ -62,9 +69,16 @@ unsafe fn pow(n: usize, out: *mut u8, a: *const u8, a_step: usize, b: *const u8,
 macro_rules! operations { ($($Name:ident)*) => { $(struct $Name;)* }; }
 operations!(Add Sub Mul Div Max Min Fmax Fmin And Or Xor Eq Ne Lt Le Gt Ge Neg Abs Not Square Sqrt Floor Ceil Trunc Rint IsNan IsFinite IsInf);
 
-macro_rules! apply { ($Op:ident, $S:ty => $R:ty, |$a:ident, $b:pat_param| $e:expr) => {
-    impl Apply<$S, $R> for $Op { #[inline(always)] fn apply($a: $S, $b: $S) -> $R { $e } }
-}; }
+macro_rules! apply {
+    ($Op:ident, $S:ty => $R:ty, |$a:ident, $b:pat_param| $e:expr) => {
+        impl Apply<$S, $R> for $Op {
+            #[inline(always)]
+            fn apply($a: $S, $b: $S) -> $R {
+                $e
+            }
+        }
+    };
+}
 macro_rules! compare { ($($T:ty)*) => { $(
     apply!(Eq, $T => Bool, |a, b| Bool((a == b) as u8));
     apply!(Ne, $T => Bool, |a, b| Bool((a != b) as u8));
@@ -176,8 +190,16 @@ fn chosen(op: Map, elem: Elem) -> Option<Run> {
 }
 
 /// # Safety
-/// `n` elements of the operands, or one where a step is 0, and room for as many results, which are an operand or do not overlap them.
-pub unsafe fn map(op: Map, elem: Elem, n: i64, out: *mut u8, (a, a_step): (*const u8, i64), (b, b_step): (*const u8, i64)) {
+/// `n` elements of the operands, or one where a step is 0, and room for as many results, which are an operand
+/// or do not overlap them.
+pub unsafe fn map(
+    op: Map,
+    elem: Elem,
+    n: i64,
+    out: *mut u8,
+    (a, a_step): (*const u8, i64),
+    (b, b_step): (*const u8, i64),
+) {
     if let (Some(run), Ok(n)) = (chosen(op, elem), usize::try_from(n)) {
         // SAFETY: as required of the caller.
         unsafe { run(n, out, a, a_step as usize, b, b_step as usize) }
@@ -192,28 +214,63 @@ mod tests {
     #[test]
     fn blocks_and_rests_give_what_one_element_gives() {
         for n in 0..150usize {
-            let a: Vec<f64> = (0..n).map(|i| if i % 13 == 5 { f64::NAN } else { ((i * 37) % 11) as f64 - 5.0 }).collect();
-            let b: Vec<f64> = (0..n).map(|i| if i % 17 == 3 { f64::NAN } else { ((i * 53) % 7) as f64 - 3.0 }).collect();
+            let a: Vec<f64> =
+                (0..n).map(|i| if i % 13 == 5 { f64::NAN } else { ((i * 37) % 11) as f64 - 5.0 }).collect();
+            let b: Vec<f64> =
+                (0..n).map(|i| if i % 17 == 3 { f64::NAN } else { ((i * 53) % 7) as f64 - 3.0 }).collect();
             type One = fn(f64, f64) -> f64;
             let table: [(Map, One); 7] = [
-                (Map::Add, |x, y| x + y), (Map::Div, |x, y| x / y), (Map::Max, <Max as Apply<f64, f64>>::apply), (Map::Fmin, <Fmin as Apply<f64, f64>>::apply), (Map::Pow, power::pow),
-                (Map::Log, |x, _| elementary::log(x)), (Map::Sin, |x, _| elementary::sin(x)),
+                (Map::Add, |x, y| x + y),
+                (Map::Div, |x, y| x / y),
+                (Map::Max, <Max as Apply<f64, f64>>::apply),
+                (Map::Fmin, <Fmin as Apply<f64, f64>>::apply),
+                (Map::Pow, power::pow),
+                (Map::Log, |x, _| elementary::log(x)),
+                (Map::Sin, |x, _| elementary::sin(x)),
             ];
             for (op, one) in table {
                 for (a_step, b_step) in [(1, 1), (1, 0), (0, 1)] {
-                    if n == 0 && a_step * b_step == 0 || a_step == 0 && matches!(op, Map::Log | Map::Sin) { continue; }
-                    let want: Vec<u64> = (0..n).map(|i| one(a[i * a_step], b[i * b_step])).map(f64::to_bits).collect();
+                    if n == 0 && a_step * b_step == 0 || a_step == 0 && matches!(op, Map::Log | Map::Sin) {
+                        continue;
+                    }
+                    let want: Vec<u64> =
+                        (0..n).map(|i| one(a[i * a_step], b[i * b_step])).map(f64::to_bits).collect();
                     let mut out = if a_step == 1 { a.clone() } else { b.clone() };
-                    let (x, y) = if a_step == 1 { (out.as_ptr().cast(), b.as_ptr().cast()) } else { (a.as_ptr().cast(), out.as_ptr().cast()) };
+                    let (x, y) = if a_step == 1 {
+                        (out.as_ptr().cast(), b.as_ptr().cast())
+                    } else {
+                        (a.as_ptr().cast(), out.as_ptr().cast())
+                    };
                     // SAFETY: as many elements as said.
-                    unsafe { map(op, Elem::F64, n as i64, out.as_mut_ptr().cast(), (x, a_step as i64), (y, b_step as i64)) }
-                    let same = out.iter().zip(&want).all(|(o, w)| o.to_bits() == *w || o.is_nan() && f64::from_bits(*w).is_nan());
+                    unsafe {
+                        map(
+                            op,
+                            Elem::F64,
+                            n as i64,
+                            out.as_mut_ptr().cast(),
+                            (x, a_step as i64),
+                            (y, b_step as i64),
+                        )
+                    }
+                    let same = out
+                        .iter()
+                        .zip(&want)
+                        .all(|(o, w)| o.to_bits() == *w || o.is_nan() && f64::from_bits(*w).is_nan());
                     assert!(same, "{op:?} of {n} elements, steps {a_step} and {b_step}");
                 }
             }
             let mut flags = vec![9u8; n];
             // SAFETY: as many elements as said.
-            unsafe { map(Map::Lt, Elem::F64, n as i64, flags.as_mut_ptr(), (a.as_ptr().cast(), 1), (b.as_ptr().cast(), 1)) }
+            unsafe {
+                map(
+                    Map::Lt,
+                    Elem::F64,
+                    n as i64,
+                    flags.as_mut_ptr(),
+                    (a.as_ptr().cast(), 1),
+                    (b.as_ptr().cast(), 1),
+                )
+            }
             assert!(flags.iter().enumerate().all(|(i, f)| *f == (a[i] < b[i]) as u8));
         }
     }
@@ -221,11 +278,19 @@ mod tests {
     #[test]
     fn every_operation_that_rows_may_ask_for_is_there() {
         use tierup_core::types::{Int, Type};
-        let of = |e: Elem| match e { Elem::F64 => Some(Type::f64()), Elem::I64 => Some(Type::i64()), Elem::U8 => Some(Type::int_of(Int::U8)), Elem::Bool => Some(Type::bool()), _ => None };
+        let of = |e: Elem| match e {
+            Elem::F64 => Some(Type::f64()),
+            Elem::I64 => Some(Type::i64()),
+            Elem::U8 => Some(Type::int_of(Int::U8)),
+            Elem::Bool => Some(Type::bool()),
+            _ => None,
+        };
         for op in Map::ALL {
             for e in [Elem::F64, Elem::I64, Elem::U8, Elem::Bool] {
                 let Some(t) = of(e) else { continue };
-                if op.takes(t, t) || op.takes(t, Type::bool()) { assert!(chosen(*op, e).is_some(), "{op:?} of {t}"); }
+                if op.takes(t, t) || op.takes(t, Type::bool()) {
+                    assert!(chosen(*op, e).is_some(), "{op:?} of {t}");
+                }
             }
         }
     }

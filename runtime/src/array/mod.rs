@@ -1,7 +1,8 @@
 //! Kernels over strided memory.
 //!
-//! Everything works on raw pointers with byte strides and unaligned access, for arrays come from anywhere; contiguous memory is a stride that the compiler
-//! knows. [`item`] is what kernels ask of an element, [`axes`] the order in which axes are walked (NumPy's, since floating-point sums depend on it).
+//! Everything works on raw pointers with byte strides and unaligned access, for arrays come from anywhere;
+//! contiguous memory is a stride that the compiler knows. [`item`] is what kernels ask of an element,
+//! [`axes`] the order in which axes are walked (NumPy's, since floating-point sums depend on it).
 
 pub mod axes;
 pub mod chosen;
@@ -20,27 +21,35 @@ pub mod reduce;
 #[cfg(target_arch = "x86_64")]
 mod rows;
 pub mod scan;
-pub mod sums;
 pub mod sort;
-#[cfg(target_arch = "x86_64")]
-mod vector_sort;
+pub mod sums;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod vector_sort;
 
 use few::Few;
 
 /// An array in memory.
 #[derive(Clone, Copy)]
-pub struct View<'a> { pub shape: &'a [i64], pub strides: &'a [i64], pub data: *mut u8 }
+pub struct View<'a> {
+    pub shape: &'a [i64],
+    pub strides: &'a [i64],
+    pub data: *mut u8,
+}
 
 impl<'a> View<'a> {
     /// # Safety
     /// Shape and strides have `ndim` members.
     pub unsafe fn new(ndim: i64, shape: *const i64, data: *mut u8, strides: *const i64) -> View<'a> {
         // SAFETY: as required of the caller.
-        unsafe { View { shape: crate::raw_slice(shape, ndim), strides: crate::raw_slice(strides, ndim), data } }
+        unsafe {
+            View { shape: crate::raw_slice(shape, ndim), strides: crate::raw_slice(strides, ndim), data }
+        }
     }
-    pub fn size(&self) -> i64 { self.shape.iter().product() }
+    pub fn size(&self) -> i64 {
+        self.shape.iter().product()
+    }
     /// Strides of an array of this shape in C order.
     pub fn c_strides(&self, itemsize: usize) -> Few<i64> {
         let mut out = Few::of(0, self.shape.len());
@@ -55,34 +64,56 @@ impl<'a> View<'a> {
 
 /// Calls `f` with the byte offsets, in each of `K` arrays, of every index of `shape` in C order.
 pub fn each_index<const K: usize>(shape: &[i64], strides: [&[i64]; K], mut f: impl FnMut([isize; K])) {
-    if shape.contains(&0) { return; }
-    if let [n] = *shape { return (0..n).for_each(|i| f(std::array::from_fn(|k| (i * strides[k][0]) as isize))); }
+    if shape.contains(&0) {
+        return;
+    }
+    if let [n] = *shape {
+        return (0..n).for_each(|i| f(std::array::from_fn(|k| (i * strides[k][0]) as isize)));
+    }
     let mut index: Few<i64> = Few::of(0, shape.len());
     let mut at = [0isize; K];
     loop {
         f(at);
         let mut axis = shape.len();
         loop {
-            if axis == 0 { return; }
+            if axis == 0 {
+                return;
+            }
             axis -= 1;
             index[axis] += 1;
-            for k in 0..K { at[k] += strides[k][axis] as isize; }
-            if index[axis] < shape[axis] { break; }
-            for k in 0..K { at[k] -= (strides[k][axis] * shape[axis]) as isize; }
+            for k in 0..K {
+                at[k] += strides[k][axis] as isize;
+            }
+            if index[axis] < shape[axis] {
+                break;
+            }
+            for k in 0..K {
+                at[k] -= (strides[k][axis] * shape[axis]) as isize;
+            }
             index[axis] = 0;
         }
     }
 }
 
-/// The lanes along `axis`: calls `f` with the byte offsets of each lane's first element, in C order of the other axes.
-pub fn each_lane<const K: usize>(shape: &[i64], strides: [&[i64]; K], axis: usize, mut f: impl FnMut([isize; K])) {
-    if shape.len() == 1 { return f([0; K]); }
-    let without = |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Few<_>>();
+/// The lanes along `axis`: calls `f` with the byte offsets of each lane's first element, in C order of the
+/// other axes.
+pub fn each_lane<const K: usize>(
+    shape: &[i64],
+    strides: [&[i64]; K],
+    axis: usize,
+    mut f: impl FnMut([isize; K]),
+) {
+    if shape.len() == 1 {
+        return f([0; K]);
+    }
+    let without =
+        |v: &[i64]| v.iter().enumerate().filter(|(i, _)| *i != axis).map(|(_, x)| *x).collect::<Few<_>>();
     let outer: [Few<i64>; K] = strides.map(without);
     each_index(&without(shape), std::array::from_fn(|k| &*outer[k]), f);
 }
 
-/// Defines a function that also exists compiled for AVX2 and FMA and takes that where the processor has it. Results are the same: no operation is reordered, and none is fused that does not say so.
+/// Defines a function that also exists compiled for AVX2 and FMA and takes that where the processor has it.
+/// Results are the same: no operation is reordered, and none is fused that does not say so.
 macro_rules! simd {
     ($(#[$meta:meta])* $vis:vis unsafe fn $name:ident $(<$($g:ident : $bound:path),* $(; const $C:ident : $CT:ty)?>)? ($($p:ident : $t:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
         $(#[$meta])*

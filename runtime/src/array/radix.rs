@@ -1,4 +1,5 @@
-//! Radix sort, least significant digit first: stable, and for long arrays several times faster than comparing.
+//! Radix sort, least significant digit first: stable, and for long arrays several times faster than
+//! comparing.
 
 use crate::poll::Poll;
 
@@ -31,44 +32,74 @@ digits! {
 }
 
 /// From this length on, sorting by digits pays.
-pub fn pays<T: Digits>(n: usize) -> bool { n >= if T::BITS <= 16 { 256 } else { 1500 } }
+pub fn pays<T: Digits>(n: usize) -> bool {
+    n >= if T::BITS <= 16 { 256 } else { 1500 }
+}
 
-/// Sorts by the key; false when there is no memory for a copy, and then nothing has changed. Where it is time to stop, the elements lie in some order.
+/// Sorts by the key; false when there is no memory for a copy, and then nothing has changed. Where it is time
+/// to stop, the elements lie in some order.
 pub fn sort<T: Digits>(v: &mut [T], poll: &mut Poll) -> bool {
     let n = v.len();
     let mut copy: Vec<T> = vec![];
-    if copy.try_reserve_exact(n).is_err() { return false; }
+    if copy.try_reserve_exact(n).is_err() {
+        return false;
+    }
     copy.resize(n, T::default());
     // Eleven bits make 2048 counters, which the cache holds; short arrays would spend their time on counters.
     let width = if n < 20_000 || T::BITS <= 16 { 8 } else { 11 };
     let passes = T::BITS.div_ceil(width);
     let mut counts = vec![0u32; (passes as usize) << width];
-    if n > u32::MAX as usize { return false; }
+    if n > u32::MAX as usize {
+        return false;
+    }
     for x in v.iter() {
-        for (p, c) in counts.chunks_exact_mut(1 << width).enumerate() { c[x.digit(p as u32 * width, width)] += 1; }
+        for (p, c) in counts.chunks_exact_mut(1 << width).enumerate() {
+            c[x.digit(p as u32 * width, width)] += 1;
+        }
     }
     let mut in_copy = false;
     for (p, c) in counts.chunks_exact_mut(1 << width).enumerate() {
         let shift = p as u32 * width;
         // A digit that is the same everywhere orders nothing.
-        if c[v[0].digit(shift, width)] as usize == n { continue; }
+        if c[v[0].digit(shift, width)] as usize == n {
+            continue;
+        }
         let mut at = 0;
-        for x in c.iter_mut() { at += std::mem::replace(x, at); }
-        let whole = if in_copy { scatter(&copy, v, c, shift, width, poll) } else { scatter(v, &mut copy, c, shift, width, poll) };
+        for x in c.iter_mut() {
+            at += std::mem::replace(x, at);
+        }
+        let whole = if in_copy {
+            scatter(&copy, v, c, shift, width, poll)
+        } else {
+            scatter(v, &mut copy, c, shift, width, poll)
+        };
         // What it was taken from still holds every element.
-        if !whole { break; }
+        if !whole {
+            break;
+        }
         in_copy = !in_copy;
     }
-    if in_copy { v.copy_from_slice(&copy); }
+    if in_copy {
+        v.copy_from_slice(&copy);
+    }
     true
 }
 
 /// Whether all elements were moved.
-fn scatter<T: Digits>(from: &[T], to: &mut [T], starts: &mut [u32], shift: u32, width: u32, poll: &mut Poll) -> bool {
-    poll.in_pieces(from.len(), |at, n| for x in &from[at..at + n] {
-        let start = &mut starts[x.digit(shift, width)];
-        to[*start as usize] = *x;
-        *start += 1;
+fn scatter<T: Digits>(
+    from: &[T],
+    to: &mut [T],
+    starts: &mut [u32],
+    shift: u32,
+    width: u32,
+    poll: &mut Poll,
+) -> bool {
+    poll.in_pieces(from.len(), |at, n| {
+        for x in &from[at..at + n] {
+            let start = &mut starts[x.digit(shift, width)];
+            to[*start as usize] = *x;
+            *start += 1;
+        }
     });
     !poll.stopped()
 }
@@ -80,7 +111,10 @@ mod tests {
     #[test]
     fn sorts_every_kind_stably() {
         let mut seed = 7u64;
-        let mut random = move || { seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); seed ^ seed >> 33 };
+        let mut random = move || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            seed ^ seed >> 33
+        };
         for n in [1usize, 2, 300, 30_000] {
             let raw: Vec<u64> = (0..n).map(|_| random()).collect();
             macro_rules! check { ($($T:ty)*) => {$(
@@ -91,7 +125,8 @@ mod tests {
                 assert_eq!(v, expected);
             )*}; }
             check!(u8 u16 u32 i8 i16 i32 i64);
-            let mut pairs: Vec<Narrow> = raw.iter().enumerate().map(|(i, x)| Narrow((x % 50) << 32 | (n - i) as u64)).collect();
+            let mut pairs: Vec<Narrow> =
+                raw.iter().enumerate().map(|(i, x)| Narrow((x % 50) << 32 | (n - i) as u64)).collect();
             let mut expected: Vec<u64> = pairs.iter().map(|p| p.0).collect();
             expected.sort_by_key(|p| p >> 32);
             assert!(sort(&mut pairs, &mut Poll::never()));

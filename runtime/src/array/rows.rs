@@ -1,4 +1,5 @@
-//! Products of float64 rows with a vector in registers of 512 bits. Compilers add up rows that stand in an array of sums in narrower ones, which takes more than twice as long.
+//! Products of float64 rows with a vector in registers of 512 bits. Compilers add up rows that stand in an
+//! array of sums in narrower ones, which takes more than twice as long.
 
 use super::linalg::Dots;
 use std::arch::x86_64::*;
@@ -7,9 +8,12 @@ use std::arch::x86_64::*;
 const TURN: usize = 16;
 
 /// Whether the processor can, and rows and vector lie side by side.
-pub fn fits(d: &Dots) -> bool { d.step == 8 && d.b_step == 8 && crate::cpu::has!("avx512f") }
+pub fn fits(d: &Dots) -> bool {
+    d.step == 8 && d.b_step == 8 && crate::cpu::has!("avx512f")
+}
 
-/// All products, four rows at a time, which read the vector once. A row's sum is the same whichever rows stand beside it.
+/// All products, four rows at a time, which read the vector once. A row's sum is the same whichever rows
+/// stand beside it.
 ///
 /// # Safety
 /// [`fits`] says so; rows and vector can be read, and there is room for the results.
@@ -20,7 +24,9 @@ pub unsafe fn dots(d: Dots) {
         let to = |i: isize| d.out.offset(i * d.out_step).cast::<f64>();
         let mut i = 0;
         while i + 4 <= d.rows {
-            for (k, s) in sums::<4>(d, i).into_iter().enumerate() { to(i + k as isize).write_unaligned(s); }
+            for (k, s) in sums::<4>(d, i).into_iter().enumerate() {
+                to(i + k as isize).write_unaligned(s);
+            }
             i += 4;
         }
         while i < d.rows {
@@ -31,7 +37,8 @@ pub unsafe fn dots(d: Dots) {
     }
 }
 
-/// The sums of the rows from `first` on. What is left of a row is read under a mask and joins the others, as zeros where nothing is.
+/// The sums of the rows from `first` on. What is left of a row is read under a mask and joins the others, as
+/// zeros where nothing is.
 #[target_feature(enable = "avx512f")]
 unsafe fn sums<const R: usize>(d: Dots, first: isize) -> [f64; R] {
     // SAFETY: as required of the caller; what a mask leaves out is not read.
@@ -51,7 +58,8 @@ unsafe fn sums<const R: usize>(d: Dots, first: isize) -> [f64; R] {
         if i < n {
             let left = (1u32 << (n - i)) - 1;
             let (m, l) = (left as u8, (left >> 8) as u8);
-            let (x, y) = (_mm512_maskz_loadu_pd(m, b.add(i)), _mm512_maskz_loadu_pd(l, b.wrapping_add(i + 8)));
+            let (x, y) =
+                (_mm512_maskz_loadu_pd(m, b.add(i)), _mm512_maskz_loadu_pd(l, b.wrapping_add(i + 8)));
             for k in 0..R {
                 low[k] = _mm512_fmadd_pd(_mm512_maskz_loadu_pd(m, rows[k].add(i)), x, low[k]);
                 high[k] = _mm512_fmadd_pd(_mm512_maskz_loadu_pd(l, rows[k].wrapping_add(i + 8)), y, high[k]);
@@ -71,8 +79,20 @@ mod tests {
             let a: Vec<f64> = (0..rows * n + 1).map(|i| (i * 7 % 23) as f64 - 11.0).collect();
             let b: Vec<f64> = (0..n + 1).map(|i| (i * 5 % 17) as f64 - 8.0).collect();
             let mut out = vec![f64::NAN; 2 * rows];
-            let d = Dots { rows: rows as isize, n: n as isize, a: a.as_ptr().cast(), row: 8 * n as isize, step: 8, b: b.as_ptr().cast(), b_step: 8, out: out.as_mut_ptr().cast(), out_step: 16 };
-            if !fits(&d) { return; }
+            let d = Dots {
+                rows: rows as isize,
+                n: n as isize,
+                a: a.as_ptr().cast(),
+                row: 8 * n as isize,
+                step: 8,
+                b: b.as_ptr().cast(),
+                b_step: 8,
+                out: out.as_mut_ptr().cast(),
+                out_step: 16,
+            };
+            if !fits(&d) {
+                return;
+            }
             // SAFETY: the arrays have these lengths.
             unsafe { dots(d) };
             for i in 0..rows {

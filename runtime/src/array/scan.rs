@@ -5,22 +5,48 @@ use super::{View, chosen, each_index, each_lane, lanes, simd};
 use crate::exc::{Error, Res};
 use crate::parallel::native::{Shared, in_pieces};
 use crate::poll::Poll;
-use tierup_core::rt::Ctx;
 use tierup_core::elem::Elem;
+use tierup_core::rt::Ctx;
 
 /// Running `op` (0 sum, 1 product, 2 minimum, 3 maximum) along an axis.
 ///
 /// # Safety
 /// Both arrays are as described; they are the same or do not overlap.
-pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: *mut u8, out_strides: &[i64], poll: &mut Poll) {
-    unsafe fn run<T: Item>(op: i64, from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, poll: &mut Poll) {
-        unsafe fn lane<T: Item>(from: *const u8, fs: isize, to: *mut u8, ts: isize, n: isize, poll: &mut Poll, f: impl Fn(T, T) -> T) {
+pub unsafe fn accumulate(
+    op: i64,
+    elem: Elem,
+    from: View<'_>,
+    axis: usize,
+    out: *mut u8,
+    out_strides: &[i64],
+    poll: &mut Poll,
+) {
+    unsafe fn run<T: Item>(
+        op: i64,
+        from: *const u8,
+        fs: isize,
+        to: *mut u8,
+        ts: isize,
+        n: isize,
+        poll: &mut Poll,
+    ) {
+        unsafe fn lane<T: Item>(
+            from: *const u8,
+            fs: isize,
+            to: *mut u8,
+            ts: isize,
+            n: isize,
+            poll: &mut Poll,
+            f: impl Fn(T, T) -> T,
+        ) {
             unsafe {
                 let mut a = from.cast::<T>().read_unaligned();
                 to.cast::<T>().write_unaligned(a);
-                poll.in_pieces(n as usize, |at, n| for i in at.max(1)..at + n {
-                    a = f(a, from.offset(i as isize * fs).cast::<T>().read_unaligned());
-                    to.offset(i as isize * ts).cast::<T>().write_unaligned(a);
+                poll.in_pieces(n as usize, |at, n| {
+                    for i in at.max(1)..at + n {
+                        a = f(a, from.offset(i as isize * fs).cast::<T>().read_unaligned());
+                        to.offset(i as isize * ts).cast::<T>().write_unaligned(a);
+                    }
                 });
             }
         }
@@ -33,7 +59,9 @@ pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: 
             }
         }
     }
-    if from.shape.contains(&0) { return; }
+    if from.shape.contains(&0) {
+        return;
+    }
     let (n, fs, ts) = (from.shape[axis] as isize, from.strides[axis] as isize, out_strides[axis] as isize);
     each_lane(from.shape, [from.strides, out_strides], axis, |[f, o]| {
         // SAFETY: offsets lie within the arrays.
@@ -43,30 +71,56 @@ pub unsafe fn accumulate(op: i64, elem: Elem, from: View<'_>, axis: usize, out: 
 
 /// Which position is looked for.
 #[derive(Clone, Copy)]
-pub struct Extreme { pub max: bool, pub skip_nan: bool }
+pub struct Extreme {
+    pub max: bool,
+    pub skip_nan: bool,
+}
 
-/// Positions of the extremes along `axis` (-1: of the whole array in C order) into `out`, in C order of the other axes.
+/// Positions of the extremes along `axis` (-1: of the whole array in C order) into `out`, in C order of the
+/// other axes.
 ///
 /// # Safety
 /// The array is as described and `out` has room.
-pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64, poll: &mut Poll) -> Res<()> {
-    let empty = || Error::value(format!("attempt to get {} of an empty sequence", if what.max { "argmax" } else { "argmin" }));
+pub unsafe fn arg(
+    what: Extreme,
+    elem: Elem,
+    from: View<'_>,
+    axis: i64,
+    out: *mut i64,
+    poll: &mut Poll,
+) -> Res<()> {
+    let empty = || {
+        Error::value(format!(
+            "attempt to get {} of an empty sequence",
+            if what.max { "argmax" } else { "argmin" }
+        ))
+    };
     let all_nan = || Error::value("All-NaN slice encountered");
     let Ok(axis) = usize::try_from(axis) else {
-        if from.size() == 0 { return Err(empty()); }
+        if from.size() == 0 {
+            return Err(empty());
+        }
         // SAFETY: as required of the caller.
-        let found = with_item!(elem, T => unsafe { whole::<T, { lanes::width::<T>() }>(what, from) }, else None);
-        unsafe { *out = found.ok_or_else(all_nan)?; }
+        let found =
+            with_item!(elem, T => unsafe { whole::<T, { lanes::width::<T>() }>(what, from) }, else None);
+        unsafe {
+            *out = found.ok_or_else(all_nan)?;
+        }
         return Ok(());
     };
     let (n, stride) = (from.shape[axis] as isize, from.strides[axis] as isize);
-    if n == 0 { return Err(empty()); }
+    if n == 0 {
+        return Err(empty());
+    }
     let (mut at, mut failed) = (0, false);
     each_lane(from.shape, [from.strides], axis, |[f]| {
-        if poll.stopped() || poll.worked(n as usize) { return; }
+        if poll.stopped() || poll.worked(n as usize) {
+            return;
+        }
         // SAFETY: the offset lies within the array, and there are as many lanes as results.
         unsafe {
-            match with_item!(elem, T => lane::<T, { lanes::width::<T>() }>(what, from.data.offset(f), n, stride), else None) {
+            match with_item!(elem, T => lane::<T, { lanes::width::<T>() }>(what, from.data.offset(f), n, stride), else None)
+            {
                 Some(i) => *out.add(at) = i,
                 None => failed = true,
             }
@@ -80,49 +134,86 @@ pub unsafe fn arg(what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mu
 ///
 /// # Safety
 /// As for [`arg`]; `ctx` is the live context of this thread.
-pub unsafe fn arg_in_pieces(ctx: Ctx, what: Extreme, elem: Elem, from: View<'_>, axis: i64, out: *mut i64) -> Option<Res<()>> {
+pub unsafe fn arg_in_pieces(
+    ctx: Ctx,
+    what: Extreme,
+    elem: Elem,
+    from: View<'_>,
+    axis: i64,
+    out: *mut i64,
+) -> Option<Res<()>> {
     let total = from.size();
     if from.shape.len() == 1 {
         // The best of each part, then the first best of those.
-        if what.skip_nan { return None; }
+        if what.skip_nan {
+            return None;
+        }
         let (parts, size, stride) = (1i64 << super::sums::depth(total), elem.bytes(), from.strides[0]);
         let mut found = vec![0i64; parts as usize];
         let (table, data) = (Shared(found.as_mut_ptr()), Shared(from.data));
         let bound = |k: i64| (k as i128 * total as i128 / parts as i128) as i64;
-        let body = |first: i64, end: i64| for k in first..end {
-            let at = bound(k);
-            let part = View { shape: &[bound(k + 1) - at], strides: &[stride], data: data.get().wrapping_offset((at * stride) as isize) };
-            // SAFETY: the part lies within the array and is not empty, so that nothing fails; each has a place of its own.
-            unsafe {
-                let place = table.get().add(k as usize);
-                let _ = arg(what, elem, part, -1, place, &mut Poll::never());
-                *place += at;
+        let body = |first: i64, end: i64| {
+            for k in first..end {
+                let at = bound(k);
+                let part = View {
+                    shape: &[bound(k + 1) - at],
+                    strides: &[stride],
+                    data: data.get().wrapping_offset((at * stride) as isize),
+                };
+                // SAFETY: the part lies within the array and is not empty, so that nothing fails; each has a
+                // place of its own.
+                unsafe {
+                    let place = table.get().add(k as usize);
+                    let _ = arg(what, elem, part, -1, place, &mut Poll::never());
+                    *place += at;
+                }
             }
         };
         // SAFETY: as required of the caller.
-        if let Err(e) = unsafe { in_pieces(ctx, parts, total / parts, &body) } { return Some(Err(e)); }
+        if let Err(e) = unsafe { in_pieces(ctx, parts, total / parts, &body) } {
+            return Some(Err(e));
+        }
         let mut best = vec![0u64; (parts as usize * size).div_ceil(8)];
         let table = best.as_mut_ptr().cast::<u8>();
         let mut winner = 0i64;
         // SAFETY: positions are of elements; the table has room for one of each part.
         let done = unsafe {
-            for (k, at) in found.iter().enumerate() { std::ptr::copy_nonoverlapping(from.data.wrapping_offset((at * stride) as isize), table.add(k * size), size); }
-            arg(what, elem, View { shape: &[parts], strides: &[size as i64], data: table }, -1, &raw mut winner, &mut Poll::never())
+            for (k, at) in found.iter().enumerate() {
+                std::ptr::copy_nonoverlapping(
+                    from.data.wrapping_offset((at * stride) as isize),
+                    table.add(k * size),
+                    size,
+                );
+            }
+            arg(
+                what,
+                elem,
+                View { shape: &[parts], strides: &[size as i64], data: table },
+                -1,
+                &raw mut winner,
+                &mut Poll::never(),
+            )
         };
         // SAFETY: as required of the caller.
         return Some(done.map(|()| unsafe { *out = found[winner as usize] }));
     }
     let (axis, rows) = (usize::try_from(axis).ok()?, from.shape.first().copied()?);
-    if axis == 0 || rows < 2 || what.skip_nan { return None; }
+    if axis == 0 || rows < 2 || what.skip_nan {
+        return None;
+    }
     // Rows apart: results lie in C order, those of a row together.
     let each = total / rows / from.shape[axis].max(1);
     let (data, to, shape, strides) = (Shared(from.data), Shared(out), from.shape, from.strides);
     let body = |first: i64, end: i64| {
         let mut shape = shape.to_vec();
         shape[0] = end - first;
-        let part = View { shape: &shape, strides, data: data.get().wrapping_offset((first * strides[0]) as isize) };
+        let part =
+            View { shape: &shape, strides, data: data.get().wrapping_offset((first * strides[0]) as isize) };
         // SAFETY: the part lies within the array, and lanes are not empty.
-        unsafe { let _ = arg(what, elem, part, axis as i64, to.get().add((first * each) as usize), &mut Poll::never()); }
+        unsafe {
+            let _ =
+                arg(what, elem, part, axis as i64, to.get().add((first * each) as usize), &mut Poll::never());
+        }
     };
     // SAFETY: as required of the caller.
     Some(unsafe { in_pieces(ctx, rows, total / rows, &body) })
@@ -130,7 +221,15 @@ pub unsafe fn arg_in_pieces(ctx: Ctx, what: Extreme, elem: Elem, from: View<'_>,
 
 /// Whether `x` takes the place of `best`.
 #[inline(always)]
-fn better<T: Item>(what: Extreme, x: T, best: T) -> bool { if best.is_nan() { false } else if what.max { x.above(best) } else { x.below(best) } }
+fn better<T: Item>(what: Extreme, x: T, best: T) -> bool {
+    if best.is_nan() {
+        false
+    } else if what.max {
+        x.above(best)
+    } else {
+        x.below(best)
+    }
+}
 
 /// Position of the extreme of a lane that is not empty; None where all of it is NaN and that is left out.
 unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, stride: isize) -> Option<i64> {
@@ -138,29 +237,41 @@ unsafe fn lane<T: Item, const L: usize>(what: Extreme, p: *const u8, n: isize, s
     let first = if what.skip_nan { (0..n).find(|i| !get(*i).is_nan())? } else { 0 };
     let (mut at, mut best) = (first, get(first));
     for block in (first + 1..n).step_by(2048) {
-        if best.is_nan() { break; }
+        if best.is_nan() {
+            break;
+        }
         // Most blocks hold nothing better, which is quick to see.
         let end = n.min(block + 2048);
-        let top = unsafe { lanes::extreme::<T, L>(what.max, best, p.offset(block * stride), end - block, stride) };
-        if !top.is_nan() && !better(what, top, best) { continue; }
+        let top =
+            unsafe { lanes::extreme::<T, L>(what.max, best, p.offset(block * stride), end - block, stride) };
+        if !top.is_nan() && !better(what, top, best) {
+            continue;
+        }
         if !top.is_nan() {
             // The first that is equal to the extreme of the block.
-            (at, best) = (block + unsafe { first_equal(top, p.offset(block * stride), end - block, stride) }, top);
+            (at, best) =
+                (block + unsafe { first_equal(top, p.offset(block * stride), end - block, stride) }, top);
             continue;
         }
         for i in block..end {
             let x = get(i);
-            if (!what.skip_nan || !x.is_nan()) && better(what, x, best) { (at, best) = (i, x); }
+            if (!what.skip_nan || !x.is_nan()) && better(what, x, best) {
+                (at, best) = (i, x);
+            }
         }
     }
     Some(first_of_all(what, best, at as i64))
 }
 
-/// NumPy sees the worst number in place of NaN, so where no number is better than that the first element is the extreme, NaN or not.
-fn first_of_all<T: Item>(what: Extreme, best: T, at: i64) -> i64 { if what.skip_nan && best.is_worst(what.max) { 0 } else { at } }
+/// NumPy sees the worst number in place of NaN, so where no number is better than that the first element is
+/// the extreme, NaN or not.
+fn first_of_all<T: Item>(what: Extreme, best: T, at: i64) -> i64 {
+    if what.skip_nan && best.is_worst(what.max) { 0 } else { at }
+}
 
 simd! {
-    /// Position of the first element equal to `x`, of which there is one; groups without it are passed in one step.
+    /// Position of the first element equal to `x`, of which there is one; groups without it are passed in one
+    /// step.
     unsafe fn first_equal<T: Item>(x: T, p: *const u8, n: isize, stride: isize) -> isize {
         let get = |i: isize| p.offset(i * stride).cast::<T>().read_unaligned();
         let mut i = 0;
@@ -187,7 +298,9 @@ unsafe fn whole<T: Item, const L: usize>(what: Extreme, from: View<'_>) -> Optio
     each_index(from.shape, [from.strides], |[o]| {
         // SAFETY: the offset lies within the array.
         let x = unsafe { from.data.offset(o).cast::<T>().read_unaligned() };
-        if !(what.skip_nan && x.is_nan()) && found.is_none_or(|(_, best)| better(what, x, best)) { found = Some((i, x)); }
+        if !(what.skip_nan && x.is_nan()) && found.is_none_or(|(_, best)| better(what, x, best)) {
+            found = Some((i, x));
+        }
         i += 1;
     });
     found.map(|(i, best)| first_of_all(what, best, i))
@@ -208,13 +321,28 @@ simd! {
 /// Indices of the true elements, in C order; those along the first axis count from `base`.
 ///
 /// # Safety
-/// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be more by now: another thread may have
-/// changed the array since they were counted.)
-pub unsafe fn nonzero(elem: Elem, from: View<'_>, base: i64, out: *mut i64, (count, (item_step, axis_step)): (i64, (i64, i64)), poll: &mut Poll) {
+/// The array is as described and `out` has room for an index of each axis of `count` elements. (There may be
+/// more by now: another thread may have changed the array since they were counted.)
+pub unsafe fn nonzero(
+    elem: Elem,
+    from: View<'_>,
+    base: i64,
+    out: *mut i64,
+    (count, (item_step, axis_step)): (i64, (i64, i64)),
+    poll: &mut Poll,
+) {
     const BLOCK: usize = 256;
     /// Rows that are shorter are taken together where they lie one behind the other.
     const SHORT: i64 = 64;
-    unsafe fn short_rows<T: Item>(from: View<'_>, base: i64, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+    unsafe fn short_rows<T: Item>(
+        from: View<'_>,
+        base: i64,
+        out: *mut i64,
+        count: i64,
+        item_step: isize,
+        axis_step: isize,
+        poll: &mut Poll,
+    ) {
         let (n, size) = (from.size() as usize, size_of::<T>() as isize);
         let (mut to, mut left) = (out, count as usize);
         let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
@@ -222,44 +350,86 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, base: i64, out: *mut i64, (cou
             let len = BLOCK.min(n - first);
             // SAFETY: as below.
             unsafe {
-                are_true::<T>(from.data.offset(first as isize * size), len as isize, size, flags.as_mut_ptr());
-                let some = chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
+                are_true::<T>(
+                    from.data.offset(first as isize * size),
+                    len as isize,
+                    size,
+                    flags.as_mut_ptr(),
+                );
+                let some =
+                    chosen::positions(flags.as_ptr(), len, first as i64, found.as_mut_ptr(), left.min(BLOCK));
                 left -= some;
                 for place in &found[..some] {
                     let mut rest = *place as u64;
                     for (k, n) in from.shape.iter().enumerate().rev() {
-                        *to.offset(k as isize * axis_step) = (rest % *n as u64) as i64 + if k == 0 { base } else { 0 };
+                        *to.offset(k as isize * axis_step) =
+                            (rest % *n as u64) as i64 + if k == 0 { base } else { 0 };
                         rest /= *n as u64;
                     }
                     to = to.offset(item_step);
                 }
             }
-            if poll.worked(len) { return; }
+            if poll.worked(len) {
+                return;
+            }
         }
     }
     /// Row by row: which elements are true, a block at a time, and their positions.
-    unsafe fn run<T: Item>(from: View<'_>, base: i64, out: *mut i64, count: i64, item_step: isize, axis_step: isize, poll: &mut Poll) {
+    unsafe fn run<T: Item>(
+        from: View<'_>,
+        base: i64,
+        out: *mut i64,
+        count: i64,
+        item_step: isize,
+        axis_step: isize,
+        poll: &mut Poll,
+    ) {
         let Some((n, outer)) = from.shape.split_last() else { return };
         // SAFETY: as required of the caller.
-        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) { return unsafe { short_rows::<T>(from, base, out, count, item_step, axis_step, poll) }; }
+        if !outer.is_empty() && *n < SHORT && *from.strides == *from.c_strides(size_of::<T>()) {
+            return unsafe { short_rows::<T>(from, base, out, count, item_step, axis_step, poll) };
+        }
         let (n, stride) = (*n as usize, from.strides[outer.len()] as isize);
         let (mut to, mut left) = (out, count as usize);
         let (mut flags, mut found) = ([0u8; BLOCK], [0i64; BLOCK]);
         let mut index: super::few::Few<i64> = super::few::Few::of(0, outer.len());
         each_index(outer, [&from.strides[..outer.len()]], |[row]| {
             for first in (0..n).step_by(BLOCK) {
-                if poll.stopped() { return; }
+                if poll.stopped() {
+                    return;
+                }
                 let len = BLOCK.min(n - first);
-                // SAFETY: the elements lie in the array, and places for as many indices as are left in the results.
+                // SAFETY: the elements lie in the array, and places for as many indices as are left in the
+                // results.
                 unsafe {
-                    are_true::<T>(from.data.offset(row + first as isize * stride), len as isize, stride, flags.as_mut_ptr());
-                    let some = chosen::positions(flags.as_ptr(), len, first as i64 + if outer.is_empty() { base } else { 0 }, found.as_mut_ptr(), left.min(BLOCK));
+                    are_true::<T>(
+                        from.data.offset(row + first as isize * stride),
+                        len as isize,
+                        stride,
+                        flags.as_mut_ptr(),
+                    );
+                    let some = chosen::positions(
+                        flags.as_ptr(),
+                        len,
+                        first as i64 + if outer.is_empty() { base } else { 0 },
+                        found.as_mut_ptr(),
+                        left.min(BLOCK),
+                    );
                     left -= some;
                     for (k, i) in index.iter().enumerate() {
-                        for j in 0..some { *to.offset(j as isize * item_step + k as isize * axis_step) = *i + if k == 0 { base } else { 0 }; }
+                        for j in 0..some {
+                            *to.offset(j as isize * item_step + k as isize * axis_step) =
+                                *i + if k == 0 { base } else { 0 };
+                        }
                     }
                     let last = to.offset(outer.len() as isize * axis_step);
-                    if item_step == 1 { std::ptr::copy_nonoverlapping(found.as_ptr(), last, some) } else { for (j, i) in found[..some].iter().enumerate() { *last.offset(j as isize * item_step) = *i; } }
+                    if item_step == 1 {
+                        std::ptr::copy_nonoverlapping(found.as_ptr(), last, some)
+                    } else {
+                        for (j, i) in found[..some].iter().enumerate() {
+                            *last.offset(j as isize * item_step) = *i;
+                        }
+                    }
                     to = to.offset(some as isize * item_step);
                 }
                 poll.worked(len);
@@ -267,7 +437,9 @@ pub unsafe fn nonzero(elem: Elem, from: View<'_>, base: i64, out: *mut i64, (cou
             // The next row, in C order.
             for (i, n) in index.iter_mut().zip(outer).rev() {
                 *i += 1;
-                if *i < *n { break; }
+                if *i < *n {
+                    break;
+                }
                 *i = 0;
             }
         });

@@ -3,10 +3,10 @@
 use super::promote::{available, library, policy, prepare, prepare_with_few};
 use super::tier1::{Codegen, Compiler, Keep, Object};
 use super::{Request, front, guarded, optimise};
+use std::collections::BTreeSet;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
-use std::collections::BTreeSet;
 use tierup_core::lir::explain::{self, Facts, Place};
 use tierup_core::lower::pieces::Note;
 use tierup_core::lower::{self, gpu};
@@ -40,9 +40,12 @@ pub fn explain(request: &Request<'_>) -> Result<Explanation> {
         let mut session = Session::new(request.host, request.options.overflow_checks);
         session.infer_root(request.func, request.args.clone())?;
         let fused = lower::fuse::chains(&session);
-        if !available() { return Ok(Explanation { facts, fused, remarks: None }); }
+        if !available() {
+            return Ok(Explanation { facts, fused, remarks: None });
+        }
         let codegen = Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() };
-        let object = library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
+        let object =
+            library()?.object(&module, &front.names.roots(), codegen, Keep { text: false, remarks: true })?;
         Ok(Explanation { facts, fused, remarks: Some(object.remarks.lines().map(str::to_owned).collect()) })
     })
 }
@@ -68,13 +71,19 @@ pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
         optimise(&mut module, &[&name], request.host)?;
         gpu::check(&module)?;
         prepare(&mut module)?;
-        library()?.ptx(&module, &[&name], capability, Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() })
+        library()?.ptx(
+            &module,
+            &[&name],
+            capability,
+            Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() },
+        )
     })
 }
 
 /// A name that PTX takes: letters, digits and underscores of the function's own.
 fn kernel_name(target: &str) -> String {
-    let name = target.rsplit_once('.').map_or(target, |(name, _)| name).rsplit('.').next().unwrap_or("kernel");
+    let name =
+        target.rsplit_once('.').map_or(target, |(name, _)| name).rsplit('.').next().unwrap_or("kernel");
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("kernel_{plain}") }
 }
@@ -84,5 +93,10 @@ fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {
     let mut module = std::mem::take(&mut front.module);
     let few = prepare_with_few(&mut module, &front.names)?;
     let roots: Vec<&str> = front.names.roots().into_iter().chain(few).collect();
-    library()?.object(&module, &roots, Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() }, keep)
+    library()?.object(
+        &module,
+        &roots,
+        Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() },
+        keep,
+    )
 }

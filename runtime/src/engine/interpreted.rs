@@ -1,4 +1,5 @@
-//! The LIR interpreter as a back end: slow, and by definition right. `TIERUP_TIER=interp` runs everything on it.
+//! The LIR interpreter as a back end: slow, and by definition right. `TIERUP_TIER=interp` runs everything on
+//! it.
 
 use crate::exc::Error;
 use std::cell::Cell;
@@ -15,22 +16,38 @@ const MAX_DEPTH: usize = 2_000;
 
 pub struct Interpreted;
 
-struct InterpretedCode { interp: Interp<'static>, instructions: usize }
+struct InterpretedCode {
+    interp: Interp<'static>,
+    instructions: usize,
+}
 
 impl Code for InterpretedCode {
-    fn entry(&self, name: &str) -> Option<*const u8> { self.interp.address(name).map(|a| a as usize as *const u8) }
-    fn size(&self) -> usize { self.instructions * size_of::<tierup_core::lir::InstNode>() }
-    fn text(&self, _: &str) -> Option<String> { None }
-    fn interpreter(&self) -> Option<&Interp<'static>> { Some(&self.interp) }
+    fn entry(&self, name: &str) -> Option<*const u8> {
+        self.interp.address(name).map(|a| a as usize as *const u8)
+    }
+    fn size(&self) -> usize {
+        self.instructions * size_of::<tierup_core::lir::InstNode>()
+    }
+    fn text(&self, _: &str) -> Option<String> {
+        None
+    }
+    fn interpreter(&self) -> Option<&Interp<'static>> {
+        Some(&self.interp)
+    }
 }
 
 impl Backend for Interpreted {
-    fn name(&self) -> &'static str { "interp" }
+    fn name(&self) -> &'static str {
+        "interp"
+    }
     fn compile(&self, module: &Module, _: HelperAddress<'_>, _: bool) -> Result<Box<dyn Code>, Diagnostic> {
         let mut interp = Interp::new(&crate::helper_address);
         interp.max_depth = MAX_DEPTH;
         interp.add(module);
-        Ok(Box::new(InterpretedCode { interp, instructions: module.funcs.iter().map(|f| f.insts.len()).sum() }))
+        Ok(Box::new(InterpretedCode {
+            interp,
+            instructions: module.funcs.iter().map(|f| f.insts.len()).sum(),
+        }))
     }
 }
 
@@ -50,10 +67,19 @@ pub fn running(address: *const u8) -> Option<*const Interp<'static>> {
 ///
 /// # Safety
 /// `ctx` is the live context of this thread; `args` and `results` are as the function expects.
-pub unsafe fn call(interp: Option<&Interp<'static>>, address: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
-    let Some(interp) = interp else { return Error::new(Class::SystemError, "no interpreter").into_raw() as u64 };
+pub unsafe fn call(
+    interp: Option<&Interp<'static>>,
+    address: *const u8,
+    ctx: *mut ThreadCtx,
+    args: *const u64,
+    results: *mut u64,
+) -> u64 {
+    let Some(interp) = interp else {
+        return Error::new(Class::SystemError, "no interpreter").into_raw() as u64;
+    };
     let outer = RUNNING.replace(std::ptr::from_ref(interp));
-    // SAFETY: `ctx` is this thread's. Frames are on the heap, so compiled checks of the stack must not compare their addresses with its end.
+    // SAFETY: `ctx` is this thread's. Frames are on the heap, so compiled checks of the stack must not
+    // compare their addresses with its end.
     let floor = unsafe {
         (*ctx).stack_limit.store(0, Ordering::Relaxed);
         std::mem::replace(&mut (*ctx).stack_floor, 0)
@@ -67,7 +93,9 @@ pub unsafe fn call(interp: Option<&Interp<'static>>, address: *const u8, ctx: *m
     }
     match answer {
         Ok(values) => values.first().copied().unwrap_or(0),
-        Err(Stop::TooDeep) => Error::new(Class::RecursionError, "maximum recursion depth exceeded").into_raw() as u64,
+        Err(Stop::TooDeep) => {
+            Error::new(Class::RecursionError, "maximum recursion depth exceeded").into_raw() as u64
+        }
         Err(stop) => Error::new(Class::SystemError, format!("interpreter: {stop}")).into_raw() as u64,
     }
 }

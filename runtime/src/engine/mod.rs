@@ -1,6 +1,7 @@
 //! Drives a compilation: a function and argument types go in, callable code comes out.
 //!
-//! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end takes LIR.
+//! Nothing here knows Python or a particular back end: the host answers questions about globals, the back end
+//! takes LIR.
 
 pub mod cache;
 pub mod inspect;
@@ -15,11 +16,11 @@ pub mod trace;
 pub use interpreted::Interpreted;
 
 use promote::{Names, Snapshot, Unit};
-use tier1::Codegen;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
+use tier1::Codegen;
 use tierup_core::backend::{Backend, Code};
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Diagnostic, Result};
@@ -43,21 +44,28 @@ pub struct Request<'a> {
     pub keep_text: bool,
     /// Whether what becomes hot may be promoted.
     pub promote: bool,
-    /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry for few turns ([`few`]).
+    /// It is the inner loop of a ufunc, whose operands are arrays of one dimension: tier 1 gives it an entry
+    /// for few turns ([`few`]).
     pub inner_loop: bool,
 }
 
 /// Time spent in each phase.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Phases { pub infer: Duration, pub lower: Duration, pub optimise: Duration, pub backend: Duration }
+pub struct Phases {
+    pub infer: Duration,
+    pub lower: Duration,
+    pub optimise: Duration,
+    pub backend: Duration,
+}
 
 /// Machine code of one overload and of everything that it calls. Dropping it frees the code.
 pub struct Compiled {
     code: Box<dyn Code>,
     pub params: Vec<Type>,
     pub ret: Type,
-    /// The cells through which it is entered. The wrapper is `(ctx, args, results) -> status`, see [`wrapper`]; the same for resuming a generator that
-    /// the function returns: one argument (the frame), results `has_value` and the value.
+    /// The cells through which it is entered. The wrapper is `(ctx, args, results) -> status`, see
+    /// [`wrapper`]; the same for resuming a generator that the function returns: one argument (the frame),
+    /// results `has_value` and the value.
     pub unit: Arc<Unit>,
     /// What that generator yields.
     pub yields: Option<Type>,
@@ -75,9 +83,15 @@ unsafe impl Sync for Compiled {}
 struct Elsewhere;
 
 impl Code for Elsewhere {
-    fn entry(&self, _: &str) -> Option<*const u8> { None }
-    fn size(&self) -> usize { 0 }
-    fn text(&self, _: &str) -> Option<String> { None }
+    fn entry(&self, _: &str) -> Option<*const u8> {
+        None
+    }
+    fn size(&self) -> usize {
+        0
+    }
+    fn text(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 /// The machine form of a wrapper.
@@ -85,23 +99,36 @@ pub type Wrapper = unsafe extern "C" fn(ctx: *mut ThreadCtx, args: *const u64, r
 
 impl Compiled {
     /// Whether the cells hold addresses to jump to; else the code is interpreted.
-    pub fn is_native(&self) -> bool { self.code.interpreter().is_none() }
+    pub fn is_native(&self) -> bool {
+        self.code.interpreter().is_none()
+    }
 
     /// Calls a wrapper of this code.
     ///
     /// # Safety
-    /// `cell` is one of this value's; `ctx` is the live context of this thread; `args` and `results` are as the wrapper expects.
-    pub unsafe fn call(&self, cell: &AtomicPtr<u8>, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+    /// `cell` is one of this value's; `ctx` is the live context of this thread; `args` and `results` are as
+    /// the wrapper expects.
+    pub unsafe fn call(
+        &self,
+        cell: &AtomicPtr<u8>,
+        ctx: *mut ThreadCtx,
+        args: *const u64,
+        results: *mut u64,
+    ) -> u64 {
         // SAFETY: as required of the caller.
         unsafe {
             let address = cell.load(Ordering::Acquire);
-            if self.is_native() { return std::mem::transmute::<*mut u8, Wrapper>(address)(ctx, args, results); }
+            if self.is_native() {
+                return std::mem::transmute::<*mut u8, Wrapper>(address)(ctx, args, results);
+            }
             interpreted::call(self.code.interpreter(), address, ctx, args, results)
         }
     }
 
     /// Bytes of machine code.
-    pub fn size(&self) -> usize { self.code.size() + self.unit.size() }
+    pub fn size(&self) -> usize {
+        self.code.size() + self.unit.size()
+    }
     /// Text of one level (`typed`, `lir`, or what the back end knows: `clif`, `asm`), when it was kept.
     pub fn text(&self, level: &str) -> Option<String> {
         match level {
@@ -113,7 +140,9 @@ impl Compiled {
 }
 
 /// Compiles one overload.
-pub fn compile(request: &Request<'_>) -> Result<Compiled> { guarded(|| compile_unguarded(request)) }
+pub fn compile(request: &Request<'_>) -> Result<Compiled> {
+    guarded(|| compile_unguarded(request))
+}
 
 /// The type of what a function gives for these argument types.
 pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type> {
@@ -127,15 +156,29 @@ pub fn result_type(func: FuncId, args: &[Type], host: &dyn Host) -> Result<Type>
 
 /// A panic on the way is a bug of ours and comes back as a diagnostic.
 fn guarded<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|p| Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p))).help("please report this function")))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or_else(|p| {
+        Err(Diagnostic::internal(format!("the compiler panicked: {}", panic_text(&*p)))
+            .help("please report this function"))
+    })
 }
 
 fn panic_text(p: &(dyn std::any::Any + Send)) -> String {
-    p.downcast_ref::<String>().cloned().or_else(|| p.downcast_ref::<&str>().map(|s| (*s).to_owned())).unwrap_or_default()
+    p.downcast_ref::<String>()
+        .cloned()
+        .or_else(|| p.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+        .unwrap_or_default()
 }
 
 /// What the front end makes of a request: optimised LIR, from which both tiers start.
-struct Front { module: Module, names: Names, params: Vec<Type>, ret: Type, yields: Option<Type>, typed: String, phases: Phases }
+struct Front {
+    module: Module,
+    names: Names,
+    params: Vec<Type>,
+    ret: Type,
+    yields: Option<Type>,
+    typed: String,
+    phases: Phases,
+}
 
 fn front(request: &Request<'_>) -> Result<Front> {
     let mut phases = Phases::default();
@@ -162,7 +205,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
     let start = Instant::now();
-    let wrappers: Vec<String> = module.funcs.iter().map(|f| f.name.clone()).filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX)).collect();
+    let wrappers: Vec<String> = module
+        .funcs
+        .iter()
+        .map(|f| f.name.clone())
+        .filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX))
+        .collect();
     optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>(), request.host)?;
     phases.optimise = start.elapsed();
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
@@ -173,18 +221,36 @@ fn front(request: &Request<'_>) -> Result<Front> {
 fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     let Front { mut module, names, params, ret, yields, typed, mut phases } = front(request)?;
     let start = Instant::now();
-    let codegen = Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
+    let codegen =
+        Codegen { fast_math: request.options.fast_math, opt: promote::policy().opt, cpu: Cpu::chosen() };
     // Under stress loops leave tier 0, so there must be some.
-    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress { cache::key(&mut module, &names.wanted(), codegen) } else { None };
-    if let Some(unit) = key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module)) {
+    let key = if request.promote && !request.keep_text && promote::policy().osr != promote::Osr::Stress {
+        cache::key(&mut module, &names.wanted(), codegen)
+    } else {
+        None
+    };
+    if let Some(unit) =
+        key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module))
+    {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
-        return Ok(Compiled { code: Box::new(Elsewhere), params, ret, unit, yields, phases, typed, lir: String::new() });
+        return Ok(Compiled {
+            code: Box::new(Elsewhere),
+            params,
+            ret,
+            unit,
+            yields,
+            phases,
+            typed,
+            lir: String::new(),
+        });
     }
     let unit = make_unit(request, &mut module, names.clone(), codegen, key);
     tierup_core::lower::blocks::settle(&mut module, true);
     legalise::legalise(&mut module);
-    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&module)?; }
+    if cfg!(debug_assertions) {
+        tierup_core::lir::verify::verify_module(&module)?;
+    }
     phases.optimise += start.elapsed();
 
     let start = Instant::now();
@@ -192,11 +258,17 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
     phases.backend = start.elapsed();
     trace::span("tier 0", "tier 0", start, phases.backend, &unit.name);
     perf::note(&*code, &module, 0);
-    let find = |name: &str| code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")));
+    let find = |name: &str| {
+        code.entry(name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its module")))
+    };
     unit.wrapper.store(find(&names.wrapper)?.cast_mut(), Ordering::Release);
     unit.fill_cells(find)?;
-    if let Some(name) = &names.resume { unit.resume.store(find(name)?.cast_mut(), Ordering::Release); }
-    if request.promote && promote::policy().eager { unit.promote_now(); }
+    if let Some(name) = &names.resume {
+        unit.resume.store(find(name)?.cast_mut(), Ordering::Release);
+    }
+    if request.promote && promote::policy().eager {
+        unit.promote_now();
+    }
     let lir = if request.keep_text { module.to_string() } else { String::new() };
     Ok(Compiled { code, params, ret, unit, yields, phases, typed, lir })
 }
@@ -206,52 +278,93 @@ const LARGE: usize = 20_000;
 /// How often a thread that waits for it looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs the back end: for a large module in a thread of its own, so that this one can look for Ctrl-C. If it comes, that thread is left to itself.
+/// Runs the back end: for a large module in a thread of its own, so that this one can look for Ctrl-C. If it
+/// comes, that thread is left to itself.
 fn machine_code(request: &Request<'_>, module: &Module) -> Result<Box<dyn Code>> {
-    let size: usize = module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum();
+    let size: usize =
+        module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum();
     let here = || request.backend.compile(module, &crate::helper_address, request.keep_text);
     let Some(backend) = (size >= LARGE).then(|| request.backend.detached()).flatten() else { return here() };
     let (answer, waiting) = std::sync::mpsc::channel();
     let (module, keep_text) = (module.clone(), request.keep_text);
-    let started = std::thread::Builder::new().name("tierup-backend".into()).stack_size(8 << 20).spawn(move || {
-        // Nobody waits any more: the code is dropped.
-        drop(answer.send(backend.compile(&module, &crate::helper_address, keep_text)));
-    });
-    if started.is_err() { return here(); }
+    let started =
+        std::thread::Builder::new().name("tierup-backend".into()).stack_size(8 << 20).spawn(move || {
+            // Nobody waits any more: the code is dropped.
+            drop(answer.send(backend.compile(&module, &crate::helper_address, keep_text)));
+        });
+    if started.is_err() {
+        return here();
+    }
     loop {
         match waiting.recv_timeout(LOOK) {
             Ok(code) => return code,
-            Err(RecvTimeoutError::Disconnected) => return Err(Diagnostic::internal("the back end's thread is gone")),
-            Err(RecvTimeoutError::Timeout) => if request.host.interrupted() { return Err(Diagnostic::stopped()); },
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Diagnostic::internal("the back end's thread is gone"));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if request.host.interrupted() {
+                    return Err(Diagnostic::stopped());
+                }
+            }
         }
     }
 }
 
 /// What both tiers share between lowering and the back end. Only `roots` are called from outside.
 fn optimise(module: &mut Module, roots: &[&str], host: &dyn Host) -> Result<()> {
-    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    if cfg!(debug_assertions) {
+        tierup_core::lir::verify::verify_module(module)?;
+    }
     opt::optimise(module, &opt::Options { roots: Some(roots), stop: Some(&|| host.interrupted()) });
-    if host.interrupted() { return Err(Diagnostic::stopped()); }
-    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    if host.interrupted() {
+        return Err(Diagnostic::stopped());
+    }
+    if cfg!(debug_assertions) {
+        tierup_core::lir::verify::verify_module(module)?;
+    }
     Ok(())
 }
 
-fn unit_name(names: &Names) -> String { names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned() }
+fn unit_name(names: &Names) -> String {
+    names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned()
+}
 
 /// The unit with its snapshot, and in the module the exits of its loops and the cells of its functions.
-fn make_unit(request: &Request<'_>, module: &mut Module, names: Names, codegen: Codegen, key: Option<cache::Key>) -> Arc<Unit> {
+fn make_unit(
+    request: &Request<'_>,
+    module: &mut Module,
+    names: Names,
+    codegen: Codegen,
+    key: Option<cache::Key>,
+) -> Arc<Unit> {
     let cells = promote::make_cells(module, request.promote);
-    if !request.promote { return Unit::new(unit_name(&names), names, module, cells, None, codegen, None); }
+    if !request.promote {
+        return Unit::new(unit_name(&names), names, module, cells, None, codegen, None);
+    }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
-    for (func, points) in module.funcs.iter_mut().zip(&points) { osr::set_levels(func, points); }
-    let unit = Unit::new(unit_name(&names), names, module, cells, Some(Snapshot { module: module.clone(), points: points.clone() }), codegen, key);
+    for (func, points) in module.funcs.iter_mut().zip(&points) {
+        osr::set_levels(func, points);
+    }
+    let unit = Unit::new(
+        unit_name(&names),
+        names,
+        module,
+        cells,
+        Some(Snapshot { module: module.clone(), points: points.clone() }),
+        codegen,
+        key,
+    );
     if promote::policy().osr != promote::Osr::Off {
-        for (k, func) in module.funcs.iter_mut().enumerate() { osr::insert_exits(func, &points[k], |point| unit.site(k, point)); }
+        for (k, func) in module.funcs.iter_mut().enumerate() {
+            osr::insert_exits(func, &points[k], |point| unit.site(k, point));
+        }
     }
     for (k, func) in module.funcs.iter_mut().enumerate() {
         cells::call_through(func, |name| unit.cell(name));
-        if let Some(site) = unit.whole_site(k) { cells::say_that_it_runs(func, site); }
+        if let Some(site) = unit.whole_site(k) {
+            cells::say_that_it_runs(func, site);
+        }
     }
     unit
 }

@@ -1,19 +1,23 @@
-//! Promotion: what runs hot in tier 0 is compiled by tier 1 in the background, and running loops go over to it.
+//! Promotion: what runs hot in tier 0 is compiled by tier 1 in the background, and running loops go over to
+//! it.
 //!
-//! A [`Unit`] is one overload with everything that it calls: its entry cells, its snapshot, its sites. Heat is measured in time, not in turns of loops: a
-//! ticker asks all running threads every now and then where they are, and the loop that answers gets the credit ([`sample`]). So hot code costs nothing
-//! to profile, and no counter bounces between cores. Calls from Python are counted as well, since a short function never meets the ticker ([`Unit::called`]).
+//! A [`Unit`] is one overload with everything that it calls: its entry cells, its snapshot, its sites. Heat
+//! is measured in time, not in turns of loops: a ticker asks all running threads every now and then where
+//! they are, and the loop that answers gets the credit ([`sample`]). So hot code costs nothing to profile,
+//! and no counter bounces between cores. Calls from Python are counted as well, since a short function never
+//! meets the ticker ([`Unit::called`]).
 //!
-//! Hot units wait in a queue ([`super::queue`]). In a call that lasts, the loop that is running comes first ([`Work::Loop`]), then the whole unit; where calls are
-//! short, the unit alone, since no loop is still there when its code is. Finished code is published by storing an address: in a site, which the
-//! loop asks at its next sample, or in an entry cell, which the next call loads, from Python or from tier 0 ([`cells`]). A unit that fails to compile
-//! stays in tier 0 and says so once.
+//! Hot units wait in a queue ([`super::queue`]). In a call that lasts, the loop that is running comes first
+//! ([`Work::Loop`]), then the whole unit; where calls are short, the unit alone, since no loop is still there
+//! when its code is. Finished code is published by storing an address: in a site, which the loop asks at its
+//! next sample, or in an entry cell, which the next call loads, from Python or from tier 0 ([`cells`]). A
+//! unit that fails to compile stays in tier 0 and says so once.
 
 use super::cache::{self, Key};
-use super::{perf, trace};
 use super::queue::{self, Class, submit};
 pub use super::queue::{after_fork, helped, pause, resume, staff};
 use super::tier1::{self, Codegen, Compiler, Keep, Library, Native, Object};
+use super::{perf, trace};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -48,11 +52,25 @@ pub struct Policy {
 
 /// Whether running loops go over to tier 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Osr { Off, On, /** At every point, at a turn chosen at random. */ Stress }
+pub enum Osr {
+    Off,
+    On,
+    /** At every point, at a turn chosen at random. */
+    Stress,
+}
 
 impl Default for Policy {
     fn default() -> Policy {
-        Policy { off: false, calls: 1_000, time: Duration::from_millis(2), osr: Osr::On, background: true, eager: false, threads: 1, opt: 3 }
+        Policy {
+            off: false,
+            calls: 1_000,
+            time: Duration::from_millis(2),
+            osr: Osr::On,
+            background: true,
+            eager: false,
+            threads: 1,
+            opt: 3,
+        }
     }
 }
 
@@ -61,17 +79,27 @@ static POLICY: RwLock<Option<Policy>> = RwLock::new(None);
 static LIBRARY_PATH: OnceLock<PathBuf> = OnceLock::new();
 static LIBRARY: OnceLock<std::result::Result<Library, String>> = OnceLock::new();
 
-pub fn policy() -> Policy { POLICY.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default() }
-pub fn set_policy(p: Policy) { *POLICY.write().unwrap_or_else(PoisonError::into_inner) = Some(p); }
+pub fn policy() -> Policy {
+    POLICY.read().unwrap_or_else(PoisonError::into_inner).unwrap_or_default()
+}
+pub fn set_policy(p: Policy) {
+    *POLICY.write().unwrap_or_else(PoisonError::into_inner) = Some(p);
+}
 /// Says where the library is; without one nothing is promoted.
-pub fn set_library(path: PathBuf) { cache::set_library(path.clone()); let _ = LIBRARY_PATH.set(path); }
+pub fn set_library(path: PathBuf) {
+    cache::set_library(path.clone());
+    let _ = LIBRARY_PATH.set(path);
+}
 /// Whether there is a tier 1.
-pub fn available() -> bool { LIBRARY_PATH.get().is_some() }
+pub fn available() -> bool {
+    LIBRARY_PATH.get().is_some()
+}
 
 /// The library, opened at the first need.
 pub fn library() -> Result<&'static Library> {
     let error = |m: &str| Diagnostic::new(ErrorCode::BackendError, m.to_owned());
-    let path = LIBRARY_PATH.get().ok_or_else(|| error("this build of Tierup has no LLVM: only tier 0 is there"))?;
+    let path =
+        LIBRARY_PATH.get().ok_or_else(|| error("this build of Tierup has no LLVM: only tier 0 is there"))?;
     LIBRARY.get_or_init(|| Library::open(path).map_err(|d| d.message)).as_ref().map_err(|m| error(m))
 }
 
@@ -90,9 +118,11 @@ pub struct Site {
     around: Vec<usize>,
 }
 
-/// The point of a site that stands for a recursive function as a whole: it says that the function runs, and nothing goes over there.
+/// The point of a site that stands for a recursive function as a whole: it says that the function runs, and
+/// nothing goes over there.
 const WHOLE: usize = usize::MAX;
-/// So many samples in a row in inner loops are left to a loop around them that has code or is waiting for it: it may have had no chance to answer.
+/// So many samples in a row in inner loops are left to a loop around them that has code or is waiting for it:
+/// it may have had no chance to answer.
 const PATIENT: u64 = 3;
 /// A loop that went over that often has a caller that does not: then the rest of the unit is urgent.
 const OFTEN: u64 = 3;
@@ -104,26 +134,39 @@ const FAILED: u8 = 3;
 /// It waits for its turn, but not with those that somebody waits for.
 const POSTPONED: u8 = 4;
 
-/// Where tier 0 enters a function of the unit that others call, and the run-time the bodies of parallel loops: the code of the moment.
+/// Where tier 0 enters a function of the unit that others call, and the run-time the bodies of parallel
+/// loops: the code of the moment.
 #[repr(C)]
 pub struct Cell {
     /// First, since words are known by this address.
     pub entry: AtomicPtr<u8>,
-    /// What an iteration of a parallel loop took the last time (see [`crate::parallel::region`]); 0 is unknown.
+    /// What an iteration of a parallel loop took the last time (see [`crate::parallel::region`]); 0 is
+    /// unknown.
     pub cost: AtomicU64,
     name: String,
 }
 
 impl Cell {
     /// A cell for code that is never promoted.
-    pub fn fixed(entry: *mut u8, cost: u64) -> Cell { Cell { entry: AtomicPtr::new(entry), cost: AtomicU64::new(cost), name: String::new() } }
+    pub fn fixed(entry: *mut u8, cost: u64) -> Cell {
+        Cell { entry: AtomicPtr::new(entry), cost: AtomicU64::new(cost), name: String::new() }
+    }
 }
 
-/// The cells of a module, which learns where they lie. Only what may be promoted calls through cells; bodies of parallel loops have one always.
+/// The cells of a module, which learns where they lie. Only what may be promoted calls through cells; bodies
+/// of parallel loops have one always.
 pub fn make_cells(module: &mut Module, promotes: bool) -> Box<[Cell]> {
     let called = if promotes { cells::names(module) } else { vec![] };
-    let cells: Box<[Cell]> = called.into_iter().chain(cells::entered(module)).map(|name| Cell { name, entry: AtomicPtr::default(), cost: AtomicU64::new(0) }).collect();
-    if !cells.is_empty() { cells::place(module, |name| cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize)); }
+    let cells: Box<[Cell]> = called
+        .into_iter()
+        .chain(cells::entered(module))
+        .map(|name| Cell { name, entry: AtomicPtr::default(), cost: AtomicU64::new(0) })
+        .collect();
+    if !cells.is_empty() {
+        cells::place(module, |name| {
+            cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize)
+        });
+    }
     cells
 }
 
@@ -133,7 +176,8 @@ pub struct Unit {
     /// Where callers enter: the wrapper, and the one that resumes a generator (else null).
     pub wrapper: AtomicPtr<u8>,
     pub resume: AtomicPtr<u8>,
-    /// Where NumPy enters for few turns (see `tierup_core::lower::few`); null where there is no such code, or not yet.
+    /// Where NumPy enters for few turns (see `tierup_core::lower::few`); null where there is no such code, or
+    /// not yet.
     pub few: AtomicPtr<u8>,
     /// Counts down to the promotion by calls.
     calls: AtomicI64,
@@ -175,18 +219,31 @@ pub struct History {
 
 /// Names of the two wrappers, and of the entry for few turns where one is wanted.
 #[derive(Clone, Debug, Default)]
-pub struct Names { pub wrapper: String, pub resume: Option<String>, pub few: Option<String> }
+pub struct Names {
+    pub wrapper: String,
+    pub resume: Option<String>,
+    pub few: Option<String>,
+}
 
 impl Names {
-    pub fn roots(&self) -> Vec<&str> { std::iter::once(self.wrapper.as_str()).chain(self.resume.as_deref()).collect() }
+    pub fn roots(&self) -> Vec<&str> {
+        std::iter::once(self.wrapper.as_str()).chain(self.resume.as_deref()).collect()
+    }
     /// All that an object may be asked for: what it is found by.
-    pub fn wanted(&self) -> Vec<&str> { self.roots().into_iter().chain(self.few.as_deref()).collect() }
+    pub fn wanted(&self) -> Vec<&str> {
+        self.roots().into_iter().chain(self.few.as_deref()).collect()
+    }
 }
 
 /// The optimised module before it is legalised, with the points of its functions.
-pub struct Snapshot { pub module: Module, pub points: Vec<Vec<Point>> }
+pub struct Snapshot {
+    pub module: Module,
+    pub points: Vec<Vec<Point>>,
+}
 
-pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> { m.lock().unwrap_or_else(PoisonError::into_inner) }
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Whether code of a function calls one of those that are defined in `tierup_core::math`.
 fn calls_elementary(f: &Func) -> bool {
@@ -195,43 +252,107 @@ fn calls_elementary(f: &Func) -> bool {
 
 impl Unit {
     /// A unit of a module; the cells are filled by whoever compiles it.
-    pub fn new(name: String, names: Names, module: &Module, cells: Box<[Cell]>, snapshot: Option<Snapshot>, codegen: Codegen, key: Option<Key>) -> Arc<Unit> {
-        let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate())
-            .flat_map(|(func, (points, f))| (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point)));
+    pub fn new(
+        name: String,
+        names: Names,
+        module: &Module,
+        cells: Box<[Cell]>,
+        snapshot: Option<Snapshot>,
+        codegen: Codegen,
+        key: Option<Key>,
+    ) -> Arc<Unit> {
+        let sites = snapshot.iter().flat_map(|s| s.points.iter().zip(&s.module.funcs).enumerate()).flat_map(
+            |(func, (points, f))| {
+                (0..points.len()).chain(cells::recursive(f).then_some(WHOLE)).map(move |point| (func, point))
+            },
+        );
         let places: Vec<(usize, usize)> = sites.collect();
-        let points = |func: usize, point: usize| snapshot.as_ref().map(|s| &s.points[func]).filter(|_| point != WHOLE);
+        let points =
+            |func: usize, point: usize| snapshot.as_ref().map(|s| &s.points[func]).filter(|_| point != WHOLE);
         let level = |func, point| points(func, point).map_or(0, |p| p[point].level() as u64);
         let around = |func: usize, point: usize| -> Vec<usize> {
             let Some(points) = points(func, point) else { return vec![] };
-            places.iter().enumerate().filter(|(_, p)| p.0 == func && p.1 != WHOLE && points[point].is_inside(&points[p.1])).map(|(k, _)| k).collect()
+            places
+                .iter()
+                .enumerate()
+                .filter(|(_, p)| p.0 == func && p.1 != WHOLE && points[point].is_inside(&points[p.1]))
+                .map(|(k, _)| k)
+                .collect()
         };
-        let sites: Box<[Site]> = places.iter().map(|&(func, point)| Site {
-            entry: AtomicPtr::new(std::ptr::null_mut()), unit: OnceLock::new(), func, point, state: AtomicU8::new(COLD), asked: AtomicU64::new(0), level: level(func, point), around: around(func, point),
-        }).collect();
+        let sites: Box<[Site]> = places
+            .iter()
+            .map(|&(func, point)| Site {
+                entry: AtomicPtr::new(std::ptr::null_mut()),
+                unit: OnceLock::new(),
+                func,
+                point,
+                state: AtomicU8::new(COLD),
+                asked: AtomicU64::new(0),
+                level: level(func, point),
+                around: around(func, point),
+            })
+            .collect();
         let calls = if snapshot.is_some() { policy().calls } else { i64::MAX };
         let unit = Arc::new(Unit {
-            name, wrapper: AtomicPtr::default(), resume: AtomicPtr::default(), few: AtomicPtr::default(), calls: AtomicI64::new(calls), asked: AtomicI64::new(calls), heat: AtomicU64::new(0), left: AtomicU64::new(0), queued: AtomicU64::new(0), state: AtomicU8::new(COLD),
-            snapshot: Mutex::new(snapshot.map(Arc::new)), sites, cells, code: Mutex::default(), history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }), names, codegen, elementary: module.funcs.iter().any(calls_elementary), key,
+            name,
+            wrapper: AtomicPtr::default(),
+            resume: AtomicPtr::default(),
+            few: AtomicPtr::default(),
+            calls: AtomicI64::new(calls),
+            asked: AtomicI64::new(calls),
+            heat: AtomicU64::new(0),
+            left: AtomicU64::new(0),
+            queued: AtomicU64::new(0),
+            state: AtomicU8::new(COLD),
+            snapshot: Mutex::new(snapshot.map(Arc::new)),
+            sites,
+            cells,
+            code: Mutex::default(),
+            history: Mutex::new(History { made: Some(Instant::now()), ..History::default() }),
+            names,
+            codegen,
+            elementary: module.funcs.iter().any(calls_elementary),
+            key,
         });
-        for s in &unit.sites { let _ = s.unit.set(Arc::downgrade(&unit)); }
+        for s in &unit.sites {
+            let _ = s.unit.set(Arc::downgrade(&unit));
+        }
         unit
     }
 
-    /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says; it is then forgotten.
-    pub fn cached(name: String, names: Names, key: Key, codegen: Codegen, module: &mut Module) -> Option<Arc<Unit>> {
+    /// A unit that begins in tier 1, with an object from the cache. None if the object is not what it says;
+    /// it is then forgotten.
+    pub fn cached(
+        name: String,
+        names: Names,
+        key: Key,
+        codegen: Codegen,
+        module: &mut Module,
+    ) -> Option<Arc<Unit>> {
         let begin = Instant::now();
         let object = Object { bytes: cache::get(key)?, ..Object::default() };
         let cells = make_cells(module, false);
         let unit = Unit::new(name, names, module, cells, None, codegen, Some(key));
-        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| { perf::note(&native, module, 1); publish(&unit, native) });
-        if loaded.is_err() { cache::forget(key); return None; }
+        let loaded = tier1::load(object, module, &crate::helper_address).and_then(|native| {
+            perf::note(&native, module, 1);
+            publish(&unit, native)
+        });
+        if loaded.is_err() {
+            cache::forget(key);
+            return None;
+        }
         unit.state.store(DONE, Ordering::Release);
-        { let mut h = lock(&unit.history); (h.promoted, h.cached) = (Some((Duration::ZERO, begin.elapsed())), true); }
+        {
+            let mut h = lock(&unit.history);
+            (h.promoted, h.cached) = (Some((Duration::ZERO, begin.elapsed())), true);
+        }
         Some(unit)
     }
 
     /// Bytes of tier 1's code.
-    pub fn size(&self) -> usize { lock(&self.code).iter().map(|c| c.size()).sum() }
+    pub fn size(&self) -> usize {
+        lock(&self.code).iter().map(|c| c.size()).sum()
+    }
 
     /// Name and address of the word of a point.
     pub fn site(&self, func: usize, point: usize) -> (String, usize) {
@@ -240,56 +361,92 @@ impl Unit {
     }
 
     /// Name and address of the word of a recursive function.
-    pub fn whole_site(&self, func: usize) -> Option<(String, usize)> { Some(self.site(func, WHOLE)).filter(|s| s.1 != 0) }
+    pub fn whole_site(&self, func: usize) -> Option<(String, usize)> {
+        Some(self.site(func, WHOLE)).filter(|s| s.1 != 0)
+    }
 
     /// The address of the cell of a function.
-    pub fn cell(&self, name: &str) -> Option<usize> { self.cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize) }
+    pub fn cell(&self, name: &str) -> Option<usize> {
+        self.cells.iter().find(|c| c.name == name).map(|c| std::ptr::from_ref(&c.entry) as usize)
+    }
 
     /// Tier 0's code is there: calls inside of it find it.
     pub fn fill_cells(&self, entry: impl Fn(&str) -> Result<*const u8>) -> Result<()> {
-        for c in &self.cells { c.entry.store(entry(&c.name)?.cast_mut(), Ordering::Release); }
+        for c in &self.cells {
+            c.entry.store(entry(&c.name)?.cast_mut(), Ordering::Release);
+        }
         Ok(())
     }
 
     /// What is entered from outside once tier 1 has the unit.
-    fn roots(&self) -> Vec<&str> { self.names.roots().into_iter().chain(self.cells.iter().map(|c| c.name.as_str())).collect() }
+    fn roots(&self) -> Vec<&str> {
+        self.names.roots().into_iter().chain(self.cells.iter().map(|c| c.name.as_str())).collect()
+    }
 
-    /// To be called at each call from Python, by one thread at a time (it holds the GIL); a lost count does no harm.
+    /// To be called at each call from Python, by one thread at a time (it holds the GIL); a lost count does
+    /// no harm.
     #[inline(always)]
     pub fn called(self: &Arc<Unit>) {
         let left = self.calls.load(Ordering::Relaxed) - 1;
         self.calls.store(left, Ordering::Relaxed);
-        if left == 0 { self.hot_by_calls(); }
+        if left == 0 {
+            self.hot_by_calls();
+        }
     }
 
     #[cold]
-    fn hot_by_calls(self: &Arc<Unit>) { self.request(1, Class::Soon); }
-
-    /// Which tier the next call enters.
-    pub fn tier(&self) -> u8 { u8::from(self.state.load(Ordering::Acquire) == DONE) }
-
-    fn request(self: &Arc<Unit>, heat: u64, class: Class) {
-        let wanted = match class { Class::Soon => QUEUED, Class::Later => POSTPONED };
-        let state = self.state.load(Ordering::Acquire);
-        let due = state == COLD || state == POSTPONED && class == Class::Soon;
-        if due { self.note_queued(); }
-        if due && self.state.compare_exchange(state, wanted, Ordering::AcqRel, Ordering::Acquire).is_ok() { submit(Work::Whole(Arc::downgrade(self), class), heat, class); }
+    fn hot_by_calls(self: &Arc<Unit>) {
+        self.request(1, Class::Soon);
     }
 
-    fn note_queued(&self) { let _ = self.queued.compare_exchange(0, now(), Ordering::Relaxed, Ordering::Relaxed); }
+    /// Which tier the next call enters.
+    pub fn tier(&self) -> u8 {
+        u8::from(self.state.load(Ordering::Acquire) == DONE)
+    }
 
-    /// Whether it has waited for two thirds of what tier 1 takes: about 8 ms, in which LLVM starts, and 0.09 ms for each instruction. Nobody knows how long the program goes on. If it has gone
-    /// on for that long, then waiting costs at most three times what tier 0 alone would, in the case that it ends just then; the fewest programs take more than 1.3 times the better tier alone.
+    fn request(self: &Arc<Unit>, heat: u64, class: Class) {
+        let wanted = match class {
+            Class::Soon => QUEUED,
+            Class::Later => POSTPONED,
+        };
+        let state = self.state.load(Ordering::Acquire);
+        let due = state == COLD || state == POSTPONED && class == Class::Soon;
+        if due {
+            self.note_queued();
+        }
+        if due && self.state.compare_exchange(state, wanted, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            submit(Work::Whole(Arc::downgrade(self), class), heat, class);
+        }
+    }
+
+    fn note_queued(&self) {
+        let _ = self.queued.compare_exchange(0, now(), Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether it has waited for two thirds of what tier 1 takes: about 8 ms, in which LLVM starts, and 0.09
+    /// ms for each instruction. Nobody knows how long the program goes on. If it has gone on for that long,
+    /// then waiting costs at most three times what tier 0 alone would, in the case that it ends just then;
+    /// the fewest programs take more than 1.3 times the better tier alone.
     fn is_overdue(&self) -> bool {
         let queued = self.queued.load(Ordering::Relaxed);
-        if queued == 0 { return false; }
-        let size = lock(&self.snapshot).as_ref().map_or(0, |s| s.module.funcs.iter().flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len())).sum::<usize>());
+        if queued == 0 {
+            return false;
+        }
+        let size = lock(&self.snapshot).as_ref().map_or(0, |s| {
+            s.module
+                .funcs
+                .iter()
+                .flat_map(|f| f.layout.iter().map(|b| f.blocks[b.index()].insts.len()))
+                .sum::<usize>()
+        });
         now().saturating_sub(queued) > 5_000 + 60 * size as u64
     }
 
     /// Compiles now, on this thread.
     pub fn promote_now(self: &Arc<Unit>) {
-        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Whole(Arc::downgrade(self), Class::Soon).run(); }
+        if self.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            Work::Whole(Arc::downgrade(self), Class::Soon).run();
+        }
     }
 }
 
@@ -297,28 +454,47 @@ impl Unit {
 pub fn sample(site: &Site) -> *mut u8 {
     let entry = site.entry.load(Ordering::Acquire);
     let stress = stressed();
-    if !entry.is_null() && !stress { return go_over(site, entry); }
+    if !entry.is_null() && !stress {
+        return go_over(site, entry);
+    }
     let Some(unit) = site.unit.get().and_then(Weak::upgrade) else { return std::ptr::null_mut() };
-    if stress && site.point != WHOLE { return stress_sample(site, &unit); }
+    if stress && site.point != WHOLE {
+        return stress_sample(site, &unit);
+    }
     let pending = || {
         let around = site.around.iter().any(|k| unit.sites[*k].state.load(Ordering::Relaxed) == QUEUED);
         around || site.state.load(Ordering::Relaxed) == QUEUED || unit.state.load(Ordering::Relaxed) == QUEUED
     };
-    if pending() && queue::alone() && unit.is_overdue() { queue::wait(pending); }
+    if pending() && queue::alone() && unit.is_overdue() {
+        queue::wait(pending);
+    }
     let policy = policy();
-    if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD { return std::ptr::null_mut(); }
+    if policy.off || policy.osr == Osr::Off && unit.state.load(Ordering::Acquire) != COLD {
+        return std::ptr::null_mut();
+    }
     let calls = unit.calls.load(Ordering::Relaxed);
     let lasts = unit.asked.swap(calls, Ordering::Relaxed) - calls <= 1;
     // Who is asked in an inner loop was asked outside of it at the samples before.
     let samples = 1 + site.level;
     let heat = unit.heat.fetch_add(samples, Ordering::Relaxed) + samples;
-    if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() { return std::ptr::null_mut(); }
+    if u128::from(heat) * SAMPLE.as_nanos() < policy.time.as_nanos() {
+        return std::ptr::null_mut();
+    }
     let loops = policy.osr != Osr::Off && site.point != WHOLE && lasts;
     let has_code_or_waits = |site: &Site| matches!(site.state.load(Ordering::Relaxed), QUEUED | DONE);
-    if has_code_or_waits(site) { unit.left.store(0, Ordering::Relaxed); }
-    let better = loops && site.around.iter().any(|k| has_code_or_waits(&unit.sites[*k])) && unit.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
-    if loops { unit.note_queued(); }
-    if loops && !better && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+    if has_code_or_waits(site) {
+        unit.left.store(0, Ordering::Relaxed);
+    }
+    let better = loops
+        && site.around.iter().any(|k| has_code_or_waits(&unit.sites[*k]))
+        && unit.left.fetch_add(1, Ordering::Relaxed) < PATIENT;
+    if loops {
+        unit.note_queued();
+    }
+    if loops
+        && !better
+        && site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    {
         submit(Work::Loop(Arc::downgrade(&unit), std::ptr::from_ref(site) as usize), heat + 1, Class::Soon);
     }
     unit.request(heat, if loops { Class::Later } else { Class::Soon });
@@ -328,8 +504,12 @@ pub fn sample(site: &Site) -> *mut u8 {
 fn go_over(site: &Site, entry: *mut u8) -> *mut u8 {
     // It is the caller that stays in tier 0, if this happens again and again.
     let often = site.asked.fetch_add(1, Ordering::Relaxed) + 1 == OFTEN;
-    if (often || trace::on()) && let Some(unit) = site.unit.get().and_then(Weak::upgrade) {
-        if often { unit.request(OFTEN, Class::Soon); }
+    if (often || trace::on())
+        && let Some(unit) = site.unit.get().and_then(Weak::upgrade)
+    {
+        if often {
+            unit.request(OFTEN, Class::Soon);
+        }
         trace::instant("a running loop goes over", "switch", &unit.name);
     }
     entry
@@ -345,24 +525,32 @@ fn now() -> u64 {
 pub const SAMPLE: Duration = Duration::from_millis(2);
 
 static STRESS: AtomicBool = AtomicBool::new(false);
-fn stressed() -> bool { STRESS.load(Ordering::Relaxed) }
+fn stressed() -> bool {
+    STRESS.load(Ordering::Relaxed)
+}
 /// Every point goes over, at a turn chosen at random: a test of on-stack replacement.
-pub fn set_stress(on: bool) { STRESS.store(on, Ordering::Relaxed) }
+pub fn set_stress(on: bool) {
+    STRESS.store(on, Ordering::Relaxed)
+}
 
 fn stress_sample(site: &Site, unit: &Arc<Unit>) -> *mut u8 {
     static RANDOM: AtomicU64 = AtomicU64::new(0x9e37_79b9_7f4a_7c15);
     let x = RANDOM.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
     let x = (x ^ (x >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     // Early turns most often, late ones now and then.
-    if (x >> 40) % (1 + site.asked.fetch_add(1, Ordering::Relaxed) % 4) != 0 { return std::ptr::null_mut(); }
-    if site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() { Work::Loop(Arc::downgrade(unit), std::ptr::from_ref(site) as usize).run(); }
+    if (x >> 40) % (1 + site.asked.fetch_add(1, Ordering::Relaxed) % 4) != 0 {
+        return std::ptr::null_mut();
+    }
+    if site.state.compare_exchange(COLD, QUEUED, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        Work::Loop(Arc::downgrade(unit), std::ptr::from_ref(site) as usize).run();
+    }
     site.entry.load(Ordering::Acquire)
 }
 
 // ---------------------------------------------------------------- work
 
-/// One thing to compile.
-/// It keeps nothing alive: a program that makes and drops functions faster than they are compiled must not grow.
+/// One thing to compile. It keeps nothing alive: a program that makes and drops functions faster than they
+/// are compiled must not grow.
 pub(super) enum Work {
     /// Everything, entered from the start; the class in which it waits.
     Whole(Weak<Unit>, Class),
@@ -372,56 +560,96 @@ pub(super) enum Work {
 
 /// Compilations that have ended or failed, for tests and reports.
 static FINISHED: AtomicUsize = AtomicUsize::new(0);
-pub fn finished() -> usize { FINISHED.load(Ordering::Acquire) }
+pub fn finished() -> usize {
+    FINISHED.load(Ordering::Acquire)
+}
 
 impl Work {
-    fn unit(&self) -> &Weak<Unit> { match self { Work::Whole(u, _) | Work::Loop(u, _) => u } }
+    fn unit(&self) -> &Weak<Unit> {
+        match self {
+            Work::Whole(u, _) | Work::Loop(u, _) => u,
+        }
+    }
     /// Whether it is still wanted.
-    pub(super) fn is_alive(&self) -> bool { self.unit().strong_count() > 0 }
+    pub(super) fn is_alive(&self) -> bool {
+        self.unit().strong_count() > 0
+    }
 
     pub(super) fn run(self) {
         let begin = Instant::now();
         let Some(unit) = self.unit().upgrade() else { return };
         let unit = &*unit;
         // It became urgent meanwhile: then it waits, or has waited, twice.
-        if matches!(self, Work::Whole(_, Class::Later)) && unit.state.load(Ordering::Acquire) != POSTPONED { return; }
-        let done = match &self { Work::Whole(..) => whole(unit), Work::Loop(_, site) => running_loop(unit, *site) };
+        if matches!(self, Work::Whole(_, Class::Later)) && unit.state.load(Ordering::Acquire) != POSTPONED {
+            return;
+        }
+        let done = match &self {
+            Work::Whole(..) => whole(unit),
+            Work::Loop(_, site) => running_loop(unit, *site),
+        };
         let took = begin.elapsed();
-        let what = match &self { Work::Whole(..) => "promote", Work::Loop(..) => "promote a running loop" };
+        let what = match &self {
+            Work::Whole(..) => "promote",
+            Work::Loop(..) => "promote a running loop",
+        };
         trace::span(what, "tier 1", begin, took, &unit.name);
         let mut history = lock(&unit.history);
         let since = history.made.map_or(Duration::ZERO, |m| m.elapsed());
         match (&self, done) {
-            (Work::Whole(..), Ok(_)) => { unit.state.store(DONE, Ordering::Release); history.promoted = Some((since, took)); }
+            (Work::Whole(..), Ok(_)) => {
+                unit.state.store(DONE, Ordering::Release);
+                history.promoted = Some((since, took));
+            }
             (Work::Loop(..), Ok(Some((func, line)))) => history.loops.push((func, line, since, took)),
             (Work::Loop(..), Ok(None)) => {}
             (work, Err(d)) => {
-                match work { Work::Whole(..) => unit.state.store(FAILED, Ordering::Release), Work::Loop(_, site) => site_at(unit, *site).into_iter().for_each(|s| s.state.store(FAILED, Ordering::Release)) }
+                match work {
+                    Work::Whole(..) => unit.state.store(FAILED, Ordering::Release),
+                    Work::Loop(_, site) => site_at(unit, *site)
+                        .into_iter()
+                        .for_each(|s| s.state.store(FAILED, Ordering::Release)),
+                }
                 if history.failed.replace(d.message.clone()).is_none() {
-                    eprintln!("tierup: `{}` stays in tier 0: LLVM could not compile it: {}", unit.name, d.message);
+                    eprintln!(
+                        "tierup: `{}` stays in tier 0: LLVM could not compile it: {}",
+                        unit.name, d.message
+                    );
                 }
             }
         }
         drop(history);
         // What else of it is waiting begins to wait now.
-        if unit.queued.load(Ordering::Relaxed) != 0 { unit.queued.store(now(), Ordering::Relaxed); }
+        if unit.queued.load(Ordering::Relaxed) != 0 {
+            unit.queued.store(now(), Ordering::Relaxed);
+        }
         FINISHED.fetch_add(1, Ordering::Release);
     }
 }
 
-fn site_at(unit: &Unit, address: usize) -> Option<&Site> { unit.sites.iter().find(|s| std::ptr::from_ref(*s) as usize == address) }
+fn site_at(unit: &Unit, address: usize) -> Option<&Site> {
+    unit.sites.iter().find(|s| std::ptr::from_ref(*s) as usize == address)
+}
 
-fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> { lock(&unit.snapshot).clone().ok_or_else(|| Diagnostic::internal("a unit without a snapshot is hot")) }
+fn snapshot(unit: &Unit) -> Result<Arc<Snapshot>> {
+    lock(&unit.snapshot).clone().ok_or_else(|| Diagnostic::internal("a unit without a snapshot is hot"))
+}
 
 /// What tier 1 does to LIR before LLVM sees it.
 pub(super) fn prepare(module: &mut Module) -> Result<()> {
     tierup_core::lower::blocks::settle(module, false);
     for name in opt::TIER1 {
-        if let Some(pass) = opt::lookup(name) { pass.apply(module, &opt::Options::default()); }
-        if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module).map_err(|d| d.note(format!("after the pass {name}")))?; }
+        if let Some(pass) = opt::lookup(name) {
+            pass.apply(module, &opt::Options::default());
+        }
+        if cfg!(debug_assertions) {
+            tierup_core::lir::verify::verify_module(module)
+                .map_err(|d| d.note(format!("after the pass {name}")))?;
+        }
     }
     legalise::legalise(module);
-    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(module)?; }
+    if cfg!(debug_assertions) {
+        tierup_core::lir::verify::verify_module(module)?;
+    }
     Ok(())
 }
 
@@ -442,19 +670,27 @@ fn whole(unit: &Unit) -> Result<Option<(String, u32)>> {
     let roots: Vec<&str> = unit.roots().into_iter().chain(few).collect();
     let (native, object) = compile(&module, &roots, unit.codegen)?;
     publish(unit, native)?;
-    if let Some(key) = unit.key { cache::put(key, &label(unit, &module), &object, library()?.address()); }
+    if let Some(key) = unit.key {
+        cache::put(key, &label(unit, &module), &object, library()?.address());
+    }
     Ok(None)
 }
 
-/// Prepares a module, and adds the entry for few turns where one is wanted and can be had. What pays for many turns (tests of strides in front of the loop) is not done to that.
+/// Prepares a module, and adds the entry for few turns where one is wanted and can be had. What pays for many
+/// turns (tests of strides in front of the loop) is not done to that.
 pub(super) fn prepare_with_few<'n>(module: &mut Module, names: &'n Names) -> Result<Option<&'n str>> {
-    let entry = names.few.as_deref().and_then(|name| few::few_turns(module.funcs.iter().find(|f| f.name == names.wrapper)?, name));
+    let entry = names
+        .few
+        .as_deref()
+        .and_then(|name| few::few_turns(module.funcs.iter().find(|f| f.name == names.wrapper)?, name));
     prepare(module)?;
     let Some(entry) = entry else { return Ok(None) };
     let mut few = Module { funcs: vec![entry] };
     tierup_core::lower::blocks::settle(&mut few, false);
     legalise::legalise(&mut few);
-    if cfg!(debug_assertions) { tierup_core::lir::verify::verify_module(&few)?; }
+    if cfg!(debug_assertions) {
+        tierup_core::lir::verify::verify_module(&few)?;
+    }
     module.funcs.append(&mut few.funcs);
     Ok(names.few.as_deref())
 }
@@ -468,15 +704,26 @@ fn label(unit: &Unit, module: &Module) -> String {
 
 /// Lets callers enter the code.
 fn publish(unit: &Unit, native: Native) -> Result<()> {
-    let find = |name: &str| native.entry(name).map(<*const u8>::cast_mut).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")));
+    let find = |name: &str| {
+        native
+            .entry(name)
+            .map(<*const u8>::cast_mut)
+            .ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))
+    };
     let (wrapper, resume) = (find(&unit.names.wrapper)?, unit.names.resume.as_deref().map(find).transpose()?);
     let inside = unit.cells.iter().map(|c| find(&c.name)).collect::<Result<Vec<_>>>()?;
     let few = unit.names.few.as_deref().and_then(|name| native.entry(name));
     // Code first, addresses second: whoever sees an address may enter.
     lock(&unit.code).push(native);
-    for (cell, entry) in unit.cells.iter().zip(inside) { cell.entry.store(entry, Ordering::Release); }
-    if let Some(r) = resume { unit.resume.store(r, Ordering::Release); }
-    if let Some(f) = few { unit.few.store(f.cast_mut(), Ordering::Release); }
+    for (cell, entry) in unit.cells.iter().zip(inside) {
+        cell.entry.store(entry, Ordering::Release);
+    }
+    if let Some(r) = resume {
+        unit.resume.store(r, Ordering::Release);
+    }
+    if let Some(f) = few {
+        unit.few.store(f.cast_mut(), Ordering::Release);
+    }
     unit.wrapper.store(wrapper, Ordering::Release);
     unit.calls.store(i64::MAX, Ordering::Relaxed);
     trace::instant("tier 1 takes over", "switch", &unit.name);
@@ -495,11 +742,19 @@ fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
         Some(native) => native,
         None => {
             let (native, object) = compile(&module, &[&name], unit.codegen)?;
-            if let Some(key) = key { cache::put(key, &format!("{}, from a loop on", label(unit, &snapshot.module)), &object, library()?.address()); }
+            if let Some(key) = key {
+                cache::put(
+                    key,
+                    &format!("{}, from a loop on", label(unit, &snapshot.module)),
+                    &object,
+                    library()?.address(),
+                );
+            }
             native
         }
     };
-    let entry = native.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))?;
+    let entry =
+        native.entry(&name).ok_or_else(|| Diagnostic::internal(format!("{name} is not in its object")))?;
     lock(&unit.code).push(native);
     site.entry.store(entry.cast_mut(), Ordering::Release);
     site.state.store(DONE, Ordering::Release);
@@ -511,8 +766,14 @@ fn running_loop(unit: &Unit, site: usize) -> Result<Option<(String, u32)>> {
 fn cached_loop(key: Key, module: &Module) -> Option<Native> {
     let object = Object { bytes: cache::get(key)?, ..Object::default() };
     match tier1::load(object, module, &crate::helper_address) {
-        Ok(native) => { perf::note(&native, module, 1); Some(native) }
-        Err(_) => { cache::forget(key); None }
+        Ok(native) => {
+            perf::note(&native, module, 1);
+            Some(native)
+        }
+        Err(_) => {
+            cache::forget(key);
+            None
+        }
     }
 }
 
@@ -524,7 +785,9 @@ fn loop_module(snapshot: &Snapshot, func: &Func, points: &[Point], k: usize) -> 
     let mut todo: Vec<&str> = entry.funcs.iter().map(|f| f.name.as_str()).collect();
     while let Some(name) = todo.pop() {
         let Some((&name, f)) = by_name.get_key_value(name) else { continue };
-        if names.contains(&name) { continue; }
+        if names.contains(&name) {
+            continue;
+        }
         names.push(name);
         todo.extend(f.funcs.iter().map(|f| f.name.as_str()));
     }

@@ -1,20 +1,26 @@
 //! Tier 1 as a back end: LIR goes to a compiler that gives objects, and the objects are loaded here.
 //!
-//! The compiler is the shared library of `tier1-llvm`, opened at the first promotion ([`Library`]); tests hand in the linked one.
+//! The compiler is the shared library of `tier1-llvm`, opened at the first promotion ([`Library`]); tests
+//! hand in the linked one.
 
 use super::loader::{self, Loaded};
 use std::collections::HashMap;
-use tierup_core::cpu::Cpu;
 use tierup_core::backend::{Backend, Code, HelperAddress};
-use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
+use tierup_core::cpu::Cpu;
 use tierup_core::diag::{Code as ErrorCode, Diagnostic, Result};
+use tierup_core::door::{ABI, Compile, FUNC_PREFIX, HELPER_PREFIX, Part, Request, SYMBOL_PREFIX};
 use tierup_core::lir::{InstData, InstNode, Module};
 use tierup_core::math::hidden;
 use tierup_core::rt::RtFn;
 
 /// An object and, where asked for, its text.
 #[derive(Clone, Debug, Default)]
-pub struct Object { pub bytes: Vec<u8>, pub llvm: String, pub asm: String, pub remarks: String }
+pub struct Object {
+    pub bytes: Vec<u8>,
+    pub llvm: String,
+    pub asm: String,
+    pub remarks: String,
+}
 
 /// What changes the code that LLVM makes of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +33,9 @@ pub struct Codegen {
     pub cpu: Cpu,
 }
 impl Default for Codegen {
-    fn default() -> Self { Codegen { fast_math: 0, opt: 3, cpu: Cpu::chosen() } }
+    fn default() -> Self {
+        Codegen { fast_math: 0, opt: 3, cpu: Cpu::chosen() }
+    }
 }
 
 /// What else is wanted of a compilation. It changes no code.
@@ -46,14 +54,26 @@ pub trait Compiler: Send + Sync {
 }
 
 /// Code of one loaded object.
-pub struct Native { loaded: Loaded, llvm: String, asm: String }
+pub struct Native {
+    loaded: Loaded,
+    llvm: String,
+    asm: String,
+}
 
 impl Code for Native {
-    fn entry(&self, name: &str) -> Option<*const u8> { self.loaded.entry(&format!("{FUNC_PREFIX}{name}")).map(std::ptr::with_exposed_provenance) }
-    fn functions(&self) -> Vec<(String, usize, usize)> {
-        self.loaded.functions().iter().map(|(n, at, bytes)| (n.strip_prefix(FUNC_PREFIX).unwrap_or(n).to_owned(), *at, *bytes)).collect()
+    fn entry(&self, name: &str) -> Option<*const u8> {
+        self.loaded.entry(&format!("{FUNC_PREFIX}{name}")).map(std::ptr::with_exposed_provenance)
     }
-    fn size(&self) -> usize { self.loaded.size() }
+    fn functions(&self) -> Vec<(String, usize, usize)> {
+        self.loaded
+            .functions()
+            .iter()
+            .map(|(n, at, bytes)| (n.strip_prefix(FUNC_PREFIX).unwrap_or(n).to_owned(), *at, *bytes))
+            .collect()
+    }
+    fn size(&self) -> usize {
+        self.loaded.size()
+    }
     fn text(&self, what: &str) -> Option<String> {
         match what {
             "llvm" => Some(self.llvm.clone()).filter(|t| !t.is_empty()),
@@ -63,67 +83,114 @@ impl Code for Native {
     }
 }
 
-/// Loads an object that was made of `module`: helpers by name, symbols by the names that the module gives them.
+/// Loads an object that was made of `module`: helpers by name, symbols by the names that the module gives
+/// them.
 pub fn load(object: Object, module: &Module, helpers: HelperAddress<'_>) -> Result<Native> {
-    let symbols: HashMap<&str, usize> = module.funcs.iter().flat_map(|f| &f.symbols).map(|s| (s.name.as_str(), s.addr)).collect();
-    let called = |n: &InstNode| if let InstData::CallHelper { helper, .. } = &n.data { Some((helper.name, *helper)) } else { None };
-    let used: HashMap<&'static str, &'static RtFn> = module.funcs.iter().flat_map(|f| &f.insts).filter_map(called).collect();
+    let symbols: HashMap<&str, usize> =
+        module.funcs.iter().flat_map(|f| &f.symbols).map(|s| (s.name.as_str(), s.addr)).collect();
+    let called = |n: &InstNode| {
+        if let InstData::CallHelper { helper, .. } = &n.data { Some((helper.name, *helper)) } else { None }
+    };
+    let used: HashMap<&'static str, &'static RtFn> =
+        module.funcs.iter().flat_map(|f| &f.insts).filter_map(called).collect();
     let resolve = |name: &str| -> Option<usize> {
-        if let Some(helper) = name.strip_prefix(HELPER_PREFIX) { return used.get(helper).or_else(|| hidden().iter().find(|h| h.name == helper)).map(|h| helpers(h) as usize).filter(|a| *a != 0); }
+        if let Some(helper) = name.strip_prefix(HELPER_PREFIX) {
+            return used
+                .get(helper)
+                .or_else(|| hidden().iter().find(|h| h.name == helper))
+                .map(|h| helpers(h) as usize)
+                .filter(|a| *a != 0);
+        }
         symbols.get(name.strip_prefix(SYMBOL_PREFIX)?).copied()
     };
     Ok(Native { loaded: loader::load(&object.bytes, &resolve)?, llvm: object.llvm, asm: object.asm })
 }
 
 /// The back end: compiles with all functions as roots.
-pub struct Tier1<C> { pub compiler: C }
+pub struct Tier1<C> {
+    pub compiler: C,
+}
 
 impl<C: Compiler> Backend for Tier1<C> {
-    fn name(&self) -> &'static str { "tier1" }
+    fn name(&self) -> &'static str {
+        "tier1"
+    }
     fn compile(&self, module: &Module, helpers: HelperAddress<'_>, keep_text: bool) -> Result<Box<dyn Code>> {
         let roots: Vec<&str> = module.funcs.iter().map(|f| f.name.as_str()).collect();
-        let object = self.compiler.object(module, &roots, Codegen::default(), Keep { text: keep_text, remarks: false })?;
+        let object = self.compiler.object(
+            module,
+            &roots,
+            Codegen::default(),
+            Keep { text: keep_text, remarks: false },
+        )?;
         Ok(Box::new(load(object, module, helpers)?))
     }
 }
 
-fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(ErrorCode::BackendError, message) }
+fn error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(ErrorCode::BackendError, message)
+}
 
 /// The shared library with LLVM in it.
-pub struct Library { compile: Compile }
+pub struct Library {
+    compile: Compile,
+}
 
 impl Library {
     /// An address in the library: which file it was made of.
-    pub fn address(&self) -> usize { self.compile as usize }
+    pub fn address(&self) -> usize {
+        self.compile as usize
+    }
 
     /// Opens the library, which stays open for the life of the process.
     pub fn open(path: &std::path::Path) -> Result<Library> {
         use std::os::unix::ffi::OsStrExt;
-        let name = std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| error("the path of the LLVM library has a NUL in it"))?;
-        // SAFETY: plain calls of the dynamic linker; the symbols are checked for null and have the types that it gives them.
+        let name = std::ffi::CString::new(path.as_os_str().as_bytes())
+            .map_err(|_| error("the path of the LLVM library has a NUL in it"))?;
+        // SAFETY: plain calls of the dynamic linker; the symbols are checked for null and have the types that
+        // it gives them.
         unsafe {
             let handle = libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
             if handle.is_null() {
                 let why = libc::dlerror();
-                let why = if why.is_null() { "unknown".into() } else { std::ffi::CStr::from_ptr(why).to_string_lossy() };
+                let why = if why.is_null() {
+                    "unknown".into()
+                } else {
+                    std::ffi::CStr::from_ptr(why).to_string_lossy()
+                };
                 return Err(error(format!("the LLVM library cannot be opened: {why}")));
             }
             let abi = libc::dlsym(handle, c"TIERUP_TIER1_ABI".as_ptr()).cast::<u32>();
-            if abi.is_null() || *abi != ABI { return Err(error(format!("{} belongs to another version of Tierup", path.display()))); }
+            if abi.is_null() || *abi != ABI {
+                return Err(error(format!("{} belongs to another version of Tierup", path.display())));
+            }
             let compile = libc::dlsym(handle, c"tierup_tier1_compile".as_ptr());
-            if compile.is_null() { return Err(error(format!("{} is not Tierup's LLVM library", path.display()))); }
+            if compile.is_null() {
+                return Err(error(format!("{} is not Tierup's LLVM library", path.display())));
+            }
             Ok(Library { compile: std::mem::transmute::<*mut libc::c_void, Compile>(compile) })
         }
     }
 
     /// PTX of a legalised module for a GPU of that compute capability.
     pub fn ptx(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen) -> Result<String> {
-        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, Keep::default())?.bytes).into_owned())
+        Ok(String::from_utf8_lossy(&self.call(module, roots, capability, codegen, Keep::default())?.bytes)
+            .into_owned())
     }
 
-    fn call(&self, module: &Module, roots: &[&str], capability: u32, codegen: Codegen, keep: Keep) -> Result<Object> {
+    fn call(
+        &self,
+        module: &Module,
+        roots: &[&str],
+        capability: u32,
+        codegen: Codegen,
+        keep: Keep,
+    ) -> Result<Object> {
         #[derive(Default)]
-        struct Got { object: Object, message: String }
+        struct Got {
+            object: Object,
+            message: String,
+        }
         unsafe extern "C" fn sink(user: *mut u8, part: u32, bytes: *const u8, len: usize) {
             // SAFETY: `user` is the `Got` below, and the library gives `len` readable bytes.
             let (got, bytes) = unsafe { (&mut *user.cast::<Got>(), std::slice::from_raw_parts(bytes, len)) };
@@ -140,17 +207,29 @@ impl Library {
         let lir = module.to_string();
         let roots: String = roots.iter().map(|r| format!("{r}\n")).collect();
         let request = Request {
-            lir: lir.as_ptr(), lir_len: lir.len(), roots: roots.as_ptr(), roots_len: roots.len(), capability, cpu: codegen.cpu as u8, fast_math: codegen.fast_math, opt: codegen.opt,
-            keep_text: keep.text, keep_remarks: keep.remarks,
+            lir: lir.as_ptr(),
+            lir_len: lir.len(),
+            roots: roots.as_ptr(),
+            roots_len: roots.len(),
+            capability,
+            cpu: codegen.cpu as u8,
+            fast_math: codegen.fast_math,
+            opt: codegen.opt,
+            keep_text: keep.text,
+            keep_remarks: keep.remarks,
         };
         let mut got = Got::default();
         // SAFETY: the request lives across the call, and the sink takes what it gets.
         let failed = unsafe { (self.compile)(&request, sink, (&raw mut got).cast()) } != 0;
-        if failed { return Err(error(got.message)); }
+        if failed {
+            return Err(error(got.message));
+        }
         Ok(got.object)
     }
 }
 
 impl Compiler for Library {
-    fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object> { self.call(module, roots, 0, codegen, keep) }
+    fn object(&self, module: &Module, roots: &[&str], codegen: Codegen, keep: Keep) -> Result<Object> {
+        self.call(module, roots, 0, codegen, keep)
+    }
 }

@@ -1,13 +1,14 @@
-//! List objects: contiguous elements of a fixed size in memory from `malloc`, described by `elem_bytes` and `ref_mask`.
+//! List objects: contiguous elements of a fixed size in memory from `malloc`, described by `elem_bytes` and
+//! `ref_mask`.
 //!
-//! Every change of length checks the borrow word first, so that whoever iterates or sorts never sees freed memory.
-//! [`order`] compares elements, [`sort`] sorts them.
+//! Every change of length checks the borrow word first, so that whoever iterates or sorts never sees freed
+//! memory. [`order`] compares elements, [`sort`] sorts them.
 
 pub mod order;
 pub mod sort;
-mod timsort;
 #[cfg(test)]
 mod tests;
+mod timsort;
 
 use crate::Native;
 use crate::exc::{Error, Res, or_raise};
@@ -28,7 +29,9 @@ unsafe extern "C" fn drop_list(o: *mut Obj) {
         let l = o.cast::<List>();
         release_range(l, 0, (*l).len);
         libc::free((*l).data.cast());
-        if !(*l).py.is_null() { (crate::host::callbacks().release)((*l).py); }
+        if !(*l).py.is_null() {
+            (crate::host::callbacks().release)((*l).py);
+        }
         drop(Box::from_raw(l));
     }
 }
@@ -38,7 +41,13 @@ pub fn new(elem_bytes: i64, ref_mask: i64, cap: i64) -> Res<L> {
     count_object(1);
     let l = Box::into_raw(Box::new(List {
         obj: Obj { refs: AtomicI64::new(1), drop: drop_list },
-        len: 0, cap: 0, data: std::ptr::null_mut(), elem_bytes: elem_bytes.max(0), ref_mask, borrow: 0, py: std::ptr::null_mut(),
+        len: 0,
+        cap: 0,
+        data: std::ptr::null_mut(),
+        elem_bytes: elem_bytes.max(0),
+        ref_mask,
+        borrow: 0,
+        py: std::ptr::null_mut(),
     }));
     // SAFETY: `l` is a fresh list.
     if let Err(e) = unsafe { set_capacity(l, cap) } {
@@ -53,7 +62,9 @@ pub fn zeroed(elem_bytes: i64, ref_mask: i64, len: i64) -> Res<L> {
     let l = new(elem_bytes, ref_mask, len)?;
     // SAFETY: the list has the room.
     unsafe {
-        if elem_bytes > 0 { std::ptr::write_bytes((*l).data, 0, (len * elem_bytes) as usize); }
+        if elem_bytes > 0 {
+            std::ptr::write_bytes((*l).data, 0, (len * elem_bytes) as usize);
+        }
         (*l).len = len;
     }
     Ok(l)
@@ -82,11 +93,18 @@ pub fn of_strings(n: usize, strings: impl Iterator<Item = Res<*mut Str>>) -> Res
 /// Of all functions below: lists are live, and nobody else changes them during the call.
 unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
     unsafe {
-        if cap <= (*l).cap { return Ok(()); }
+        if cap <= (*l).cap {
+            return Ok(());
+        }
         // Elements without leaves (`None`) take no memory, but a list of them has a length.
-        let bytes = cap.checked_mul((*l).elem_bytes).filter(|b| *b <= isize::MAX as i64).ok_or_else(|| Error::bare(Class::MemoryError))?;
+        let bytes = cap
+            .checked_mul((*l).elem_bytes)
+            .filter(|b| *b <= isize::MAX as i64)
+            .ok_or_else(|| Error::bare(Class::MemoryError))?;
         let data = libc::realloc((*l).data.cast(), (bytes as usize).max(1));
-        if data.is_null() { return Err(Error::bare(Class::MemoryError)); }
+        if data.is_null() {
+            return Err(Error::bare(Class::MemoryError));
+        }
         (*l).data = data.cast();
         (*l).cap = cap;
         Ok(())
@@ -94,7 +112,9 @@ unsafe fn set_capacity(l: L, cap: i64) -> Res<()> {
 }
 
 unsafe fn check_borrow(l: L) -> Res<()> {
-    if unsafe { (*l).borrow } != 0 { return Err(Error::new(Class::RuntimeError, "list changed size while it was in use")); }
+    if unsafe { (*l).borrow } != 0 {
+        return Err(Error::new(Class::RuntimeError, "list changed size while it was in use"));
+    }
     Ok(())
 }
 
@@ -103,18 +123,29 @@ unsafe fn reserve(l: L, extra: i64) -> Res<()> {
     unsafe {
         check_borrow(l)?;
         let need = (*l).len.checked_add(extra).ok_or_else(|| Error::bare(Class::MemoryError))?;
-        if need <= (*l).cap { return Ok(()); }
-        set_capacity(l, need.max((*l).cap.saturating_add((*l).cap / 2).saturating_add(4)).min(i64::MAX / (*l).elem_bytes.max(1))).or_else(|_| set_capacity(l, need))
+        if need <= (*l).cap {
+            return Ok(());
+        }
+        set_capacity(
+            l,
+            need.max((*l).cap.saturating_add((*l).cap / 2).saturating_add(4))
+                .min(i64::MAX / (*l).elem_bytes.max(1)),
+        )
+        .or_else(|_| set_capacity(l, need))
     }
 }
 
-unsafe fn at(l: L, i: i64) -> *mut u8 { unsafe { (*l).data.wrapping_offset((i * (*l).elem_bytes) as isize) } }
+unsafe fn at(l: L, i: i64) -> *mut u8 {
+    unsafe { (*l).data.wrapping_offset((i * (*l).elem_bytes) as isize) }
+}
 
 /// Calls `f` on every reference of elements `from..to`.
 unsafe fn each_reference(l: L, from: i64, to: i64, f: impl Fn(*mut Obj)) {
     unsafe {
         let mask = (*l).ref_mask;
-        if mask == 0 { return; }
+        if mask == 0 {
+            return;
+        }
         for i in from..to {
             let mut rest = mask;
             while rest != 0 {
@@ -124,19 +155,29 @@ unsafe fn each_reference(l: L, from: i64, to: i64, f: impl Fn(*mut Obj)) {
         }
     }
 }
-unsafe fn release_range(l: L, from: i64, to: i64) { unsafe { each_reference(l, from, to, |o| release(o)) } }
-unsafe fn retain_range(l: L, from: i64, to: i64) { unsafe { each_reference(l, from, to, |o| retain(o)) } }
+unsafe fn release_range(l: L, from: i64, to: i64) {
+    unsafe { each_reference(l, from, to, |o| release(o)) }
+}
+unsafe fn retain_range(l: L, from: i64, to: i64) {
+    unsafe { each_reference(l, from, to, |o| retain(o)) }
+}
 
 /// Copies `count` elements to position `to` of a list that has the room, without touching references.
 unsafe fn move_elements(from: L, start: i64, dst: L, to: i64, count: i64) {
-    unsafe { if count > 0 && (*from).elem_bytes > 0 { std::ptr::copy(at(from, start), at(dst, to), (count * (*from).elem_bytes) as usize) } }
+    unsafe {
+        if count > 0 && (*from).elem_bytes > 0 {
+            std::ptr::copy(at(from, start), at(dst, to), (count * (*from).elem_bytes) as usize)
+        }
+    }
 }
 
 /// A new list with copies of the elements at `positions`.
 unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
     unsafe {
         let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
-        for i in 0..count { move_elements(l, position(i), new, i, 1); }
+        for i in 0..count {
+            move_elements(l, position(i), new, i, 1);
+        }
         (*new).len = count;
         retain_range(new, 0, count);
         Ok(new)
@@ -144,7 +185,9 @@ unsafe fn gather(l: L, count: i64, position: impl Fn(i64) -> i64) -> Res<L> {
 }
 unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
     let count = count.max(0);
-    if step != 1 { return unsafe { gather(l, count, |i| start + i * step) }; }
+    if step != 1 {
+        return unsafe { gather(l, count, |i| start + i * step) };
+    }
     unsafe {
         let new = new((*l).elem_bytes, (*l).ref_mask, count)?;
         move_elements(l, start, new, 0, count);
@@ -155,7 +198,9 @@ unsafe fn slice(l: L, start: i64, step: i64, count: i64) -> Res<L> {
 }
 
 /// Clamps a Python index for `insert`.
-fn clamp(i: i64, len: i64) -> i64 { if i < 0 { (i + len).max(0) } else { i.min(len) } }
+fn clamp(i: i64, len: i64) -> i64 {
+    if i < 0 { (i + len).max(0) } else { i.min(len) }
+}
 
 unsafe fn insert_gap(l: L, i: i64) -> Res<P> {
     unsafe {
@@ -169,9 +214,13 @@ unsafe fn insert_gap(l: L, i: i64) -> Res<P> {
 
 unsafe fn pop_index(l: L, i: i64) -> Res<i64> {
     let len = unsafe { (*l).len };
-    if len == 0 { return Err(Error::index("pop from empty list")); }
+    if len == 0 {
+        return Err(Error::index("pop from empty list"));
+    }
     let at = if i < 0 { i + len } else { i };
-    if at < 0 || at >= len { return Err(Error::index("pop index out of range")); }
+    if at < 0 || at >= len {
+        return Err(Error::index("pop index out of range"));
+    }
     Ok(at)
 }
 
@@ -186,14 +235,18 @@ unsafe fn close_gap(l: L, i: i64, count: i64) -> Res<()> {
 }
 
 unsafe fn delete(l: L, start: i64, step: i64, count: i64) -> Res<()> {
-    if count <= 0 { return Ok(()); }
+    if count <= 0 {
+        return Ok(());
+    }
     unsafe {
         check_borrow(l)?;
         // Going up, whatever the direction of the slice.
         let (first, step) = if step < 0 { (start + (count - 1) * step, -step) } else { (start, step) };
         // The list is consistent again before anything is released: a release may run code that looks at it.
         let doomed = new((*l).elem_bytes, (*l).ref_mask, count)?;
-        for k in 0..count { move_elements(l, first + k * step, doomed, k, 1); }
+        for k in 0..count {
+            move_elements(l, first + k * step, doomed, k, 1);
+        }
         (*doomed).len = count;
         for k in 0..count {
             let from = first + k * step + 1;
@@ -210,7 +263,9 @@ unsafe fn assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> Res
     unsafe {
         let (count, n) = (count.max(0), (*other).len);
         if step != 1 && n != count {
-            return Err(Error::value(format!("attempt to assign sequence of size {n} to extended slice of size {count}")));
+            return Err(Error::value(format!(
+                "attempt to assign sequence of size {n} to extended slice of size {count}"
+            )));
         }
         // A copy first: `other` may be `l`, and holds the references that the list is to get.
         let copy = slice(other, 0, 1, n)?;
@@ -218,13 +273,20 @@ unsafe fn assign_slice(l: L, start: i64, step: i64, count: i64, other: L) -> Res
         let finish = |replaced: L| -> Res<()> {
             if step == 1 {
                 let grow = n - count;
-                if grow != 0 { check_borrow(l)?; }
-                if grow > 0 { reserve(l, grow)?; }
+                if grow != 0 {
+                    check_borrow(l)?;
+                }
+                if grow > 0 {
+                    reserve(l, grow)?;
+                }
                 move_elements(l, start + count, l, start + n, (*l).len - start - count);
                 (*l).len += grow;
             }
-            for k in 0..n { move_elements(copy, k, l, start + k * step, 1); }
-            // The references moved: those of `copy` into the list, the list's own old ones stay with `replaced`'s once more.
+            for k in 0..n {
+                move_elements(copy, k, l, start + k * step, 1);
+            }
+            // The references moved: those of `copy` into the list, the list's own old ones stay with
+            // `replaced`'s once more.
             (*copy).len = 0;
             release_range(replaced, 0, count);
             Ok(())
@@ -250,7 +312,9 @@ unsafe fn append_all(l: L, other: L) -> Res<()> {
     }
 }
 
-unsafe fn clear(l: L) -> Res<()> { unsafe { delete(l, 0, 1, (*l).len) } }
+unsafe fn clear(l: L) -> Res<()> {
+    unsafe { delete(l, 0, 1, (*l).len) }
+}
 
 unsafe fn concat(a: L, b: L) -> Res<L> {
     unsafe {
@@ -264,13 +328,19 @@ unsafe fn concat(a: L, b: L) -> Res<L> {
 
 unsafe fn repeat_in_place(l: L, n: i64) -> Res<()> {
     unsafe {
-        if n <= 0 { return clear(l); }
+        if n <= 0 {
+            return clear(l);
+        }
         let old = (*l).len;
-        if n == 1 || old == 0 { return Ok(()); }
+        if n == 1 || old == 0 {
+            return Ok(());
+        }
         let total = old.checked_mul(n).ok_or_else(|| Error::bare(Class::MemoryError))?;
         check_borrow(l)?;
         set_capacity(l, total)?;
-        for k in 1..n { move_elements(l, 0, l, k * old, old); }
+        for k in 1..n {
+            move_elements(l, 0, l, k * old, old);
+        }
         (*l).len = total;
         retain_range(l, old, total);
         Ok(())
@@ -292,8 +362,13 @@ unsafe fn repeat(l: L, n: i64) -> Res<L> {
 unsafe fn reverse(l: L) {
     unsafe {
         let (n, size) = ((*l).len, (*l).elem_bytes as usize);
-        if size == 0 { return; }
-        let bytes = std::slice::from_raw_parts_mut(if n == 0 { std::ptr::dangling_mut() } else { (*l).data }, n as usize * size);
+        if size == 0 {
+            return;
+        }
+        let bytes = std::slice::from_raw_parts_mut(
+            if n == 0 { std::ptr::dangling_mut() } else { (*l).data },
+            n as usize * size,
+        );
         match size {
             8 => words(bytes).reverse(),
             1 => bytes.reverse(),
@@ -317,36 +392,70 @@ fn words(bytes: &mut [u8]) -> &mut [u64] {
 
 unsafe fn compare_lists(a: L, b: L, compare: &Compare, only_equality: bool) -> Order {
     unsafe {
-        if only_equality && (*a).len != (*b).len { return Order::Unordered; }
+        if only_equality && (*a).len != (*b).len {
+            return Order::Unordered;
+        }
         for i in 0..(*a).len.min((*b).len) {
             let order = compare.order(at(a, i), at(b, i));
-            if order != Order::Equal { return order; }
+            if order != Order::Equal {
+                return order;
+            }
         }
         Order::of((*a).len.cmp(&(*b).len))
     }
 }
 
 impl Helpers for Native {
-    unsafe fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> L { unsafe { or_raise(ctx, new(elem_bytes, ref_mask, cap)) } }
-    unsafe fn list_reserve(ctx: Ctx, l: L, extra: i64) { unsafe { or_raise(ctx, reserve(l, extra)) } }
-    unsafe fn list_insert_gap(ctx: Ctx, l: L, i: i64) -> P { unsafe { or_raise(ctx, insert_gap(l, i)) } }
-    unsafe fn list_pop_index(ctx: Ctx, l: L, i: i64) -> i64 { unsafe { or_raise(ctx, pop_index(l, i)) } }
-    unsafe fn list_close_gap(ctx: Ctx, l: L, i: i64) { unsafe { or_raise(ctx, close_gap(l, i, 1)) } }
-    unsafe fn list_delete(ctx: Ctx, l: L, start: i64, step: i64, count: i64) { unsafe { or_raise(ctx, delete(l, start, step, count)) } }
-    unsafe fn list_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64) -> L { unsafe { or_raise(ctx, slice(l, start, step, count)) } }
+    unsafe fn list_new(ctx: Ctx, elem_bytes: i64, ref_mask: i64, cap: i64) -> L {
+        unsafe { or_raise(ctx, new(elem_bytes, ref_mask, cap)) }
+    }
+    unsafe fn list_reserve(ctx: Ctx, l: L, extra: i64) {
+        unsafe { or_raise(ctx, reserve(l, extra)) }
+    }
+    unsafe fn list_insert_gap(ctx: Ctx, l: L, i: i64) -> P {
+        unsafe { or_raise(ctx, insert_gap(l, i)) }
+    }
+    unsafe fn list_pop_index(ctx: Ctx, l: L, i: i64) -> i64 {
+        unsafe { or_raise(ctx, pop_index(l, i)) }
+    }
+    unsafe fn list_close_gap(ctx: Ctx, l: L, i: i64) {
+        unsafe { or_raise(ctx, close_gap(l, i, 1)) }
+    }
+    unsafe fn list_delete(ctx: Ctx, l: L, start: i64, step: i64, count: i64) {
+        unsafe { or_raise(ctx, delete(l, start, step, count)) }
+    }
+    unsafe fn list_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64) -> L {
+        unsafe { or_raise(ctx, slice(l, start, step, count)) }
+    }
     unsafe fn list_assign_slice(ctx: Ctx, l: L, start: i64, step: i64, count: i64, other: L) {
         unsafe { or_raise(ctx, assign_slice(l, start, step, count, other)) }
     }
-    unsafe fn list_extend(ctx: Ctx, l: L, other: L) { unsafe { or_raise(ctx, append_all(l, other)) } }
-    unsafe fn list_clear(ctx: Ctx, l: L) { unsafe { or_raise(ctx, clear(l)) } }
-    unsafe fn list_reverse(l: L) { unsafe { reverse(l) } }
-    unsafe fn list_concat(ctx: Ctx, a: L, b: L) -> L { unsafe { or_raise(ctx, concat(a, b)) } }
-    unsafe fn list_repeat(ctx: Ctx, l: L, n: i64) -> L { unsafe { or_raise(ctx, repeat(l, n)) } }
-    unsafe fn list_repeat_in_place(ctx: Ctx, l: L, n: i64) { unsafe { or_raise(ctx, repeat_in_place(l, n)) } }
-    unsafe fn list_eq(a: L, b: L, elems: *const u8, n: i64) -> i8 {
-        unsafe { (compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), true) == Order::Equal) as i8 }
+    unsafe fn list_extend(ctx: Ctx, l: L, other: L) {
+        unsafe { or_raise(ctx, append_all(l, other)) }
     }
-    unsafe fn list_compare(a: L, b: L, elems: *const u8, n: i64) -> i64 { unsafe { compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), false) as i64 } }
+    unsafe fn list_clear(ctx: Ctx, l: L) {
+        unsafe { or_raise(ctx, clear(l)) }
+    }
+    unsafe fn list_reverse(l: L) {
+        unsafe { reverse(l) }
+    }
+    unsafe fn list_concat(ctx: Ctx, a: L, b: L) -> L {
+        unsafe { or_raise(ctx, concat(a, b)) }
+    }
+    unsafe fn list_repeat(ctx: Ctx, l: L, n: i64) -> L {
+        unsafe { or_raise(ctx, repeat(l, n)) }
+    }
+    unsafe fn list_repeat_in_place(ctx: Ctx, l: L, n: i64) {
+        unsafe { or_raise(ctx, repeat_in_place(l, n)) }
+    }
+    unsafe fn list_eq(a: L, b: L, elems: *const u8, n: i64) -> i8 {
+        unsafe {
+            (compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), true) == Order::Equal) as i8
+        }
+    }
+    unsafe fn list_compare(a: L, b: L, elems: *const u8, n: i64) -> i64 {
+        unsafe { compare_lists(a, b, &Compare::new(crate::raw_slice(elems, n)), false) as i64 }
+    }
     unsafe fn list_find(l: L, value: P, elems: *const u8, n: i64, start: i64, stop: i64) -> i64 {
         unsafe {
             let compare = Compare::new(crate::raw_slice(elems, n));
@@ -362,9 +471,31 @@ impl Helpers for Native {
         }
     }
     unsafe fn list_sort(ctx: Ctx, l: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, None, &Compare::new(crate::raw_slice(elems, n)), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
+        unsafe {
+            or_raise(
+                ctx,
+                sort::sort(
+                    l,
+                    None,
+                    &Compare::new(crate::raw_slice(elems, n)),
+                    reverse != 0,
+                    &mut crate::poll::Poll::new(ctx),
+                ),
+            )
+        }
     }
     unsafe fn list_sort_by_keys(ctx: Ctx, l: L, keys: L, elems: *const u8, n: i64, reverse: i8) {
-        unsafe { or_raise(ctx, sort::sort(l, Some(keys), &Compare::new(crate::raw_slice(elems, n)), reverse != 0, &mut crate::poll::Poll::new(ctx))) }
+        unsafe {
+            or_raise(
+                ctx,
+                sort::sort(
+                    l,
+                    Some(keys),
+                    &Compare::new(crate::raw_slice(elems, n)),
+                    reverse != 0,
+                    &mut crate::poll::Poll::new(ctx),
+                ),
+            )
+        }
     }
 }

@@ -15,43 +15,87 @@ use tierup_core::layout::Str;
 /// The lists are live, nobody else changes them, and `compare` describes the elements (or keys).
 pub unsafe fn sort(l: L, keys: Option<L>, compare: &Compare, reverse: bool, poll: &mut Poll) -> Res<()> {
     unsafe {
-        if (*l).borrow != 0 { return Err(Error::value("list modified during sort")); }
+        if (*l).borrow != 0 {
+            return Err(Error::value("list modified during sort"));
+        }
         if let Some(k) = keys {
-            if (*k).len != (*l).len { return Err(Error::value("list modified during sort")); }
-        } else if let Some(elem) = compare.scalar() && sort_scalars(l, elem, reverse, poll) {
+            if (*k).len != (*l).len {
+                return Err(Error::value("list modified during sort"));
+            }
+        } else if let Some(elem) = compare.scalar()
+            && sort_scalars(l, elem, reverse, poll)
+        {
             return Ok(());
         }
         let by = keys.unwrap_or(l);
         let order = permutation(by, compare, reverse, poll);
         // A sort that was left may have some positions twice.
-        if poll.stopped() { return Ok(()); }
+        if poll.stopped() {
+            return Ok(());
+        }
         permute(l, &order);
-        if let Some(k) = keys { permute(k, &order); }
+        if let Some(k) = keys {
+            permute(k, &order);
+        }
         Ok(())
     }
 }
 
-/// Sorts as CPython's `reverse` does: equal elements keep their order because the list is reversed before and after.
+/// Sorts as CPython's `reverse` does: equal elements keep their order because the list is reversed before and
+/// after.
 fn with_reverse<T>(v: &mut [T], reverse: bool, sort: impl FnOnce(&mut [T])) {
-    if reverse { v.reverse(); }
+    if reverse {
+        v.reverse();
+    }
     sort(v);
-    if reverse { v.reverse(); }
+    if reverse {
+        v.reverse();
+    }
 }
 
 /// Sorts elements in place as what they are; false for kinds that have no such way.
 unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool {
-    macro_rules! slice { ($T:ty) => { unsafe { std::slice::from_raw_parts_mut((*l).data.cast::<$T>(), (*l).len as usize) } }; }
-    // Equal integers cannot be told apart, so these need not be stable.
-    macro_rules! ints { ($T:ty) => { with_reverse(slice!($T), reverse, |v| poll.sorting(v.len(), |tick| v.sort_unstable_by(|a, b| { tick(); a.cmp(b) }))) }; }
-    macro_rules! floats {
-        ($T:ty) => { with_reverse(slice!($T), reverse, |v| {
-            let nan = v.iter().any(|x| x.is_nan());
-            poll.sorting(v.len(), |tick| {
-                if nan { timsort(v, |a, b| { tick(); a < b }) } else { v.sort_by(|a, b| { tick(); a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal) }) }
-            })
-        }) };
+    macro_rules! slice {
+        ($T:ty) => {
+            unsafe { std::slice::from_raw_parts_mut((*l).data.cast::<$T>(), (*l).len as usize) }
+        };
     }
-    if unsafe { (*l).len } < 2 { return true; }
+    // Equal integers cannot be told apart, so these need not be stable.
+    macro_rules! ints {
+        ($T:ty) => {
+            with_reverse(slice!($T), reverse, |v| {
+                poll.sorting(v.len(), |tick| {
+                    v.sort_unstable_by(|a, b| {
+                        tick();
+                        a.cmp(b)
+                    })
+                })
+            })
+        };
+    }
+    macro_rules! floats {
+        ($T:ty) => {
+            with_reverse(slice!($T), reverse, |v| {
+                let nan = v.iter().any(|x| x.is_nan());
+                poll.sorting(v.len(), |tick| {
+                    if nan {
+                        timsort(v, |a, b| {
+                            tick();
+                            a < b
+                        })
+                    } else {
+                        v.sort_by(|a, b| {
+                            tick();
+                            a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal)
+                        })
+                    }
+                })
+            })
+        };
+    }
+    if unsafe { (*l).len } < 2 {
+        return true;
+    }
     match elem {
         Elem::Bool | Elem::U8 => ints!(u8),
         Elem::I8 => ints!(i8),
@@ -64,7 +108,14 @@ unsafe fn sort_scalars(l: L, elem: Elem, reverse: bool, poll: &mut Poll) -> bool
         Elem::F32 => floats!(f32),
         Elem::F64 => floats!(f64),
         // SAFETY: elements hold live strings.
-        Elem::Str => with_reverse(slice!(*const Str), reverse, |v| poll.sorting(v.len(), |tick| v.sort_by(|a, b| unsafe { tick(); Chars::of(*a).compare(Chars::of(*b)) }))),
+        Elem::Str => with_reverse(slice!(*const Str), reverse, |v| {
+            poll.sorting(v.len(), |tick| {
+                v.sort_by(|a, b| unsafe {
+                    tick();
+                    Chars::of(*a).compare(Chars::of(*b))
+                })
+            })
+        }),
         Elem::C64 | Elem::C128 => return false,
     }
     true
@@ -75,17 +126,24 @@ unsafe fn permutation(l: L, compare: &Compare, reverse: bool, poll: &mut Poll) -
     let mut order: Vec<usize> = (0..unsafe { (*l).len } as usize).collect();
     // SAFETY: positions are within the list.
     let of = |a: &usize, b: &usize| unsafe { compare.order(at(l, *a as i64), at(l, *b as i64)) };
-    with_reverse(&mut order, reverse, |v| poll.sorting(v.len(), |tick| {
-        if compare.has_floats() { return timsort(v, |a, b| { tick(); of(a, b) == Order::Less }); }
-        v.sort_by(|a, b| {
-            tick();
-            match of(a, b) {
-                Order::Less => std::cmp::Ordering::Less,
-                Order::Equal | Order::Unordered => std::cmp::Ordering::Equal,
-                Order::Greater => std::cmp::Ordering::Greater,
+    with_reverse(&mut order, reverse, |v| {
+        poll.sorting(v.len(), |tick| {
+            if compare.has_floats() {
+                return timsort(v, |a, b| {
+                    tick();
+                    of(a, b) == Order::Less
+                });
             }
-        });
-    }));
+            v.sort_by(|a, b| {
+                tick();
+                match of(a, b) {
+                    Order::Less => std::cmp::Ordering::Less,
+                    Order::Equal | Order::Unordered => std::cmp::Ordering::Equal,
+                    Order::Greater => std::cmp::Ordering::Greater,
+                }
+            });
+        })
+    });
     order
 }
 
@@ -93,9 +151,13 @@ unsafe fn permutation(l: L, compare: &Compare, reverse: bool, poll: &mut Poll) -
 unsafe fn permute(l: L, order: &[usize]) {
     unsafe {
         let size = (*l).elem_bytes as usize;
-        if size == 0 || order.is_empty() { return; }
+        if size == 0 || order.is_empty() {
+            return;
+        }
         let elements = std::slice::from_raw_parts_mut((*l).data, order.len() * size);
         let old = elements.to_vec();
-        for (new, from) in elements.chunks_exact_mut(size).zip(order) { new.copy_from_slice(&old[from * size..(from + 1) * size]); }
+        for (new, from) in elements.chunks_exact_mut(size).zip(order) {
+            new.copy_from_slice(&old[from * size..(from + 1) * size]);
+        }
     }
 }

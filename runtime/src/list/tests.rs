@@ -18,11 +18,21 @@ fn make<T: Copy>(items: &[T], mask: i64) -> L {
     }
     l
 }
-fn ints(items: &[i64]) -> L { make(items, 0) }
-fn strings(items: &[&str]) -> L { make(&items.iter().map(|t| from_text(t).unwrap()).collect::<Vec<_>>(), 1) }
-unsafe fn items<T: Copy>(l: L) -> Vec<T> { unsafe { crate::raw_slice((*l).data.cast::<T>(), (*l).len).to_vec() } }
-unsafe fn texts(l: L) -> Vec<String> { unsafe { items::<*mut Str>(l).into_iter().map(|s| crate::string::Chars::of(s).text()).collect() } }
-unsafe fn free(l: L) { unsafe { release(l.cast()) } }
+fn ints(items: &[i64]) -> L {
+    make(items, 0)
+}
+fn strings(items: &[&str]) -> L {
+    make(&items.iter().map(|t| from_text(t).unwrap()).collect::<Vec<_>>(), 1)
+}
+unsafe fn items<T: Copy>(l: L) -> Vec<T> {
+    unsafe { crate::raw_slice((*l).data.cast::<T>(), (*l).len).to_vec() }
+}
+unsafe fn texts(l: L) -> Vec<String> {
+    unsafe { items::<*mut Str>(l).into_iter().map(|s| crate::string::Chars::of(s).text()).collect() }
+}
+unsafe fn free(l: L) {
+    unsafe { release(l.cast()) }
+}
 
 #[test]
 fn growing_inserting_and_removing() {
@@ -30,13 +40,17 @@ fn growing_inserting_and_removing() {
     with_ctx(|ctx| unsafe {
         let l = Native::list_new(ctx, 8, 0, 0);
         for i in 0..100 {
-            if (*l).len == (*l).cap { Native::list_reserve(ctx, l, 1); }
+            if (*l).len == (*l).cap {
+                Native::list_reserve(ctx, l, 1);
+            }
             (*l).data.cast::<i64>().add((*l).len as usize).write(i);
             (*l).len += 1;
         }
         assert_eq!(items::<i64>(l), (0..100).collect::<Vec<_>>());
         Native::list_delete(ctx, l, 0, 1, 97);
-        for (i, v) in [(0, 1), (-1, 2), (50, 3), (-50, 4)] { Native::list_insert_gap(ctx, l, i).cast::<i64>().write(v); }
+        for (i, v) in [(0, 1), (-1, 2), (50, 3), (-50, 4)] {
+            Native::list_insert_gap(ctx, l, i).cast::<i64>().write(v);
+        }
         assert_eq!(items::<i64>(l), [4, 1, 97, 98, 2, 99, 3]);
         Native::list_delete(ctx, l, 6, -3, 3);
         assert_eq!(items::<i64>(l), [1, 97, 2, 99]);
@@ -65,7 +79,10 @@ fn elements_are_retained_and_released_with_their_lists() {
         Native::list_assign_slice(ctx, l, 0, 1, 0, l);
         assert_eq!((*l).len, 8);
         Native::list_assign_slice(ctx, l, 0, 2, 4, every_other);
-        assert_eq!(Raised::take(ctx), Raised::new("ValueError", "attempt to assign sequence of size 2 to extended slice of size 4"));
+        assert_eq!(
+            Raised::take(ctx),
+            Raised::new("ValueError", "attempt to assign sequence of size 2 to extended slice of size 4")
+        );
         Native::list_extend(ctx, l, l);
         let both = Native::list_concat(ctx, l, every_other);
         let thrice = Native::list_repeat(ctx, both, 3);
@@ -74,7 +91,9 @@ fn elements_are_retained_and_released_with_their_lists() {
         Native::list_reverse(both);
         assert_eq!(texts(both)[..2], ["bb", "dd"]);
         Native::list_delete(ctx, both, 0, 3, 6);
-        for x in [l, every_other, both, thrice] { free(x); }
+        for x in [l, every_other, both, thrice] {
+            free(x);
+        }
     });
     assert_eq!(live(), before);
 }
@@ -121,10 +140,14 @@ fn equality_and_order_are_lexicographic() {
         assert_eq!(Native::list_compare(nan, nan, FLOAT.as_ptr(), 1), 2);
         assert_eq!(Native::list_eq(nan, nan, FLOAT.as_ptr(), 1), 0);
         let value = 2i64;
-        let find = |start, stop| Native::list_find(b, (&raw const value).cast_mut().cast(), INT.as_ptr(), 1, start, stop);
+        let find = |start, stop| {
+            Native::list_find(b, (&raw const value).cast_mut().cast(), INT.as_ptr(), 1, start, stop)
+        };
         assert_eq!((find(0, i64::MAX), find(2, i64::MAX), find(-2, -1)), (1, -1, 1));
         assert_eq!(Native::list_count(b, (&raw const value).cast_mut().cast(), INT.as_ptr(), 1), 1);
-        for l in [a, b, c, nan] { free(l); }
+        for l in [a, b, c, nan] {
+            free(l);
+        }
     }
 }
 
@@ -146,7 +169,9 @@ fn sorting_is_stable_both_ways() {
         let pairs = make(&[(2i64, 1.5f64), (1, 9.0), (2, -1.0)], 0);
         Native::list_sort(ctx, pairs, [Elem::I64 as u8, Elem::F64 as u8].as_ptr(), 2, 0);
         assert_eq!(items::<(i64, f64)>(pairs), [(1, 9.0), (2, -1.0), (2, 1.5)]);
-        for x in [l, words, lengths, pairs] { free(x); }
+        for x in [l, words, lengths, pairs] {
+            free(x);
+        }
     });
     assert_eq!(live(), before);
 }
@@ -156,7 +181,10 @@ fn nan_lands_where_cpython_puts_it() {
     // `sorted([3, nan, 1, 2, nan, 0])` and `sorted([5, 4, nan, 1, 2, 3], reverse=True)` of CPython 3.11.
     with_ctx(|ctx| unsafe {
         let nan = f64::NAN;
-        for (input, reverse, expected) in [(vec![3.0, nan, 1.0, 2.0, nan, 0.0], 0, "[3.0, NaN, 1.0, 2.0, NaN, 0.0]"), (vec![5.0, 4.0, nan, 1.0, 2.0, 3.0], 1, "[5.0, 4.0, NaN, 3.0, 2.0, 1.0]")] {
+        for (input, reverse, expected) in [
+            (vec![3.0, nan, 1.0, 2.0, nan, 0.0], 0, "[3.0, NaN, 1.0, 2.0, NaN, 0.0]"),
+            (vec![5.0, 4.0, nan, 1.0, 2.0, 3.0], 1, "[5.0, 4.0, NaN, 3.0, 2.0, 1.0]"),
+        ] {
             let l = make(&input, 0);
             Native::list_sort(ctx, l, FLOAT.as_ptr(), 1, reverse);
             assert_eq!(format!("{:?}", items::<f64>(l)), expected);
@@ -169,13 +197,28 @@ fn nan_lands_where_cpython_puts_it() {
 fn the_own_timsort_agrees_with_the_standard_one() {
     // Runs, saw teeth and noise of many lengths go through binary insertion, galloping and both merges.
     let mut seed = 12345u64;
-    let mut random = move || { seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407); (seed >> 33) as u32 };
+    let mut random = move || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) as u32
+    };
     for n in [0usize, 1, 2, 3, 31, 32, 63, 64, 65, 100, 1000, 5000] {
         for shape in 0..6u32 {
-            let mut v: Vec<(u32, usize)> = (0..n).map(|i| {
-                let k = i as u32;
-                (match shape { 0 => k, 1 => n as u32 - k, 2 => random() % 10, 3 => random(), 4 => k % 100, _ => k / 7 ^ (random() % 50 == 0) as u32 * 999 }, i)
-            }).collect();
+            let mut v: Vec<(u32, usize)> = (0..n)
+                .map(|i| {
+                    let k = i as u32;
+                    (
+                        match shape {
+                            0 => k,
+                            1 => n as u32 - k,
+                            2 => random() % 10,
+                            3 => random(),
+                            4 => k % 100,
+                            _ => k / 7 ^ (random() % 50 == 0) as u32 * 999,
+                        },
+                        i,
+                    )
+                })
+                .collect();
             let mut expected = v.clone();
             expected.sort_by_key(|p| p.0);
             timsort::timsort(&mut v, |a, b| a.0 < b.0);

@@ -1,10 +1,13 @@
-//! The elementary functions of `tierup_core::math`, computed: one number at a time, and whole arrays in vectors.
+//! The elementary functions of `tierup_core::math`, computed: one number at a time, and whole arrays in
+//! vectors.
 //!
-//! Each is compiled for several kinds of processor and the best one chosen when it runs; all give the same bits, since fused multiplications are written out and
-//! a processor without them takes longer ([`fused`]).
+//! Each is compiled for several kinds of processor and the best one chosen when it runs; all give the same
+//! bits, since fused multiplications are written out and a processor without them takes longer ([`fused`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use tierup_core::math::{Rare, error, exp as e, gamma as g, hyperbolic as h, inverse as i, log as l, roots as r, trig as t};
+use tierup_core::math::{
+    Rare, error, exp as e, gamma as g, hyperbolic as h, inverse as i, log as l, roots as r, trig as t,
+};
 
 /// Whether the processor has an instruction for [`f64::mul_add`]. The first call of a function finds out.
 static FUSES: AtomicBool = AtomicBool::new(false);
@@ -35,9 +38,13 @@ macro_rules! fused {
 pub(crate) use fused;
 
 #[inline(always)]
-pub(crate) fn fuses() -> bool { FUSES.load(Ordering::Relaxed) }
+pub(crate) fn fuses() -> bool {
+    FUSES.load(Ordering::Relaxed)
+}
 #[cfg(target_arch = "x86_64")]
-pub(crate) fn find_out() { FUSES.store(crate::cpu::has!("fma"), Ordering::Relaxed); }
+pub(crate) fn find_out() {
+    FUSES.store(crate::cpu::has!("fma"), Ordering::Relaxed);
+}
 
 fused! {
     pub fn exp(x: f64) -> f64 { if x.abs() < 700.0 { e::exp_ordinary(x) } else { e::exp(x) } }
@@ -71,7 +78,8 @@ fused! {
     pub fn tan_large(x: f64) -> f64 { <t::Tan as Rare>::rare(x) }
 }
 
-/// Elements that are computed together: read whole before any result is written, so the result may be the operand.
+/// Elements that are computed together: read whole before any result is written, so the result may be the
+/// operand.
 pub(super) const BLOCK: usize = 64;
 
 /// Compiles a loop over arrays for several kinds of processor.
@@ -97,23 +105,35 @@ macro_rules! for_each_processor { ($(#[$meta:meta])* $name:ident($($p:ident: $t:
     }
 }; }
 
-/// Elements of arrays in blocks: where they lie, but for an operand whose step is 0, which is one number for all, and for what is left over, which goes through copies filled up with
-/// ones. So no block has a length that the compiler does not know. There are no closures in here: the compiler would leave some as calls, for processors of the oldest kind.
-pub(super) struct Blocks<const OPERANDS: usize> { n: usize, out: *mut f64, from: [(*const f64, usize); OPERANDS], copies: [[f64; BLOCK]; OPERANDS], results: [f64; BLOCK] }
+/// Elements of arrays in blocks: where they lie, but for an operand whose step is 0, which is one number for
+/// all, and for what is left over, which goes through copies filled up with ones. So no block has a length
+/// that the compiler does not know. There are no closures in here: the compiler would leave some as calls,
+/// for processors of the oldest kind.
+pub(super) struct Blocks<const OPERANDS: usize> {
+    n: usize,
+    out: *mut f64,
+    from: [(*const f64, usize); OPERANDS],
+    copies: [[f64; BLOCK]; OPERANDS],
+    results: [f64; BLOCK],
+}
 
 impl<const OPERANDS: usize> Blocks<OPERANDS> {
     /// # Safety
-    /// `n` readable elements of the operands, or one, and `n` writable ones, which are an operand or overlap none, as long as this lives.
+    /// `n` readable elements of the operands, or one, and `n` writable ones, which are an operand or overlap
+    /// none, as long as this lives.
     #[inline(always)]
     pub(super) unsafe fn new(n: usize, out: *mut f64, from: [(*const f64, usize); OPERANDS]) -> Self {
         let mut copies = [[1.0; BLOCK]; OPERANDS];
         for k in 0..OPERANDS {
             // SAFETY: as required of the caller.
-            if from[k].1 == 0 { copies[k] = [unsafe { from[k].0.read_unaligned() }; BLOCK]; }
+            if from[k].1 == 0 {
+                copies[k] = [unsafe { from[k].0.read_unaligned() }; BLOCK];
+            }
         }
         Blocks { n, out, from, copies, results: [0.0; BLOCK] }
     }
-    /// Where the operands and the results of the block at `at` are, which is below `n` and a multiple of the block's length.
+    /// Where the operands and the results of the block at `at` are, which is below `n` and a multiple of the
+    /// block's length.
     ///
     /// # Safety
     /// Those of `new`; the operands are read before a result is written.
@@ -124,7 +144,13 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
             let (data, step) = self.from[k];
             // SAFETY: as required of the caller.
             unsafe {
-                if step != 0 && !whole { std::ptr::copy_nonoverlapping(data.add(at).cast::<u8>(), self.copies[k].as_mut_ptr().cast::<u8>(), (self.n - at) * 8); }
+                if step != 0 && !whole {
+                    std::ptr::copy_nonoverlapping(
+                        data.add(at).cast::<u8>(),
+                        self.copies[k].as_mut_ptr().cast::<u8>(),
+                        (self.n - at) * 8,
+                    );
+                }
                 places[k] = if step != 0 && whole { data.add(at) } else { self.copies[k].as_ptr() };
             }
         }
@@ -138,7 +164,15 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
     #[inline(always)]
     pub(super) unsafe fn done(&self, at: usize) {
         // SAFETY: as required of the caller.
-        if self.n - at < BLOCK { unsafe { std::ptr::copy_nonoverlapping(self.results.as_ptr().cast::<u8>(), self.out.add(at).cast::<u8>(), (self.n - at) * 8) } }
+        if self.n - at < BLOCK {
+            unsafe {
+                std::ptr::copy_nonoverlapping(
+                    self.results.as_ptr().cast::<u8>(),
+                    self.out.add(at).cast::<u8>(),
+                    (self.n - at) * 8,
+                )
+            }
+        }
     }
 }
 
@@ -147,7 +181,9 @@ impl<const OPERANDS: usize> Blocks<OPERANDS> {
 /// # Safety
 /// It can be read.
 #[inline(always)]
-pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 { unsafe { block.add(k).read_unaligned() } }
+pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 {
+    unsafe { block.add(k).read_unaligned() }
+}
 
 /// The results of a block, computed before any of them is written.
 ///
@@ -155,12 +191,15 @@ pub(super) unsafe fn read(block: *const f64, k: usize) -> f64 { unsafe { block.a
 /// Room for a block.
 #[inline(always)]
 pub(super) unsafe fn write(out: *mut f64, results: &[f64; BLOCK]) {
-    for (k, r) in results.iter().enumerate() { unsafe { out.add(k).write_unaligned(*r) } }
+    for (k, r) in results.iter().enumerate() {
+        unsafe { out.add(k).write_unaligned(*r) }
+    }
 }
 
 pub(super) use for_each_processor;
 
-/// A function of whole arrays. A block takes `$other` where `$rare` holds for an element, else `$usual`, which does less.
+/// A function of whole arrays. A block takes `$other` where `$rare` holds for an element, else `$usual`,
+/// which does less.
 macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $other:expr;)*) => { $(
     for_each_processor! {
         /// # Safety
@@ -183,11 +222,17 @@ macro_rules! arrays { ($($name:ident: $usual:expr, $rare:expr, $other:expr;)*) =
 )* }; }
 
 #[inline(always)]
-fn never(_: f64) -> bool { false }
+fn never(_: f64) -> bool {
+    false
+}
 #[inline(always)]
-fn is_far(x: f64) -> bool { !(x.abs() < 700.0) }
+fn is_far(x: f64) -> bool {
+    !(x.abs() < 700.0)
+}
 #[inline(always)]
-fn is_no_normal(x: f64) -> bool { !((x >= f64::MIN_POSITIVE) & (x <= f64::MAX)) }
+fn is_no_normal(x: f64) -> bool {
+    !((x >= f64::MIN_POSITIVE) & (x <= f64::MAX))
+}
 
 arrays! {
     exp_all: e::exp_ordinary, is_far, e::exp;
@@ -215,7 +260,10 @@ mod tests {
 
     #[test]
     fn what_is_exact_comes_out_exactly() {
-        assert_eq!((cbrt(27.0), cbrt(-1e-300), log10(1e22), log2(5e-324), hypot(3.0, -4.0), exp2(-1074.0), exp(0.0)), (3.0, -1e-100, 22.0, -1074.0, 5.0, 5e-324, 1.0));
+        assert_eq!(
+            (cbrt(27.0), cbrt(-1e-300), log10(1e22), log2(5e-324), hypot(3.0, -4.0), exp2(-1074.0), exp(0.0)),
+            (3.0, -1e-100, 22.0, -1074.0, 5.0, 5e-324, 1.0)
+        );
     }
 
     #[test]
@@ -225,10 +273,17 @@ mod tests {
             assert_eq!(gamma(f64::from(n)), factorial);
             factorial *= f64::from(n);
         }
-        assert_eq!((gamma(0.0), gamma(-0.0), gamma(f64::INFINITY), gamma(180.0), gamma(-190.5)), (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY, 0.0));
+        assert_eq!(
+            (gamma(0.0), gamma(-0.0), gamma(f64::INFINITY), gamma(180.0), gamma(-190.5)),
+            (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::INFINITY, 0.0)
+        );
         assert!(gamma(-190.5).is_sign_negative() && gamma(-191.5).is_sign_positive());
-        for x in [-1.0, -2.0, -170.0, -1e300, f64::NEG_INFINITY, f64::NAN] { assert!(gamma(x).is_nan(), "{x}"); }
-        for x in [0.0, -0.0, -1.0, -2.0, -1e300, f64::INFINITY, f64::NEG_INFINITY] { assert_eq!(lgamma(x), f64::INFINITY, "{x}"); }
+        for x in [-1.0, -2.0, -170.0, -1e300, f64::NEG_INFINITY, f64::NAN] {
+            assert!(gamma(x).is_nan(), "{x}");
+        }
+        for x in [0.0, -0.0, -1.0, -2.0, -1e300, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(lgamma(x), f64::INFINITY, "{x}");
+        }
         assert!(lgamma(f64::NAN).is_nan());
         assert_eq!((lgamma(1.0).to_bits(), lgamma(2.0).to_bits()), (0, 0));
     }
@@ -246,19 +301,62 @@ mod tests {
     /// The special values of C's Annex F, which `libm` has.
     #[test]
     fn unusual_operands_give_what_the_standard_says() {
-        let special = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX, 1e308, -1e-310, 1e19, 0.1, 1e-20, 9_007_199_254_740_993.0];
-        let same = |a: f64, b: f64| a.is_nan() && b.is_nan() || a.is_sign_negative() == b.is_sign_negative() && (a.to_bits() as i64).abs_diff(b.to_bits() as i64) <= 1;
+        let special = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            -2.0,
+            3.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            f64::MIN_POSITIVE,
+            5e-324,
+            f64::MAX,
+            1e308,
+            -1e-310,
+            1e19,
+            0.1,
+            1e-20,
+            9_007_199_254_740_993.0,
+        ];
+        let same = |a: f64, b: f64| {
+            a.is_nan() && b.is_nan()
+                || a.is_sign_negative() == b.is_sign_negative()
+                    && (a.to_bits() as i64).abs_diff(b.to_bits() as i64) <= 1
+        };
         type One = fn(f64) -> f64;
         let ones: [(One, One); 12] = [
-            (asin, libm::asin), (acos, libm::acos), (atan, libm::atan), (sinh, libm::sinh), (cosh, libm::cosh), (tanh, libm::tanh), (asinh, libm::asinh), (atanh, libm::atanh),
-            (cbrt, libm::cbrt), (erf, libm::erf), (erfc, libm::erfc), (|x| acosh(x), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+            (asin, libm::asin),
+            (acos, libm::acos),
+            (atan, libm::atan),
+            (sinh, libm::sinh),
+            (cosh, libm::cosh),
+            (tanh, libm::tanh),
+            (asinh, libm::asinh),
+            (atanh, libm::atanh),
+            (cbrt, libm::cbrt),
+            (erf, libm::erf),
+            (erfc, libm::erfc),
+            (|x| acosh(x), |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         ];
         type Two = fn(f64, f64) -> f64;
         let twos: [(Two, Two); 2] = [(atan2, libm::atan2), (hypot, libm::hypot)];
         for x in special {
-            for (k, (f, g)) in ones.iter().enumerate() { assert!(same(f(x), g(x)), "function {k} of {x:e}: {:e} and {:e}", f(x), g(x)); }
+            for (k, (f, g)) in ones.iter().enumerate() {
+                assert!(same(f(x), g(x)), "function {k} of {x:e}: {:e} and {:e}", f(x), g(x));
+            }
             for y in special {
-                for (k, (f, g)) in twos.iter().enumerate() { assert!(same(f(x, y), g(x, y)), "function {k} of {x:e} and {y:e}: {:e} and {:e}", f(x, y), g(x, y)); }
+                for (k, (f, g)) in twos.iter().enumerate() {
+                    assert!(
+                        same(f(x, y), g(x, y)),
+                        "function {k} of {x:e} and {y:e}: {:e} and {:e}",
+                        f(x, y),
+                        g(x, y)
+                    );
+                }
             }
         }
     }

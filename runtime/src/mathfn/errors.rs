@@ -3,62 +3,109 @@
 use crate::exc::{Error, Res};
 use crate::number::{domain_error, range_error};
 
-/// `f(x) = r`: NaN from a number is a domain error; infinity from a finite number a range error, or a domain error where `f` has poles only.
+/// `f(x) = r`: NaN from a number is a domain error; infinity from a finite number a range error, or a domain
+/// error where `f` has poles only.
 pub fn check(x: f64, r: f64, overflow: bool) -> Res<f64> {
-    if r.is_nan() && !x.is_nan() { return Err(domain_error()); }
-    if r.is_infinite() && x.is_finite() { return Err(if overflow { range_error() } else { domain_error() }); }
+    if r.is_nan() && !x.is_nan() {
+        return Err(domain_error());
+    }
+    if r.is_infinite() && x.is_finite() {
+        return Err(if overflow { range_error() } else { domain_error() });
+    }
     Ok(r)
 }
 
 /// Logarithms are defined above `from`; NaN and infinity go through.
-fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> { if x <= from { Err(domain_error()) } else { Ok(f(x)) } }
-pub fn log(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log) }
-pub fn log2(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log2) }
-pub fn log10(x: f64) -> Res<f64> { logarithm(x, 0.0, super::elementary::log10) }
-pub fn log1p(x: f64) -> Res<f64> { logarithm(x, -1.0, super::elementary::log1p) }
+fn logarithm(x: f64, from: f64, f: fn(f64) -> f64) -> Res<f64> {
+    if x <= from { Err(domain_error()) } else { Ok(f(x)) }
+}
+pub fn log(x: f64) -> Res<f64> {
+    logarithm(x, 0.0, super::elementary::log)
+}
+pub fn log2(x: f64) -> Res<f64> {
+    logarithm(x, 0.0, super::elementary::log2)
+}
+pub fn log10(x: f64) -> Res<f64> {
+    logarithm(x, 0.0, super::elementary::log10)
+}
+pub fn log1p(x: f64) -> Res<f64> {
+    logarithm(x, -1.0, super::elementary::log1p)
+}
 pub fn log_base(x: f64, base: f64) -> Res<f64> {
     let (a, b) = (log(x)?, log(base)?);
-    if b == 0.0 { return Err(Error::zero_division("float division by zero")); }
+    if b == 0.0 {
+        return Err(Error::zero_division("float division by zero"));
+    }
     Ok(a / b)
 }
 
 pub fn gamma(x: f64) -> Res<f64> {
-    if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor() && x.is_finite()) { return Err(domain_error()); }
+    if x == f64::NEG_INFINITY || x == 0.0 || (x < 0.0 && x == x.floor() && x.is_finite()) {
+        return Err(domain_error());
+    }
     check(x, super::elementary::gamma(x), true)
 }
 pub fn lgamma(x: f64) -> Res<f64> {
-    if x.is_infinite() { return Ok(f64::INFINITY); }
-    if x <= 0.0 && x == x.floor() { return Err(domain_error()); }
+    if x.is_infinite() {
+        return Ok(f64::INFINITY);
+    }
+    if x <= 0.0 && x == x.floor() {
+        return Err(domain_error());
+    }
     check(x, super::elementary::lgamma(x), true)
 }
 
 pub fn pow(a: f64, b: f64) -> Res<f64> {
     let r = super::power::pow(a, b);
-    if !a.is_finite() || !b.is_finite() { return Ok(r); }
-    if r.is_nan() || (r.is_infinite() && a == 0.0) { return Err(domain_error()); }
-    if r.is_infinite() { return Err(range_error()); }
+    if !a.is_finite() || !b.is_finite() {
+        return Ok(r);
+    }
+    if r.is_nan() || (r.is_infinite() && a == 0.0) {
+        return Err(domain_error());
+    }
+    if r.is_infinite() {
+        return Err(range_error());
+    }
     Ok(r)
 }
 pub fn fmod(a: f64, b: f64) -> Res<f64> {
-    if b.is_infinite() && a.is_finite() { return Ok(a); }
+    if b.is_infinite() && a.is_finite() {
+        return Ok(a);
+    }
     let r = a % b;
     if r.is_nan() && !a.is_nan() && !b.is_nan() { Err(domain_error()) } else { Ok(r) }
 }
 /// IEEE remainder: the quotient is rounded to nearest, ties to even.
 pub fn remainder(a: f64, b: f64) -> Res<f64> {
-    if a.is_nan() { return Ok(a); }
-    if b.is_nan() { return Ok(b); }
-    if a.is_infinite() || b == 0.0 { return Err(domain_error()); }
-    if b.is_infinite() { return Ok(a); }
+    if a.is_nan() {
+        return Ok(a);
+    }
+    if b.is_nan() {
+        return Ok(b);
+    }
+    if a.is_infinite() || b == 0.0 {
+        return Err(domain_error());
+    }
+    if b.is_infinite() {
+        return Ok(a);
+    }
     let (x, y) = (a.abs(), b.abs());
     let m = x % y;
     // `y - m` is exact; which of the two neighbours is nearer, and for a tie whether the quotient was even.
     let c = y - m;
-    let r = if m < c { m } else if m > c { -c } else { m - 2.0 * ((0.5 * (x - m)) % y) };
+    let r = if m < c {
+        m
+    } else if m > c {
+        -c
+    } else {
+        m - 2.0 * ((0.5 * (x - m)) % y)
+    };
     Ok(1f64.copysign(a) * r)
 }
 pub fn ldexp(x: f64, n: i64) -> Res<f64> {
-    if x == 0.0 || !x.is_finite() { return Ok(x); }
+    if x == 0.0 || !x.is_finite() {
+        return Ok(x);
+    }
     let r = libm::ldexp(x, super::clamped(n));
     if r.is_infinite() { Err(range_error()) } else { Ok(r) }
 }

@@ -3,9 +3,13 @@
 use crate::exc::{Error, Res};
 
 pub fn ulp(x: f64) -> f64 {
-    if x.is_nan() { return x; }
+    if x.is_nan() {
+        return x;
+    }
     let x = x.abs();
-    if x.is_infinite() { return x; }
+    if x.is_infinite() {
+        return x;
+    }
     let up = libm::nextafter(x, f64::INFINITY);
     // The largest float has no finite neighbour above.
     if up.is_infinite() { x - libm::nextafter(x, 0.0) } else { up - x }
@@ -13,14 +17,19 @@ pub fn ulp(x: f64) -> f64 {
 
 /// A sum of which no bit is lost: the parts that rounding dropped are kept in `parts`, from small to large.
 #[derive(Default)]
-struct Compensated { sum: f64, parts: [f64; 3] }
+struct Compensated {
+    sum: f64,
+    parts: [f64; 3],
+}
 impl Compensated {
     fn add(&mut self, x: f64, part: usize) {
         let old = self.sum;
         self.sum += x;
         self.parts[part] += (old - self.sum) + x;
     }
-    fn total(&self) -> f64 { self.sum - 1.0 + (self.parts[0] + self.parts[1] + self.parts[2]) }
+    fn total(&self) -> f64 {
+        self.sum - 1.0 + (self.parts[0] + self.parts[1] + self.parts[2])
+    }
 }
 
 /// Halves of a float, whose products are exact.
@@ -33,9 +42,15 @@ fn split(x: f64) -> (f64, f64) {
 /// Euclidean length, correctly rounded nearly always; infinity wins over NaN.
 pub fn norm(v: &[f64]) -> f64 {
     let max = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if max.is_infinite() { return max; }
-    if v.iter().any(|x| x.is_nan()) { return f64::NAN; }
-    if max == 0.0 || v.len() <= 1 { return max; }
+    if max.is_infinite() {
+        return max;
+    }
+    if v.iter().any(|x| x.is_nan()) {
+        return f64::NAN;
+    }
+    if max == 0.0 || v.len() <= 1 {
+        return max;
+    }
     let (_, exp) = libm::frexp(max);
     if exp < -1023 {
         // The scale below would overflow.
@@ -68,7 +83,9 @@ pub fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
         let mut kept = 0;
         for j in 0..partials.len() {
             let mut y = partials[j];
-            if x.abs() < y.abs() { (x, y) = (y, x); }
+            if x.abs() < y.abs() {
+                (x, y) = (y, x);
+            }
             let hi = x + y;
             let lo = y - (hi - x);
             if lo != 0.0 {
@@ -78,12 +95,18 @@ pub fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
             x = hi;
         }
         partials.truncate(kept);
-        if x == 0.0 { continue; }
+        if x == 0.0 {
+            continue;
+        }
         if x.is_finite() {
             partials.push(x);
         } else {
-            if number.is_finite() { return Err(Error::overflow("intermediate overflow in fsum")); }
-            if number.is_infinite() { infinities += number; }
+            if number.is_finite() {
+                return Err(Error::overflow("intermediate overflow in fsum"));
+            }
+            if number.is_infinite() {
+                infinities += number;
+            }
             special += number;
             partials.clear();
         }
@@ -93,7 +116,9 @@ pub fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
         return if f64::is_nan(infinities) { Err(Error::value("-inf + inf in fsum")) } else { Ok(special) };
     }
     let mut n = partials.len();
-    if n == 0 { return Ok(0.0); }
+    if n == 0 {
+        return Ok(0.0);
+    }
     n -= 1;
     let (mut hi, mut lo) = (partials[n], 0.0);
     while n > 0 {
@@ -102,13 +127,17 @@ pub fn fsum(numbers: impl Iterator<Item = f64>) -> Res<f64> {
         let y = partials[n];
         hi = x + y;
         lo = y - (hi - x);
-        if lo != 0.0 { break; }
+        if lo != 0.0 {
+            break;
+        }
     }
     // Where the dropped part is half a unit, the next partial decides which way to round.
     if n > 0 && ((lo < 0.0 && partials[n - 1] < 0.0) || (lo > 0.0 && partials[n - 1] > 0.0)) {
         let y = lo * 2.0;
         let x = hi + y;
-        if y == x - hi { hi = x; }
+        if y == x - hi {
+            hi = x;
+        }
     }
     Ok(hi)
 }

@@ -11,13 +11,21 @@ use tierup_core::rt::Ctx;
 ///
 /// # Safety
 /// `out` has room for two numbers.
-unsafe fn put(out: *mut f64, z: Complex) { unsafe { out.cast::<[f64; 2]>().write_unaligned([z.re, z.im]) } }
+unsafe fn put(out: *mut f64, z: Complex) {
+    unsafe { out.cast::<[f64; 2]>().write_unaligned([z.re, z.im]) }
+}
 
 /// Writes a result or raises what went wrong.
 ///
 /// # Safety
 /// `ctx` is live and `out` has room for two numbers.
-unsafe fn put_or_raise(ctx: Ctx, out: *mut f64, (z, trouble): Answer, domain: fn() -> Error, range: fn() -> Error) {
+unsafe fn put_or_raise(
+    ctx: Ctx,
+    out: *mut f64,
+    (z, trouble): Answer,
+    domain: fn() -> Error,
+    range: fn() -> Error,
+) {
     unsafe {
         put(out, z);
         match trouble {
@@ -27,9 +35,15 @@ unsafe fn put_or_raise(ctx: Ctx, out: *mut f64, (z, trouble): Answer, domain: fn
         }
     }
 }
-pub fn domain_error() -> Error { Error::value("math domain error") }
-pub fn range_error() -> Error { Error::overflow("math range error") }
-fn in_range((x, trouble): (f64, Trouble), error: fn() -> Error) -> Res<f64> { if trouble == Trouble::None { Ok(x) } else { Err(error()) } }
+pub fn domain_error() -> Error {
+    Error::value("math domain error")
+}
+pub fn range_error() -> Error {
+    Error::overflow("math range error")
+}
+fn in_range((x, trouble): (f64, Trouble), error: fn() -> Error) -> Res<f64> {
+    if trouble == Trouble::None { Ok(x) } else { Err(error()) }
+}
 
 /// `cmath` functions with their errors, and NumPy's without.
 macro_rules! complex_functions {
@@ -38,65 +52,164 @@ macro_rules! complex_functions {
         $(unsafe fn $np(re: f64, im: f64, out: *mut f64) { unsafe { put(out, $g(complex(re, im))) } })*
     };
 }
-fn quiet(f: fn(Complex) -> Answer) -> impl Fn(Complex) -> Complex { move |z| f(z).0 }
+fn quiet(f: fn(Complex) -> Answer) -> impl Fn(Complex) -> Complex {
+    move |z| f(z).0
+}
 
 impl Helpers for Native {
-    unsafe fn int_pow(base: i64, exp: i64) -> i64 { super::int_pow(base, exp) }
-    unsafe fn uint_pow(base: i64, exp: i64) -> i64 { super::uint_pow(base as u64, exp as u64) as i64 }
-    unsafe fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 { i64::from(super::pow_overflows(base, exp, unsigned & 1 != 0, unsigned & 2 != 0)) }
-    unsafe fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 { unsafe { or_raise(ctx, super::int_pow_checked(base, exp)) } }
-    unsafe fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 { unsafe { or_raise(ctx, super::pow_mod(base, exp, modulus)) } }
-    unsafe fn int_gcd(a: i64, b: i64) -> i64 { super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64 }
-    unsafe fn uint_gcd(a: i64, b: i64) -> i64 { super::gcd(a as u64, b as u64) as i64 }
-    unsafe fn uint_isqrt(n: i64) -> i64 { (n as u64).isqrt() as i64 }
-    unsafe fn int_lcm(a: i64, b: i64) -> i64 { super::lcm(a.unsigned_abs(), b.unsigned_abs()) as i64 }
-    unsafe fn uint_lcm(a: i64, b: i64) -> i64 { super::lcm(a as u64, b as u64) as i64 }
-    unsafe fn int_isqrt(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, super::isqrt(n)) } }
-    unsafe fn int_factorial(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, super::factorial(n)) } }
-    unsafe fn int_comb(ctx: Ctx, n: i64, k: i64) -> i64 { unsafe { or_raise(ctx, super::comb(n, k)) } }
-    unsafe fn int_perm(ctx: Ctx, n: i64, k: i64) -> i64 { unsafe { or_raise(ctx, super::perm(n, k)) } }
-    unsafe fn int_bit_length(n: i64) -> i64 { 64 - n.unsigned_abs().leading_zeros() as i64 }
-    unsafe fn int_round(ctx: Ctx, n: i64, ndigits: i64) -> i64 { unsafe { or_raise(ctx, round::int(n, ndigits)) } }
-    unsafe fn float_to_int(ctx: Ctx, x: f64) -> i64 { unsafe { or_raise(ctx, round::to_int(x.trunc())) } }
-    unsafe fn float_round_to_int(ctx: Ctx, x: f64) -> i64 { unsafe { or_raise(ctx, round::to_int(x.round_ties_even())) } }
-    unsafe fn float_floor_to_int(ctx: Ctx, x: f64) -> i64 { unsafe { or_raise(ctx, round::to_int(x.floor())) } }
-    unsafe fn float_ceil_to_int(ctx: Ctx, x: f64) -> i64 { unsafe { or_raise(ctx, round::to_int(x.ceil())) } }
-    unsafe fn float_round(ctx: Ctx, x: f64, ndigits: i64) -> f64 { unsafe { or_raise(ctx, round::decimals(x, ndigits)) } }
-    unsafe fn np_round_f64(x: f64, decimals: i64) -> f64 { round::np_f64(x, decimals) }
-    unsafe fn np_round_f32(x: f32, decimals: i64) -> f32 { round::np_f32(x, decimals) }
-    unsafe fn float_pow(ctx: Ctx, a: f64, b: f64) -> f64 { unsafe { or_raise(ctx, super::float_pow(a, b)) } }
+    unsafe fn int_pow(base: i64, exp: i64) -> i64 {
+        super::int_pow(base, exp)
+    }
+    unsafe fn uint_pow(base: i64, exp: i64) -> i64 {
+        super::uint_pow(base as u64, exp as u64) as i64
+    }
+    unsafe fn int_pow_overflows(base: i64, exp: i64, unsigned: i64) -> i64 {
+        i64::from(super::pow_overflows(base, exp, unsigned & 1 != 0, unsigned & 2 != 0))
+    }
+    unsafe fn int_pow_checked(ctx: Ctx, base: i64, exp: i64) -> i64 {
+        unsafe { or_raise(ctx, super::int_pow_checked(base, exp)) }
+    }
+    unsafe fn int_pow_mod(ctx: Ctx, base: i64, exp: i64, modulus: i64) -> i64 {
+        unsafe { or_raise(ctx, super::pow_mod(base, exp, modulus)) }
+    }
+    unsafe fn int_gcd(a: i64, b: i64) -> i64 {
+        super::gcd(a.unsigned_abs(), b.unsigned_abs()) as i64
+    }
+    unsafe fn uint_gcd(a: i64, b: i64) -> i64 {
+        super::gcd(a as u64, b as u64) as i64
+    }
+    unsafe fn uint_isqrt(n: i64) -> i64 {
+        (n as u64).isqrt() as i64
+    }
+    unsafe fn int_lcm(a: i64, b: i64) -> i64 {
+        super::lcm(a.unsigned_abs(), b.unsigned_abs()) as i64
+    }
+    unsafe fn uint_lcm(a: i64, b: i64) -> i64 {
+        super::lcm(a as u64, b as u64) as i64
+    }
+    unsafe fn int_isqrt(ctx: Ctx, n: i64) -> i64 {
+        unsafe { or_raise(ctx, super::isqrt(n)) }
+    }
+    unsafe fn int_factorial(ctx: Ctx, n: i64) -> i64 {
+        unsafe { or_raise(ctx, super::factorial(n)) }
+    }
+    unsafe fn int_comb(ctx: Ctx, n: i64, k: i64) -> i64 {
+        unsafe { or_raise(ctx, super::comb(n, k)) }
+    }
+    unsafe fn int_perm(ctx: Ctx, n: i64, k: i64) -> i64 {
+        unsafe { or_raise(ctx, super::perm(n, k)) }
+    }
+    unsafe fn int_bit_length(n: i64) -> i64 {
+        64 - n.unsigned_abs().leading_zeros() as i64
+    }
+    unsafe fn int_round(ctx: Ctx, n: i64, ndigits: i64) -> i64 {
+        unsafe { or_raise(ctx, round::int(n, ndigits)) }
+    }
+    unsafe fn float_to_int(ctx: Ctx, x: f64) -> i64 {
+        unsafe { or_raise(ctx, round::to_int(x.trunc())) }
+    }
+    unsafe fn float_round_to_int(ctx: Ctx, x: f64) -> i64 {
+        unsafe { or_raise(ctx, round::to_int(x.round_ties_even())) }
+    }
+    unsafe fn float_floor_to_int(ctx: Ctx, x: f64) -> i64 {
+        unsafe { or_raise(ctx, round::to_int(x.floor())) }
+    }
+    unsafe fn float_ceil_to_int(ctx: Ctx, x: f64) -> i64 {
+        unsafe { or_raise(ctx, round::to_int(x.ceil())) }
+    }
+    unsafe fn float_round(ctx: Ctx, x: f64, ndigits: i64) -> f64 {
+        unsafe { or_raise(ctx, round::decimals(x, ndigits)) }
+    }
+    unsafe fn np_round_f64(x: f64, decimals: i64) -> f64 {
+        round::np_f64(x, decimals)
+    }
+    unsafe fn np_round_f32(x: f32, decimals: i64) -> f32 {
+        round::np_f32(x, decimals)
+    }
+    unsafe fn float_pow(ctx: Ctx, a: f64, b: f64) -> f64 {
+        unsafe { or_raise(ctx, super::float_pow(a, b)) }
+    }
     unsafe fn float_floordiv(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, if b == 0.0 { Err(Error::zero_division("float floor division by zero")) } else { Ok(super::divmod_f64(a, b).0) }) }
+        unsafe {
+            or_raise(
+                ctx,
+                if b == 0.0 {
+                    Err(Error::zero_division("float floor division by zero"))
+                } else {
+                    Ok(super::divmod_f64(a, b).0)
+                },
+            )
+        }
     }
     unsafe fn float_mod(ctx: Ctx, a: f64, b: f64) -> f64 {
-        unsafe { or_raise(ctx, if b == 0.0 { Err(Error::zero_division("float modulo")) } else { Ok(super::divmod_f64(a, b).1) }) }
+        unsafe {
+            or_raise(
+                ctx,
+                if b == 0.0 {
+                    Err(Error::zero_division("float modulo"))
+                } else {
+                    Ok(super::divmod_f64(a, b).1)
+                },
+            )
+        }
     }
-    unsafe fn np_floordiv_f64(a: f64, b: f64) -> f64 { if b == 0.0 { a / b } else { super::divmod_f64(a, b).0 } }
-    unsafe fn np_floordiv_f32(a: f32, b: f32) -> f32 { if b == 0.0 { a / b } else { super::divmod_f32(a, b).0 } }
-    unsafe fn np_mod_f64(a: f64, b: f64) -> f64 { if b == 0.0 { f64::NAN } else { super::divmod_f64(a, b).1 } }
-    unsafe fn np_mod_f32(a: f32, b: f32) -> f32 { if b == 0.0 { f32::NAN } else { super::divmod_f32(a, b).1 } }
-    unsafe fn int_hash(n: i64) -> i64 { hash::int(n) }
-    unsafe fn uint_hash(n: i64) -> i64 { hash::uint(n as u64) }
-    unsafe fn float_hash(x: f64) -> i64 { hash::float(x) }
-    unsafe fn complex_hash(re: f64, im: f64) -> i64 { hash::complex(re, im) }
-    unsafe fn tuple_hash(hashes: *const i64, n: i64) -> i64 { hash::tuple(unsafe { crate::raw_slice(hashes, n) }) }
+    unsafe fn np_floordiv_f64(a: f64, b: f64) -> f64 {
+        if b == 0.0 { a / b } else { super::divmod_f64(a, b).0 }
+    }
+    unsafe fn np_floordiv_f32(a: f32, b: f32) -> f32 {
+        if b == 0.0 { a / b } else { super::divmod_f32(a, b).0 }
+    }
+    unsafe fn np_mod_f64(a: f64, b: f64) -> f64 {
+        if b == 0.0 { f64::NAN } else { super::divmod_f64(a, b).1 }
+    }
+    unsafe fn np_mod_f32(a: f32, b: f32) -> f32 {
+        if b == 0.0 { f32::NAN } else { super::divmod_f32(a, b).1 }
+    }
+    unsafe fn int_hash(n: i64) -> i64 {
+        hash::int(n)
+    }
+    unsafe fn uint_hash(n: i64) -> i64 {
+        hash::uint(n as u64)
+    }
+    unsafe fn float_hash(x: f64) -> i64 {
+        hash::float(x)
+    }
+    unsafe fn complex_hash(re: f64, im: f64) -> i64 {
+        hash::complex(re, im)
+    }
+    unsafe fn tuple_hash(hashes: *const i64, n: i64) -> i64 {
+        hash::tuple(unsafe { crate::raw_slice(hashes, n) })
+    }
 
     unsafe fn complex_div(ctx: Ctx, ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
         let by_zero = || Error::zero_division("complex division by zero");
         unsafe { put_or_raise(ctx, out, cmath::div(complex(ar, ai), complex(br, bi)), by_zero, range_error) }
     }
-    unsafe fn np_complex_div(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) { unsafe { put(out, cmath::np_div(complex(ar, ai), complex(br, bi))) } }
+    unsafe fn np_complex_div(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
+        unsafe { put(out, cmath::np_div(complex(ar, ai), complex(br, bi))) }
+    }
     unsafe fn complex_pow(ctx: Ctx, ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
         let zero = || Error::zero_division("0.0 to a negative or complex power");
         let overflow = || Error::overflow("complex exponentiation");
         unsafe { put_or_raise(ctx, out, cmath::pow(complex(ar, ai), complex(br, bi)), zero, overflow) }
     }
-    unsafe fn np_complex_pow(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) { unsafe { put(out, cmath::np_pow(complex(ar, ai), complex(br, bi))) } }
-    unsafe fn complex_abs(ctx: Ctx, re: f64, im: f64) -> f64 {
-        unsafe { or_raise(ctx, in_range(cmath::abs(complex(re, im)), || Error::overflow("absolute value too large"))) }
+    unsafe fn np_complex_pow(ar: f64, ai: f64, br: f64, bi: f64, out: *mut f64) {
+        unsafe { put(out, cmath::np_pow(complex(ar, ai), complex(br, bi))) }
     }
-    unsafe fn cmath_modulus(ctx: Ctx, re: f64, im: f64) -> f64 { unsafe { or_raise(ctx, in_range(cmath::abs(complex(re, im)), range_error)) } }
-    unsafe fn cmath_rect(ctx: Ctx, r: f64, phi: f64, out: *mut f64) { unsafe { put_or_raise(ctx, out, cmath::rect(r, phi), domain_error, range_error) } }
+    unsafe fn complex_abs(ctx: Ctx, re: f64, im: f64) -> f64 {
+        unsafe {
+            or_raise(
+                ctx,
+                in_range(cmath::abs(complex(re, im)), || Error::overflow("absolute value too large")),
+            )
+        }
+    }
+    unsafe fn cmath_modulus(ctx: Ctx, re: f64, im: f64) -> f64 {
+        unsafe { or_raise(ctx, in_range(cmath::abs(complex(re, im)), range_error)) }
+    }
+    unsafe fn cmath_rect(ctx: Ctx, r: f64, phi: f64, out: *mut f64) {
+        unsafe { put_or_raise(ctx, out, cmath::rect(r, phi), domain_error, range_error) }
+    }
 
     complex_functions! {
         raising {

@@ -1,4 +1,5 @@
-//! Arithmetic on numbers: integer functions and Python's float division and powers here, [`round`]ing, [`hash`]es, complex functions in [`cmath`].
+//! Arithmetic on numbers: integer functions and Python's float division and powers here, [`round`]ing,
+//! [`hash`]es, complex functions in [`cmath`].
 
 pub mod cmath;
 pub mod hash;
@@ -13,38 +14,69 @@ pub use helpers::{domain_error, range_error};
 use crate::exc::{Arg, Error, ExcClass, Res};
 use tierup_core::exc::Class;
 
-pub fn too_large() -> Error { Error::overflow("Python int too large to convert to C long") }
+pub fn too_large() -> Error {
+    Error::overflow("Python int too large to convert to C long")
+}
 
 pub fn int_pow(base: i64, exp: i64) -> i64 {
-    if exp >= 0 { return uint_pow(base as u64, exp as u64) as i64; }
-    match base { 1 => 1, -1 => if exp & 1 == 0 { 1 } else { -1 }, _other => 0 }
+    if exp >= 0 {
+        return uint_pow(base as u64, exp as u64) as i64;
+    }
+    match base {
+        1 => 1,
+        -1 => {
+            if exp & 1 == 0 {
+                1
+            } else {
+                -1
+            }
+        }
+        _other => 0,
+    }
 }
 pub fn uint_pow(mut base: u64, mut exp: u64) -> u64 {
     let mut r = 1u64;
     while exp != 0 {
-        if exp & 1 != 0 { r = r.wrapping_mul(base); }
+        if exp & 1 != 0 {
+            r = r.wrapping_mul(base);
+        }
         base = base.wrapping_mul(base);
         exp >>= 1;
     }
     r
 }
-/// Whether a power does not fit in 64 bits, of numbers that are unsigned or not. A negative exponent gives 0, 1 or -1.
+/// Whether a power does not fit in 64 bits, of numbers that are unsigned or not. A negative exponent gives 0,
+/// 1 or -1.
 pub fn pow_overflows(base: i64, exp: i64, unsigned_base: bool, unsigned_exp: bool) -> bool {
-    if exp < 0 && !unsigned_exp { return false; }
+    if exp < 0 && !unsigned_exp {
+        return false;
+    }
     let exp = u32::try_from(exp as u64).unwrap_or(u32::MAX);
     match base {
         -1 if !unsigned_base => false,
         0 | 1 => false,
-        _other => if unsigned_base { (base as u64).checked_pow(exp).is_none() } else { base.checked_pow(exp).is_none() },
+        _other => {
+            if unsigned_base {
+                (base as u64).checked_pow(exp).is_none()
+            } else {
+                base.checked_pow(exp).is_none()
+            }
+        }
     }
 }
 pub fn int_pow_checked(base: i64, exp: i64) -> Res<i64> {
-    if exp < 0 { Err(Error::value("Integers to negative integer powers are not allowed.")) } else { Ok(int_pow(base, exp)) }
+    if exp < 0 {
+        Err(Error::value("Integers to negative integer powers are not allowed."))
+    } else {
+        Ok(int_pow(base, exp))
+    }
 }
 
 /// `pow(base, exp, modulus)`: the result has the sign of the modulus; a negative exponent inverts.
 pub fn pow_mod(base: i64, exp: i64, modulus: i64) -> Res<i64> {
-    if modulus == 0 { return Err(Error::value("pow() 3rd argument cannot be 0")); }
+    if modulus == 0 {
+        return Err(Error::value("pow() 3rd argument cannot be 0"));
+    }
     let m = modulus.unsigned_abs() as i128;
     let mut b = (base as i128).rem_euclid(m);
     if exp < 0 {
@@ -53,7 +85,9 @@ pub fn pow_mod(base: i64, exp: i64, modulus: i64) -> Res<i64> {
     let (mut r, mut e) = (1 % m, exp.unsigned_abs());
     while e != 0 {
         // Factors are below 2⁶³, so products fit.
-        if e & 1 != 0 { r = r * b % m; }
+        if e & 1 != 0 {
+            r = r * b % m;
+        }
         b = b * b % m;
         e >>= 1;
     }
@@ -70,56 +104,82 @@ fn inverse(a: i128, m: i128) -> Option<i128> {
 }
 
 pub fn gcd(mut a: u64, mut b: u64) -> u64 {
-    if a == 0 || b == 0 { return a | b; }
+    if a == 0 || b == 0 {
+        return a | b;
+    }
     let shift = (a | b).trailing_zeros();
     a >>= a.trailing_zeros();
     loop {
         b >>= b.trailing_zeros();
-        if a > b { (a, b) = (b, a); }
+        if a > b {
+            (a, b) = (b, a);
+        }
         b -= a;
-        if b == 0 { return a << shift; }
+        if b == 0 {
+            return a << shift;
+        }
     }
 }
-pub fn lcm(a: u64, b: u64) -> u64 { if a == 0 || b == 0 { 0 } else { (a / gcd(a, b)).wrapping_mul(b) } }
+pub fn lcm(a: u64, b: u64) -> u64 {
+    if a == 0 || b == 0 { 0 } else { (a / gcd(a, b)).wrapping_mul(b) }
+}
 
 pub fn isqrt(n: i64) -> Res<i64> {
     let n = u64::try_from(n).map_err(|_| Error::value("isqrt() argument must be nonnegative"))?;
     Ok(n.isqrt() as i64)
 }
 
-fn too_big() -> Error { Error::overflow("integer result does not fit in 64 bits") }
+fn too_big() -> Error {
+    Error::overflow("integer result does not fit in 64 bits")
+}
 
 pub fn factorial(n: i64) -> Res<i64> {
-    if n < 0 { return Err(Error::value("factorial() not defined for negative values")); }
+    if n < 0 {
+        return Err(Error::value("factorial() not defined for negative values"));
+    }
     (1..=n).try_fold(1i64, i64::checked_mul).ok_or_else(too_big)
 }
 fn check_choice(n: i64, k: i64) -> Res<()> {
-    if n < 0 { return Err(Error::value("n must be a non-negative integer")); }
-    if k < 0 { return Err(Error::value("k must be a non-negative integer")); }
+    if n < 0 {
+        return Err(Error::value("n must be a non-negative integer"));
+    }
+    if k < 0 {
+        return Err(Error::value("k must be a non-negative integer"));
+    }
     Ok(())
 }
 pub fn comb(n: i64, k: i64) -> Res<i64> {
     check_choice(n, k)?;
-    if k > n { return Ok(0); }
+    if k > n {
+        return Ok(0);
+    }
     let k = k.min(n - k);
     // Every prefix is a binomial itself, so the division is exact and the values only grow.
     let mut r = 1i128;
     for i in 0..k {
         r = r * (n - i) as i128 / (i + 1) as i128;
-        if r > i64::MAX as i128 { return Err(too_big()); }
+        if r > i64::MAX as i128 {
+            return Err(too_big());
+        }
     }
     Ok(r as i64)
 }
 pub fn perm(n: i64, k: i64) -> Res<i64> {
     check_choice(n, k)?;
-    if k > n { return Ok(0); }
+    if k > n {
+        return Ok(0);
+    }
     (0..k).try_fold(1i64, |p, i| p.checked_mul(n - i)).ok_or_else(too_big)
 }
 
 /// Python's `a ** b` of floats.
 pub fn float_pow(a: f64, b: f64) -> Res<f64> {
-    if b == 0.0 || a == 1.0 { return Ok(1.0); }
-    if a == 0.0 && b < 0.0 && b.is_finite() { return Err(Error::zero_division("0.0 cannot be raised to a negative power")); }
+    if b == 0.0 || a == 1.0 {
+        return Ok(1.0);
+    }
+    if a == 0.0 && b < 0.0 && b.is_finite() {
+        return Err(Error::zero_division("0.0 cannot be raised to a negative power"));
+    }
     let r = crate::mathfn::power::pow(a, b);
     if r.is_infinite() && a.is_finite() && b.is_finite() {
         let args = vec![Arg::Int(34), Arg::Text("Numerical result out of range".into())];
@@ -135,13 +195,20 @@ macro_rules! float_divmod {
             let mut m = a % b;
             let mut div = (a - m) / b;
             if m != 0.0 {
-                if (b < 0.0) != (m < 0.0) { m += b; div -= 1.0; }
+                if (b < 0.0) != (m < 0.0) {
+                    m += b;
+                    div -= 1.0;
+                }
             } else {
                 m = (0.0 as $F).copysign(b);
             }
-            if div == 0.0 { return ((0.0 as $F).copysign(a / b), m); }
+            if div == 0.0 {
+                return ((0.0 as $F).copysign(a / b), m);
+            }
             let mut floor = div.floor();
-            if div - floor > 0.5 { floor += 1.0; }
+            if div - floor > 0.5 {
+                floor += 1.0;
+            }
             (floor, m)
         }
     };

@@ -1,6 +1,7 @@
 //! Values of complex functions where an argument is infinite or NaN, as C99's annex G gives them.
 //!
-//! Rows are the real part, columns the imaginary part: -inf, negative, -0, +0, positive, +inf, NaN. `U` is never looked up: both parts are finite.
+//! Rows are the real part, columns the imaginary part: -inf, negative, -0, +0, positive, +inf, NaN. `U` is
+//! never looked up: both parts are finite.
 
 const I: f64 = f64::INFINITY;
 const N: f64 = f64::NAN;
@@ -15,12 +16,32 @@ pub type Table = [[(f64, f64); 7]; 7];
 fn class(x: f64) -> usize {
     match (x.is_nan(), x.is_infinite(), x == 0.0, x.is_sign_negative()) {
         (true, ..) => 6,
-        (_, true, _, negative) => if negative { 0 } else { 5 },
-        (_, _, true, negative) => if negative { 2 } else { 3 },
-        (_, _, _, negative) => if negative { 1 } else { 4 },
+        (_, true, _, negative) => {
+            if negative {
+                0
+            } else {
+                5
+            }
+        }
+        (_, _, true, negative) => {
+            if negative {
+                2
+            } else {
+                3
+            }
+        }
+        (_, _, _, negative) => {
+            if negative {
+                1
+            } else {
+                4
+            }
+        }
     }
 }
-pub fn lookup(table: &Table, re: f64, im: f64) -> (f64, f64) { table[class(re)][class(im)] }
+pub fn lookup(table: &Table, re: f64, im: f64) -> (f64, f64) {
+    table[class(re)][class(im)]
+}
 
 pub static ACOS: Table = [
     [(P34, I), (P, I), (P, I), (P, -I), (P, -I), (P34, -I), (N, I)],

@@ -1,6 +1,8 @@
-//! Locks for lists that iterations of a parallel loop share and change. There are few, shared by address, and each is held for as long as one operation takes.
+//! Locks for lists that iterations of a parallel loop share and change. There are few, shared by address, and
+//! each is held for as long as one operation takes.
 //!
-//! Nobody who holds locks asks for more. Whoever waits for long lets go of the GIL, which the holder may need: to print, for one.
+//! Nobody who holds locks asks for more. Whoever waits for long lets go of the GIL, which the holder may
+//! need: to print, for one.
 
 use crate::host::callbacks;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,15 +28,22 @@ fn of(list: P) -> usize {
 
 /// The locks of lists, in the order in which they are taken.
 fn each(a: P, b: P, f: impl FnMut(usize)) {
-    if a.is_null() { return (0..MANY).for_each(f); }
+    if a.is_null() {
+        return (0..MANY).for_each(f);
+    }
     let (a, b) = (of(a), if b.is_null() { of(a) } else { of(b) });
     if a == b { std::iter::once(a).for_each(f) } else { [a.min(b), a.max(b)].into_iter().for_each(f) }
 }
 
-pub fn take(a: P, b: P) { each(a, b, |k| LOCKS[k].take()) }
-pub fn give(a: P, b: P) { each(a, b, |k| LOCKS[k].0.store(false, Ordering::Release)) }
+pub fn take(a: P, b: P) {
+    each(a, b, |k| LOCKS[k].take())
+}
+pub fn give(a: P, b: P) {
+    each(a, b, |k| LOCKS[k].0.store(false, Ordering::Release))
+}
 
-/// Runs something short, while nobody else does that changes the links or the trail of an exception that several threads hold.
+/// Runs something short, while nobody else does that changes the links or the trail of an exception that
+/// several threads hold.
 pub fn exceptions<R>(f: impl FnOnce() -> R) -> R {
     LINKS.take();
     let result = f();
@@ -49,18 +58,30 @@ pub fn after_fork() {
 }
 
 impl Lock {
-    fn free(&self) -> bool { !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Acquire) }
+    fn free(&self) -> bool {
+        !self.0.load(Ordering::Relaxed) && !self.0.swap(true, Ordering::Acquire)
+    }
 
     #[inline]
-    fn take(&self) { if self.0.swap(true, Ordering::Acquire) { self.wait() } }
+    fn take(&self) {
+        if self.0.swap(true, Ordering::Acquire) {
+            self.wait()
+        }
+    }
 
     #[cold]
     fn wait(&self) {
         for _ in 0..SPINS {
-            if self.free() { return; }
+            if self.free() {
+                return;
+            }
             std::hint::spin_loop();
         }
-        (callbacks().without_lock)(&mut || while !self.free() { std::thread::yield_now(); });
+        (callbacks().without_lock)(&mut || {
+            while !self.free() {
+                std::thread::yield_now();
+            }
+        });
     }
 }
 
@@ -76,12 +97,18 @@ mod tests {
         std::thread::scope(|s| {
             for t in 0..4 {
                 let count = &count;
-                s.spawn(move || for k in 0..20_000 {
-                    let (a, b) = match (k + t) % 3 { 0 => (place(0), place(k % 7)), 1 => (place(k % 5), place(0)), _ => (std::ptr::null_mut(), std::ptr::null_mut()) };
-                    take(a, b);
-                    let n = count.load(Ordering::Relaxed);
-                    count.store(n + 1, Ordering::Relaxed);
-                    give(a, b);
+                s.spawn(move || {
+                    for k in 0..20_000 {
+                        let (a, b) = match (k + t) % 3 {
+                            0 => (place(0), place(k % 7)),
+                            1 => (place(k % 5), place(0)),
+                            _ => (std::ptr::null_mut(), std::ptr::null_mut()),
+                        };
+                        take(a, b);
+                        let n = count.load(Ordering::Relaxed);
+                        count.store(n + 1, Ordering::Relaxed);
+                        give(a, b);
+                    }
                 });
             }
         });

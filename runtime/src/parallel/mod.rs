@@ -1,10 +1,14 @@
-//! Parallel loops at run time: the body of a loop is called for pieces of its range, by the calling thread and by whoever in the [`pool`] has time.
+//! Parallel loops at run time: the body of a loop is called for pieces of its range, by the calling thread
+//! and by whoever in the [`pool`] has time.
 //!
-//! * The grid of pieces depends on the number of iterations alone, so what the pieces give is the same at any number of threads; who runs a piece is
-//!   decided when it begins ([`region`]).
-//! * A loop begins on the calling thread alone, and calls others to help once it shows that there is enough to do, or did so the last time.
-//! * The exception of the first failing piece counts; pieces behind it are not begun, and running ones are asked to stop when they next poll.
-//! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what they call may take it.
+//! * The grid of pieces depends on the number of iterations alone, so what the pieces give is the same at any
+//!   number of threads; who runs a piece is decided when it begins ([`region`]).
+//! * A loop begins on the calling thread alone, and calls others to help once it shows that there is enough
+//!   to do, or did so the last time.
+//! * The exception of the first failing piece counts; pieces behind it are not begun, and running ones are
+//!   asked to stop when they next poll.
+//! * Workers never touch Python of their own accord. The caller waits for them without the GIL, so that what
+//!   they call may take it.
 
 pub mod lock;
 pub mod native;
@@ -29,16 +33,46 @@ use tierup_core::rt::{Ctx, P};
 pub use region::poll;
 
 impl Helpers for Native {
-    unsafe fn parallel_region(ctx: Ctx, word: P, first: i64, end: i64, step: i64, args: P, count: i64, draws: i8, lists: i64, own: i64, elem_bytes: i64, ref_mask: i64) -> *mut List {
+    unsafe fn parallel_region(
+        ctx: Ctx,
+        word: P,
+        first: i64,
+        end: i64,
+        step: i64,
+        args: P,
+        count: i64,
+        draws: i8,
+        lists: i64,
+        own: i64,
+        elem_bytes: i64,
+        ref_mask: i64,
+    ) -> *mut List {
         let grid = Grid::new(first, end, step, chunk(draws)).with_room(own);
         let _inside = settings::Usual::begin();
         let run = |grid: Grid, args: &[u64]| -> Res<*mut List> {
-            let list = if elem_bytes < 0 { std::ptr::null_mut() } else { crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)? };
-            // SAFETY: the word is the first field of a cell, which lives as long as the code that names it; the list has an element for each piece.
+            let list = if elem_bytes < 0 {
+                std::ptr::null_mut()
+            } else {
+                crate::list::zeroed(elem_bytes, ref_mask, grid.pieces as i64)?
+            };
+            // SAFETY: the word is the first field of a cell, which lives as long as the code that names it;
+            // the list has an element for each piece.
             let job = unsafe {
                 let cell = &*word.cast::<Cell>();
-                let out = if list.is_null() { None } else { Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 }) };
-                Job { cell, grid, args, out, seed: (draws == 1).then(crate::random::state::region_seed), alone: draws == 2, interp: interpreted::running(cell.entry.load(Ordering::Acquire)) }
+                let out = if list.is_null() {
+                    None
+                } else {
+                    Some(Out { data: (*list).data, bytes: elem_bytes as usize, owned: ref_mask != 0 })
+                };
+                Job {
+                    cell,
+                    grid,
+                    args,
+                    out,
+                    seed: (draws == 1).then(crate::random::state::region_seed),
+                    alone: draws == 2,
+                    interp: interpreted::running(cell.entry.load(Ordering::Acquire)),
+                }
             };
             // SAFETY: slots that are marked hold live lists, which the caller keeps.
             let _held = unsafe { Held::new(job.args, lists as u64) };
@@ -55,7 +89,8 @@ impl Helpers for Native {
         // SAFETY: compiled code passes so many slots.
         let args = unsafe { std::slice::from_raw_parts(args.cast::<u64>(), count as usize) };
         let mut result = run(grid, args);
-        if draws == 3 && args[2] & 1 == 0 && result.as_ref().is_err_and(|e| !e.is_a(Class::KeyboardInterrupt)) {
+        if draws == 3 && args[2] & 1 == 0 && result.as_ref().is_err_and(|e| !e.is_a(Class::KeyboardInterrupt))
+        {
             // Pieces may do what the plain loop would skip. What it does not skip raises here too.
             let mut args = args.to_vec();
             args[2] = 1;
@@ -64,17 +99,34 @@ impl Helpers for Native {
         // SAFETY: as above.
         unsafe { or_raise(ctx, result) }
     }
-    unsafe fn parallel_lock(a: P, b: P) { lock::take(a, b) }
-    unsafe fn parallel_unlock(a: P, b: P) { lock::give(a, b) }
-    unsafe fn parallel_threads() -> i64 { settings::threads() as i64 }
-    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) { unsafe { or_raise(ctx, settings::set_threads(n)) } }
-    unsafe fn parallel_thread_id() -> i64 { region::thread_id() }
-    unsafe fn parallel_chunk() -> i64 { settings::chunk() as i64 }
-    unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 { unsafe { or_raise(ctx, settings::set_chunk(n)) } }
+    unsafe fn parallel_lock(a: P, b: P) {
+        lock::take(a, b)
+    }
+    unsafe fn parallel_unlock(a: P, b: P) {
+        lock::give(a, b)
+    }
+    unsafe fn parallel_threads() -> i64 {
+        settings::threads() as i64
+    }
+    unsafe fn parallel_set_threads(ctx: Ctx, n: i64) {
+        unsafe { or_raise(ctx, settings::set_threads(n)) }
+    }
+    unsafe fn parallel_thread_id() -> i64 {
+        region::thread_id()
+    }
+    unsafe fn parallel_chunk() -> i64 {
+        settings::chunk() as i64
+    }
+    unsafe fn parallel_set_chunk(ctx: Ctx, n: i64) -> i64 {
+        unsafe { or_raise(ctx, settings::set_chunk(n)) }
+    }
 }
 
-/// The chunk size that counts for a region: none for operations on arrays, whose pieces are not what a user counts in.
-fn chunk(draws: i8) -> u64 { if draws == Together::Array as i8 { 0 } else { settings::chunk() } }
+/// The chunk size that counts for a region: none for operations on arrays, whose pieces are not what a user
+/// counts in.
+fn chunk(draws: i8) -> u64 {
+    if draws == Together::Array as i8 { 0 } else { settings::chunk() }
+}
 
 /// In a forked child.
 pub fn after_fork() {
@@ -82,7 +134,8 @@ pub fn after_fork() {
     lock::after_fork();
 }
 
-/// Lists that iterations share: a change of length raises, since others may be reading. Their spare room is hidden meanwhile, for it would be used without a look.
+/// Lists that iterations share: a change of length raises, since others may be reading. Their spare room is
+/// hidden meanwhile, for it would be used without a look.
 struct Held(Vec<(*mut List, i64)>);
 
 impl Held {
@@ -93,7 +146,8 @@ impl Held {
         for (k, slot) in args.iter().enumerate().take(64).filter(|(k, _)| marked >> k & 1 != 0) {
             let l = *slot as usize as *mut List;
             debug_assert!(!l.is_null(), "slot {k}");
-            // SAFETY: as required of the caller. Regions inside of one another hold the same lists, at the same time.
+            // SAFETY: as required of the caller. Regions inside of one another hold the same lists, at the
+            // same time.
             unsafe {
                 AtomicI64::from_ptr(&raw mut (*l).borrow).fetch_add(1, Ordering::AcqRel);
                 held.push((l, AtomicI64::from_ptr(&raw mut (*l).cap).swap((*l).len, Ordering::AcqRel)));
@@ -116,4 +170,6 @@ impl Drop for Held {
 }
 
 /// What a piece raises that is to stop because an earlier one failed; nobody sees it.
-fn stop() -> Error { Error::bare(tierup_core::exc::Class::KeyboardInterrupt) }
+fn stop() -> Error {
+    Error::bare(tierup_core::exc::Class::KeyboardInterrupt)
+}

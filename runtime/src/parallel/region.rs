@@ -18,12 +18,20 @@ use tierup_core::interp::Interp;
 use tierup_core::layout::{POLL_SIGNALS, ThreadCtx};
 use tierup_core::rt::Ctx;
 
-/// Pieces of a loop: enough to balance uneven iterations over many threads, few enough for what each costs (some ten nanoseconds).
+/// Pieces of a loop: enough to balance uneven iterations over many threads, few enough for what each costs
+/// (some ten nanoseconds).
 const PIECES: u64 = 128;
 
 /// The pieces of a range: a function of its length alone, and of the chunk size where one is set.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid { first: i64, end: i64, step: i64, pub count: u64, pub pieces: u64, chunk: u64 }
+pub struct Grid {
+    first: i64,
+    end: i64,
+    step: i64,
+    pub count: u64,
+    pub pieces: u64,
+    chunk: u64,
+}
 
 impl Grid {
     pub fn new(first: i64, end: i64, step: i64, chunk: u64) -> Grid {
@@ -34,29 +42,59 @@ impl Grid {
         Grid { first, end, step, count, pieces, chunk }
     }
 
-    /// With fewer pieces where each has so many elements to itself that they would cost more than the iterations do.
+    /// With fewer pieces where each has so many elements to itself that they would cost more than the
+    /// iterations do.
     pub fn with_room(self, own: i64) -> Grid {
-        if own <= 0 || self.pieces == 0 { return self; }
+        if own <= 0 || self.pieces == 0 {
+            return self;
+        }
         let most = (self.count / own as u64).max(1);
-        if self.pieces <= most { return self; }
-        if self.chunk == 0 { Grid { pieces: most, ..self } } else { Grid { pieces: self.count.div_ceil(self.count.div_ceil(most)), chunk: self.count.div_ceil(most), ..self } }
+        if self.pieces <= most {
+            return self;
+        }
+        if self.chunk == 0 {
+            Grid { pieces: most, ..self }
+        } else {
+            Grid {
+                pieces: self.count.div_ceil(self.count.div_ceil(most)),
+                chunk: self.count.div_ceil(most),
+                ..self
+            }
+        }
     }
 
     /// The iteration with which piece `k` begins.
     fn start(&self, k: u64) -> u64 {
-        if k >= self.pieces { self.count } else if self.chunk != 0 { k * self.chunk } else { (k as u128 * self.count as u128 / self.pieces as u128) as u64 }
+        if k >= self.pieces {
+            self.count
+        } else if self.chunk != 0 {
+            k * self.chunk
+        } else {
+            (k as u128 * self.count as u128 / self.pieces as u128) as u64
+        }
     }
     /// The value of the loop's variable in an iteration; behind the last one, the end.
     fn value(&self, iteration: u64) -> i64 {
-        if iteration >= self.count { self.end } else { (self.first as i128 + iteration as i128 * self.step as i128) as i64 }
+        if iteration >= self.count {
+            self.end
+        } else {
+            (self.first as i128 + iteration as i128 * self.step as i128) as i64
+        }
     }
     /// The bounds of the pieces `from..to`.
-    pub fn bounds(&self, from: u64, to: u64) -> (i64, i64) { (self.value(self.start(from)), self.value(self.start(to))) }
+    pub fn bounds(&self, from: u64, to: u64) -> (i64, i64) {
+        (self.value(self.start(from)), self.value(self.start(to)))
+    }
 }
 
 /// Where results go: an element for each piece.
 #[derive(Clone, Copy)]
-pub struct Out { pub data: *mut u8, pub bytes: usize, /** Elements hold references. */ pub owned: bool }
+pub struct Out {
+    pub data: *mut u8,
+    pub bytes: usize,
+    /** Elements hold references. */
+    pub owned: bool,
+}
 
 /// What is to be done.
 pub struct Job<'a> {
@@ -74,11 +112,19 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Runs the pieces `from..to` with `slots`, a copy of the arguments: an exception, and the piece that raised it.
+    /// Runs the pieces `from..to` with `slots`, a copy of the arguments: an exception, and the piece that
+    /// raised it.
     ///
     /// # Safety
     /// `ctx` is the live context of this thread; the arguments are what the body takes.
-    unsafe fn run(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, begins: impl Fn(u64)) -> Result<(), (u64, Error)> {
+    unsafe fn run(
+        &self,
+        from: u64,
+        to: u64,
+        slots: &mut [u64],
+        ctx: Ctx,
+        begins: impl Fn(u64),
+    ) -> Result<(), (u64, Error)> {
         if self.is_seamless() {
             begins(from);
             // SAFETY: as required of the caller.
@@ -86,14 +132,20 @@ impl Job<'_> {
         }
         for k in from..to {
             begins(k);
-            // SAFETY: as required of the caller; the list has an element for each piece, which nobody else touches now.
+            // SAFETY: as required of the caller; the list has an element for each piece, which nobody else
+            // touches now.
             unsafe {
                 let place = self.out.map_or(std::ptr::null_mut(), |out| out.data.add(k as usize * out.bytes));
                 let mut call = || self.call(k, k + 1, slots, ctx, place);
-                let done = match self.seed { Some(seed) => in_chunk(seed, 0, k, call), None => call() };
+                let done = match self.seed {
+                    Some(seed) => in_chunk(seed, 0, k, call),
+                    None => call(),
+                };
                 if let Err(e) = done {
                     // What a failed call left there means nothing.
-                    if let Some(out) = self.out { std::ptr::write_bytes(place, 0, out.bytes); }
+                    if let Some(out) = self.out {
+                        std::ptr::write_bytes(place, 0, out.bytes);
+                    }
                     return Err((k, e));
                 }
             }
@@ -102,9 +154,18 @@ impl Job<'_> {
     }
 
     /// Whether several pieces in a row may be run as one.
-    fn is_seamless(&self) -> bool { self.out.is_none() && self.seed.is_none() }
+    fn is_seamless(&self) -> bool {
+        self.out.is_none() && self.seed.is_none()
+    }
 
-    unsafe fn call(&self, from: u64, to: u64, slots: &mut [u64], ctx: Ctx, place: *mut u8) -> Result<(), Error> {
+    unsafe fn call(
+        &self,
+        from: u64,
+        to: u64,
+        slots: &mut [u64],
+        ctx: Ctx,
+        place: *mut u8,
+    ) -> Result<(), Error> {
         let (lo, hi) = self.grid.bounds(from, to);
         (slots[0], slots[1]) = (lo as u64, hi as u64);
         let entry = self.cell.entry.load(Ordering::Acquire);
@@ -121,11 +182,12 @@ impl Job<'_> {
     }
 }
 
-/// Work from which on it pays to call others: they look for it already, or must be woken, which takes the caller some microseconds and them often a
-/// millisecond until they run on a processor of their own.
+/// Work from which on it pays to call others: they look for it already, or must be woken, which takes the
+/// caller some microseconds and them often a millisecond until they run on a processor of their own.
 const WORTH_HOT: Duration = Duration::from_micros(12);
 const WORTH_COLD: Duration = Duration::from_micros(200);
-/// The same while regions follow each other, which together would have been worth it: who is woken once helps with all of them.
+/// The same while regions follow each other, which together would have been worth it: who is woken once helps
+/// with all of them.
 const WORTH_SOON: Duration = Duration::from_micros(16);
 /// Regions follow each other where they begin so soon after the last one.
 const SOON: Duration = Duration::from_millis(1);
@@ -135,7 +197,8 @@ const FEW: u64 = 32;
 pub const COST_UNIT: u128 = 64;
 
 thread_local! {
-    /// When this thread last came out of a region that it ran alone although others might have helped, and for how long it was in such ones that followed each other.
+    /// When this thread last came out of a region that it ran alone although others might have helped, and
+    /// for how long it was in such ones that followed each other.
     static ALONE: Cell<Option<(Instant, Duration)>> = const { Cell::new(None) };
 }
 
@@ -143,15 +206,23 @@ thread_local! {
 fn ran_alone(begin: Instant) {
     let now = Instant::now();
     let took = now - begin;
-    if took < WORTH_SOON { return; }
-    let before = ALONE.get().filter(|(end, _)| begin.saturating_duration_since(*end) < SOON).map_or(Duration::ZERO, |(_, sum)| sum);
+    if took < WORTH_SOON {
+        return;
+    }
+    let before = ALONE
+        .get()
+        .filter(|(end, _)| begin.saturating_duration_since(*end) < SOON)
+        .map_or(Duration::ZERO, |(_, sum)| sum);
     ALONE.set(Some((now, before + took)));
 }
 
 /// Work from which on it pays to call others now.
 fn worth(begin: Instant) -> Duration {
-    if pool::is_hot() { return WORTH_HOT; }
-    let soon = ALONE.get().is_some_and(|(end, sum)| sum > WORTH_COLD && begin.saturating_duration_since(end) < SOON);
+    if pool::is_hot() {
+        return WORTH_HOT;
+    }
+    let soon =
+        ALONE.get().is_some_and(|(end, sum)| sum > WORTH_COLD && begin.saturating_duration_since(end) < SOON);
     if soon { WORTH_SOON } else { WORTH_COLD }
 }
 
@@ -162,16 +233,23 @@ fn worth(begin: Instant) -> Duration {
 pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
     let _unlocked = crate::random::Unlocked::begin();
     let pieces = job.grid.pieces;
-    if pieces == 0 { return Ok(()); }
+    if pieces == 0 {
+        return Ok(());
+    }
     let threads = if job.alone { 1 } else { settings::threads() };
     let mut slots = job.args.to_vec();
     let mut at = 0;
     let cost = job.cell.cost.load(Ordering::Relaxed);
     let begin = Instant::now();
-    let estimate = |iterations: u64, cost: u64| Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64);
-    let at_once = threads > 1 && pieces > 1 && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth(begin) };
+    let estimate = |iterations: u64, cost: u64| {
+        Duration::from_nanos((iterations as u128 * cost as u128 / COST_UNIT).min(u64::MAX as u128) as u64)
+    };
+    let at_once = threads > 1
+        && pieces > 1
+        && if cost == 0 { pieces < FEW } else { estimate(job.grid.count, cost) > worth(begin) };
     if !at_once {
-        // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on, until it shows that there is much to do, or little as the last time.
+        // Alone at first: the pieces 0, 1, 2 to 3, 4 to 7 and so on, until it shows that there is much to do,
+        // or little as the last time.
         let was_little = cost != 0 && estimate(job.grid.count, cost) * 2 < worth(begin);
         let mut is_little = threads == 1;
         while at < pieces {
@@ -179,10 +257,14 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
             // SAFETY: as required of the caller.
             unsafe { job.run(at, to, &mut slots, ctx, |_| {}) }.map_err(|(_, e)| e)?;
             at = to;
-            if at == pieces { continue; }
+            if at == pieces {
+                continue;
+            }
             let each = begin.elapsed().as_nanos() * COST_UNIT / u128::from(job.grid.start(at)).max(1);
             let rest = estimate(job.grid.count - job.grid.start(at), each.min(u64::MAX as u128) as u64);
-            if rest > worth(begin) { break; }
+            if rest > worth(begin) {
+                break;
+            }
             is_little = was_little && rest * 2 < worth(begin);
         }
     }
@@ -192,24 +274,47 @@ pub unsafe fn run(job: &Job<'_>, ctx: Ctx) -> Res<()> {
         job.cell.cost.store(each.clamp(1, u64::MAX as u128) as u64, Ordering::Relaxed);
     };
     if at == pieces {
-        if threads > 1 { note(alone, begin.elapsed()); ran_alone(begin); }
+        if threads > 1 {
+            note(alone, begin.elapsed());
+            ran_alone(begin);
+        }
         return Ok(());
     }
     ALONE.set(None);
     // SAFETY: as required of the caller; the region is over when this returns.
     let (mine, result) = unsafe { together(job, at, threads, slots, ctx, begin.elapsed()) };
-    if result.is_ok() && alone + mine.0 > 0 { note(alone + mine.0, mine.1); }
+    if result.is_ok() && alone + mine.0 > 0 {
+        note(alone + mine.0, mine.1);
+    }
     result
 }
 
-/// Runs the pieces from `at` on with the help of others; how many iterations this thread ran, and how long it took with `so_far`.
-unsafe fn together(job: &Job<'_>, at: u64, threads: usize, mut slots: Vec<u64>, ctx: Ctx, so_far: Duration) -> ((u64, Duration), Res<()>) {
+/// Runs the pieces from `at` on with the help of others; how many iterations this thread ran, and how long it
+/// took with `so_far`.
+unsafe fn together(
+    job: &Job<'_>,
+    at: u64,
+    threads: usize,
+    mut slots: Vec<u64>,
+    ctx: Ctx,
+    so_far: Duration,
+) -> ((u64, Duration), Res<()>) {
     // SAFETY: nobody uses the region's job once the caller has left `close`, which waits for everybody.
-    let lasting = unsafe { std::mem::transmute::<*const Job<'_>, *const Job<'static>>(std::ptr::from_ref(job)) };
+    let lasting =
+        unsafe { std::mem::transmute::<*const Job<'_>, *const Job<'static>>(std::ptr::from_ref(job)) };
     let helpers = (threads - 1).min(usize::try_from(job.grid.pieces - at).unwrap_or(usize::MAX) - 1);
     let region = Arc::new(Region {
-        job: lasting, shares: Share::divide(at, job.grid.pieces, helpers as u64 + 1), limit: AtomicI64::new(i64::MAX), inside: AtomicU32::new(0), joined: AtomicU32::new(1), helpers: helpers as u32,
-        failure: Mutex::new(None), places: (0..=helpers).map(|_| Place::default()).collect(), owner: std::thread::current(), settings: Settings::here(), mode: float_mode(),
+        job: lasting,
+        shares: Share::divide(at, job.grid.pieces, helpers as u64 + 1),
+        limit: AtomicI64::new(i64::MAX),
+        inside: AtomicU32::new(0),
+        joined: AtomicU32::new(1),
+        helpers: helpers as u32,
+        failure: Mutex::new(None),
+        places: (0..=helpers).map(|_| Place::default()).collect(),
+        owner: std::thread::current(),
+        settings: Settings::here(),
+        mode: float_mode(),
     });
     pool::announce(&region, helpers);
     let begin = Instant::now();
@@ -224,12 +329,20 @@ unsafe fn together(job: &Job<'_>, at: u64, threads: usize, mut slots: Vec<u64>, 
 
 /// Where a thread is in a region.
 #[derive(Default)]
-struct Place { piece: AtomicU64, ctx: AtomicPtr<ThreadCtx> }
+struct Place {
+    piece: AtomicU64,
+    ctx: AtomicPtr<ThreadCtx>,
+}
 
-/// A stretch of the pieces for each thread: it begins with its own, and then helps where something is left. So in loops that follow each other a thread comes by the
-/// memory that lies in its own cache. On a line of its own.
+/// A stretch of the pieces for each thread: it begins with its own, and then helps where something is left.
+/// So in loops that follow each other a thread comes by the memory that lies in its own cache. On a line of
+/// its own.
 #[repr(align(64))]
-pub struct Share { /** The first piece that nobody has begun. */ next: AtomicU64, end: u64 }
+pub struct Share {
+    /** The first piece that nobody has begun. */
+    next: AtomicU64,
+    end: u64,
+}
 
 impl Share {
     /// The pieces from `at` on; where stretches meet depends on all of them.
@@ -238,9 +351,12 @@ impl Share {
         (0..count).map(|k| Share { next: AtomicU64::new(start(k).max(at)), end: start(k + 1) }).collect()
     }
 
-    fn has_more(&self) -> bool { self.next.load(Ordering::Acquire) < self.end }
+    fn has_more(&self) -> bool {
+        self.next.load(Ordering::Acquire) < self.end
+    }
 
-    /// Some pieces that nobody else runs: a part of what is left, and the parts get smaller, so that nobody waits long for the last.
+    /// Some pieces that nobody else runs: a part of what is left, and the parts get smaller, so that nobody
+    /// waits long for the last.
     pub fn take(&self) -> Option<(u64, u64)> {
         let left = self.end.checked_sub(self.next.load(Ordering::Relaxed)).filter(|left| *left > 0)?;
         let some = (left / 4).max(1);
@@ -267,7 +383,8 @@ pub struct Region {
     mode: u32,
 }
 
-// SAFETY: the job is read by threads inside the region only, for which its owner waits; a native exception belongs to one thread at a time.
+// SAFETY: the job is read by threads inside the region only, for which its owner waits; a native exception
+// belongs to one thread at a time.
 unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
@@ -275,7 +392,11 @@ unsafe impl Sync for Region {}
 const CLOSED: u32 = 1 << 31;
 
 /// A region that this thread is in, and the one around it.
-struct Here { region: *const Region, id: usize, outer: *const Here }
+struct Here {
+    region: *const Region,
+    id: usize,
+    outer: *const Here,
+}
 thread_local! {
     static HERE: Cell<*const Here> = const { Cell::new(std::ptr::null()) };
     /// A thread of the pool: it has nothing to do with Python.
@@ -283,7 +404,9 @@ thread_local! {
 }
 
 /// Says that this thread belongs to the pool.
-pub fn be_worker() { WORKER.set(true) }
+pub fn be_worker() {
+    WORKER.set(true)
+}
 
 /// Which of the threads in the innermost region this is.
 pub fn thread_id() -> i64 {
@@ -297,7 +420,9 @@ fn is_unwanted() -> bool {
     // SAFETY: null, or a frame of this thread that is still there, with its region.
     while let Some(h) = unsafe { at.as_ref() } {
         let region = unsafe { &*h.region };
-        if region.places[h.id].piece.load(Ordering::Relaxed) as i64 > region.limit.load(Ordering::Acquire) { return true; }
+        if region.places[h.id].piece.load(Ordering::Relaxed) as i64 > region.limit.load(Ordering::Acquire) {
+            return true;
+        }
         at = h.outer;
     }
     false
@@ -305,33 +430,52 @@ fn is_unwanted() -> bool {
 
 /// What a poll does: a piece that is not wanted ends, and who may runs pending signal handlers.
 pub fn poll() -> Res<()> {
-    if is_unwanted() { return Err(super::stop()); }
+    if is_unwanted() {
+        return Err(super::stop());
+    }
     if WORKER.get() { Ok(()) } else { (callbacks().poll)() }
 }
 
 impl Region {
     /// SAFETY of use: only by threads inside the region.
-    fn job(&self) -> &Job<'static> { unsafe { &*self.job } }
+    fn job(&self) -> &Job<'static> {
+        unsafe { &*self.job }
+    }
 
     /// Whether there is something left to begin, and room for one more thread.
-    pub fn wants_help(&self) -> bool { self.inside.load(Ordering::Relaxed) & CLOSED == 0 && self.joined.load(Ordering::Relaxed) <= self.helpers }
+    pub fn wants_help(&self) -> bool {
+        self.inside.load(Ordering::Relaxed) & CLOSED == 0
+            && self.joined.load(Ordering::Relaxed) <= self.helpers
+    }
 
     /// Lets a thread in; it must [`Region::leave`].
     fn join(&self) -> Option<usize> {
         let mut now = self.inside.load(Ordering::Acquire);
         loop {
-            if now & CLOSED != 0 { return None; }
-            match self.inside.compare_exchange_weak(now, now + 1, Ordering::AcqRel, Ordering::Acquire) { Ok(_) => break, Err(n) => now = n }
+            if now & CLOSED != 0 {
+                return None;
+            }
+            match self.inside.compare_exchange_weak(now, now + 1, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => break,
+                Err(n) => now = n,
+            }
         }
         let id = self.joined.fetch_add(1, Ordering::AcqRel) as usize;
-        if id < self.places.len() && self.shares.iter().any(Share::has_more) { return Some(id); }
+        if id < self.places.len() && self.shares.iter().any(Share::has_more) {
+            return Some(id);
+        }
         self.leave();
         None
     }
 
-    fn leave(&self) { if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 { self.owner.unpark(); } }
+    fn leave(&self) {
+        if self.inside.fetch_sub(1, Ordering::AcqRel) == CLOSED | 1 {
+            self.owner.unpark();
+        }
+    }
 
-    /// Helps until nothing is left to begin; whether there was anything to do. `worker` is the number of the thread among those of the pool.
+    /// Helps until nothing is left to begin; whether there was anything to do. `worker` is the number of the
+    /// thread among those of the pool.
     pub fn help(&self, ctx: Ctx, worker: usize) -> bool {
         let Some(id) = self.join() else { return false };
         let mut slots = self.job().args.to_vec();
@@ -358,7 +502,9 @@ impl Region {
         for share in own.iter().chain(before) {
             while let Some((from, to)) = share.take().filter(|(from, _)| wanted(*from)) {
                 // SAFETY: as required of the caller.
-                if let Err((piece, e)) = unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) } {
+                if let Err((piece, e)) =
+                    unsafe { job.run(from, to, slots, ctx, |k| place.piece.store(k, Ordering::Relaxed)) }
+                {
                     self.fail(piece as i64, e);
                     break;
                 }
@@ -376,9 +522,13 @@ impl Region {
         let told = piece > self.limit.load(Ordering::Acquire);
         let piece = if e.is_a(Class::KeyboardInterrupt) && !told { -1 } else { piece };
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told && failure.as_ref().is_none_or(|f| piece < f.0) { *failure = Some((piece, e)); }
+        if !told && failure.as_ref().is_none_or(|f| piece < f.0) {
+            *failure = Some((piece, e));
+        }
         drop(failure);
-        if self.limit.fetch_min(piece, Ordering::AcqRel) > piece { self.ask_to_stop(); }
+        if self.limit.fetch_min(piece, Ordering::AcqRel) > piece {
+            self.ask_to_stop();
+        }
     }
 
     /// Threads in pieces that are not wanted look up at their next poll.
@@ -386,17 +536,26 @@ impl Region {
         let limit = self.limit.load(Ordering::Acquire);
         for p in &self.places {
             // SAFETY: contexts of threads in the region are live: workers live for ever, and the owner waits.
-            if p.piece.load(Ordering::Relaxed) as i64 > limit && let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() } { ctx.ask_for_poll(POLL_SIGNALS); }
+            if p.piece.load(Ordering::Relaxed) as i64 > limit
+                && let Some(ctx) = unsafe { p.ctx.load(Ordering::Acquire).as_ref() }
+            {
+                ctx.ask_for_poll(POLL_SIGNALS);
+            }
         }
     }
 
-    /// Lets nobody in any more, and waits for those inside: shortly by looking, then without the GIL, which they may need.
+    /// Lets nobody in any more, and waits for those inside: shortly by looking, then without the GIL, which
+    /// they may need.
     fn close(&self) {
         let inside = self.inside.fetch_or(CLOSED, Ordering::AcqRel);
-        if inside == 0 { return; }
+        if inside == 0 {
+            return;
+        }
         let empty = || self.inside.load(Ordering::Acquire) == CLOSED;
         for _ in 0..SPINS {
-            if empty() { return; }
+            if empty() {
+                return;
+            }
             std::hint::spin_loop();
         }
         while !empty() {
@@ -404,12 +563,18 @@ impl Region {
                 let until = Instant::now() + LOOK;
                 while !empty() {
                     let left = until.saturating_duration_since(Instant::now());
-                    if left.is_zero() { break; }
+                    if left.is_zero() {
+                        break;
+                    }
                     std::thread::park_timeout(left);
                 }
             });
-            if empty() { break; }
-            if let Err(e) = poll() { self.fail(-1, e); }
+            if empty() {
+                break;
+            }
+            if let Err(e) = poll() {
+                self.fail(-1, e);
+            }
         }
     }
 }
@@ -434,6 +599,8 @@ fn set_float_mode(mode: u32) {
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags)) };
 }
 #[cfg(not(target_arch = "x86_64"))]
-fn float_mode() -> u32 { 0 }
+fn float_mode() -> u32 {
+    0
+}
 #[cfg(not(target_arch = "x86_64"))]
 fn set_float_mode(_: u32) {}

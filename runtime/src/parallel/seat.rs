@@ -1,8 +1,10 @@
 //! Keeps the threads that work on one loop on processors of their own.
 //!
-//! A kernel often wakes a thread on the processor of whoever wakes it, and leaves it there to wait for some milliseconds although another one is idle: a loop on two
-//! processors then takes as long as on one. So before a thread is woken, or where it was last seen on the caller's processor, that one is taken from those it may use. As
-//! soon as it runs it may use all of them again. On Linux only; elsewhere threads stay where they are.
+//! A kernel often wakes a thread on the processor of whoever wakes it, and leaves it there to wait for some
+//! milliseconds although another one is idle: a loop on two processors then takes as long as on one. So
+//! before a thread is woken, or where it was last seen on the caller's processor, that one is taken from
+//! those it may use. As soon as it runs it may use all of them again. On Linux only; elsewhere threads stay
+//! where they are.
 
 #[cfg(target_os = "linux")]
 pub use linux::{Seat, here};
@@ -40,7 +42,8 @@ mod linux {
     }
 
     fn allow(thread: libc::pid_t, set: &cpu_set_t) -> bool {
-        // SAFETY: the set has the size that is given; a thread that has ended is an error, which changes nothing.
+        // SAFETY: the set has the size that is given; a thread that has ended is an error, which changes
+        // nothing.
         unsafe { libc::sched_setaffinity(thread, size_of::<cpu_set_t>(), std::ptr::from_ref(set)) == 0 }
     }
 
@@ -48,21 +51,30 @@ mod linux {
         /// Of this thread.
         pub fn take() -> Seat {
             // SAFETY: no conditions.
-            Seat { thread: unsafe { libc::gettid() }, seen: AtomicI32::new(here()), is_moved: AtomicBool::new(false), allowed: Mutex::new(None) }
+            Seat {
+                thread: unsafe { libc::gettid() },
+                seen: AtomicI32::new(here()),
+                is_moved: AtomicBool::new(false),
+                allowed: Mutex::new(None),
+            }
         }
 
         /// By the seat's own thread: it runs here, and may run wherever it might before it was sent away.
         pub fn settle(&self) {
             if self.is_moved.load(Ordering::Acquire) {
                 let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(set) = allowed.take() { allow(0, &set); }
+                if let Some(set) = allowed.take() {
+                    allow(0, &set);
+                }
                 self.is_moved.store(false, Ordering::Release);
             }
             self.seen.store(here(), Ordering::Relaxed);
         }
 
         /// Whether the thread was last seen on a processor.
-        pub fn is_on(&self, processor: i32) -> bool { processor >= 0 && self.seen.load(Ordering::Relaxed) == processor }
+        pub fn is_on(&self, processor: i32) -> bool {
+            processor >= 0 && self.seen.load(Ordering::Relaxed) == processor
+        }
 
         /// Sends the thread away from a processor, if it may use another.
         pub fn keep_off(&self, processor: i32) {
@@ -70,12 +82,16 @@ mod linux {
             let Some(before) = allowed.or_else(|| processors(self.thread)) else { return };
             let mut without = before;
             // SAFETY: the processor is one that the set has room for.
-            let has_others = processor >= 0 && (processor as usize) < 8 * size_of::<cpu_set_t>() && unsafe {
-                let is_in = libc::CPU_ISSET(processor as usize, &before);
-                libc::CPU_CLR(processor as usize, &mut without);
-                is_in && libc::CPU_COUNT(&without) > 0
-            };
-            if !has_others || !allow(self.thread, &without) { return; }
+            let has_others = processor >= 0
+                && (processor as usize) < 8 * size_of::<cpu_set_t>()
+                && unsafe {
+                    let is_in = libc::CPU_ISSET(processor as usize, &before);
+                    libc::CPU_CLR(processor as usize, &mut without);
+                    is_in && libc::CPU_COUNT(&without) > 0
+                };
+            if !has_others || !allow(self.thread, &without) {
+                return;
+            }
             *allowed = Some(before);
             self.is_moved.store(true, Ordering::Release);
             self.seen.store(-1, Ordering::Relaxed);
@@ -96,7 +112,9 @@ mod linux {
             seat.keep_off(at);
             seat.keep_off(at);
             // SAFETY: sets of their size.
-            let (count, has_left) = unsafe { (libc::CPU_COUNT(&before), !libc::CPU_ISSET(at as usize, &processors(0).unwrap_or(before))) };
+            let (count, has_left) = unsafe {
+                (libc::CPU_COUNT(&before), !libc::CPU_ISSET(at as usize, &processors(0).unwrap_or(before)))
+            };
             assert_eq!(has_left, count > 1, "it leaves where it may run elsewhere");
             seat.settle();
             assert!(processors(0).is_some_and(|now| unsafe { libc::CPU_EQUAL(&now, &before) }));
@@ -108,11 +126,17 @@ mod linux {
 mod other {
     /// Nothing is known of processors here.
     pub struct Seat;
-    pub fn here() -> i32 { -1 }
+    pub fn here() -> i32 {
+        -1
+    }
     impl Seat {
-        pub fn take() -> Seat { Seat }
+        pub fn take() -> Seat {
+            Seat
+        }
         pub fn settle(&self) {}
-        pub fn is_on(&self, _processor: i32) -> bool { false }
+        pub fn is_on(&self, _processor: i32) -> bool {
+            false
+        }
         pub fn keep_off(&self, _processor: i32) {}
     }
 }

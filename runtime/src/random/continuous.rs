@@ -1,4 +1,5 @@
-//! Continuous distributions of `Generator`; those of the legacy functions that differ stand in [`super::legacy`].
+//! Continuous distributions of `Generator`; those of the legacy functions that differ stand in
+//! [`super::legacy`].
 
 use super::bits::Source;
 use super::discrete::poisson;
@@ -16,7 +17,9 @@ pub fn beta(bits: &impl Source, a: f64, b: f64) -> f64 {
             let (u, v) = (bits.f64(), bits.f64());
             let (x, y) = (u.powf(1.0 / a), v.powf(1.0 / b));
             let sum = x + y;
-            if sum <= 1.0 && u + v > 0.0 { return if x > 0.0 && y > 0.0 { x / sum } else { beta_of_logs(u, v, a, b) }; }
+            if sum <= 1.0 && u + v > 0.0 {
+                return if x > 0.0 && y > 0.0 { x / sum } else { beta_of_logs(u, v, a, b) };
+            }
         }
     }
     let (x, y) = (gamma(bits, a), gamma(bits, b));
@@ -29,7 +32,9 @@ fn beta_of_logs(u: f64, v: f64, a: f64, b: f64) -> f64 {
     if delta > 0.0 { (-libm_log1p((-delta).exp())).exp() } else { (delta - libm_log1p(delta.exp())).exp() }
 }
 
-pub fn chisquare(bits: &impl Source, df: f64) -> f64 { 2.0 * gamma(bits, df / 2.0) }
+pub fn chisquare(bits: &impl Source, df: f64) -> f64 {
+    2.0 * gamma(bits, df / 2.0)
+}
 
 pub fn f(bits: &impl Source, dfnum: f64, dfden: f64) -> f64 {
     let above = chisquare(bits, dfnum) * dfden;
@@ -37,8 +42,12 @@ pub fn f(bits: &impl Source, dfnum: f64, dfden: f64) -> f64 {
 }
 
 pub fn noncentral_chisquare(bits: &impl Source, df: f64, nonc: f64) -> f64 {
-    if nonc.is_nan() { return f64::NAN; }
-    if nonc == 0.0 { return chisquare(bits, df); }
+    if nonc.is_nan() {
+        return f64::NAN;
+    }
+    if nonc == 0.0 {
+        return chisquare(bits, df);
+    }
     if df > 1.0 {
         let c = chisquare(bits, df - 1.0);
         let n = normal(bits) + nonc.sqrt();
@@ -58,10 +67,18 @@ pub fn cauchy(bits: &impl Source) -> f64 {
     x / normal(bits)
 }
 
-pub fn pareto(bits: &impl Source, a: f64) -> f64 { libm_expm1(exponential(bits) / a) }
-pub fn weibull(bits: &impl Source, a: f64) -> f64 { if a == 0.0 { 0.0 } else { exponential(bits).powf(1.0 / a) } }
-pub fn power(bits: &impl Source, a: f64) -> f64 { (-libm_expm1(-exponential(bits))).powf(1.0 / a) }
-pub fn rayleigh(bits: &impl Source, scale: f64) -> f64 { scale * (2.0 * exponential(bits)).sqrt() }
+pub fn pareto(bits: &impl Source, a: f64) -> f64 {
+    libm_expm1(exponential(bits) / a)
+}
+pub fn weibull(bits: &impl Source, a: f64) -> f64 {
+    if a == 0.0 { 0.0 } else { exponential(bits).powf(1.0 / a) }
+}
+pub fn power(bits: &impl Source, a: f64) -> f64 {
+    (-libm_expm1(-exponential(bits))).powf(1.0 / a)
+}
+pub fn rayleigh(bits: &impl Source, scale: f64) -> f64 {
+    scale * (2.0 * exponential(bits)).sqrt()
+}
 
 pub fn student(bits: &impl Source, df: f64) -> f64 {
     let x = normal(bits);
@@ -72,22 +89,30 @@ pub fn student(bits: &impl Source, df: f64) -> f64 {
 pub fn laplace(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
-        if u >= 0.5 { return loc - scale * (2.0 - u - u).ln(); }
-        if u > 0.0 { return loc + scale * (u + u).ln(); }
+        if u >= 0.5 {
+            return loc - scale * (2.0 - u - u).ln();
+        }
+        if u > 0.0 {
+            return loc + scale * (u + u).ln();
+        }
     }
 }
 
 pub fn gumbel(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = 1.0 - bits.f64();
-        if u < 1.0 { return loc - scale * (-u.ln()).ln(); }
+        if u < 1.0 {
+            return loc - scale * (-u.ln()).ln();
+        }
     }
 }
 
 pub fn logistic(bits: &impl Source, loc: f64, scale: f64) -> f64 {
     loop {
         let u = bits.f64();
-        if u > 0.0 { return loc + scale * (u / (1.0 - u)).ln(); }
+        if u > 0.0 {
+            return loc + scale * (u / (1.0 - u)).ln();
+        }
     }
 }
 
@@ -110,15 +135,30 @@ pub fn triangular(bits: &impl Source, left: f64, mode: f64, right: f64) -> f64 {
     if u <= ratio { left + (u * leftprod).sqrt() } else { right - ((1.0 - u) * rightprod).sqrt() }
 }
 
-/// An angle by Best and Fisher; `wrapped` says what becomes of large concentrations, where the method loses all precision.
+/// An angle by Best and Fisher; `wrapped` says what becomes of large concentrations, where the method loses
+/// all precision.
 pub fn vonmises<S: Source>(bits: &S, mu: f64, kappa: f64, wrapped: Option<fn(&S) -> f64>) -> f64 {
-    if kappa.is_nan() { return f64::NAN; }
-    if kappa < 1e-8 { return PI * (2.0 * bits.f64() - 1.0); }
-    let s = if kappa < 1e-5 { 1.0 / kappa + kappa } else {
-        if kappa > 1e6 && let Some(normal) = wrapped {
+    if kappa.is_nan() {
+        return f64::NAN;
+    }
+    if kappa < 1e-8 {
+        return PI * (2.0 * bits.f64() - 1.0);
+    }
+    let s = if kappa < 1e-5 {
+        1.0 / kappa + kappa
+    } else {
+        if kappa > 1e6
+            && let Some(normal) = wrapped
+        {
             let x = mu + (1.0 / kappa).sqrt() * normal(bits);
             // One turn is all that it can be off.
-            return if x < -PI { x + 2.0 * PI } else if x > PI { x - 2.0 * PI } else { x };
+            return if x < -PI {
+                x + 2.0 * PI
+            } else if x > PI {
+                x - 2.0 * PI
+            } else {
+                x
+            };
         }
         let r = 1.0 + (1.0 + 4.0 * kappa * kappa).sqrt();
         let rho = (r - (2.0 * r).sqrt()) / (2.0 * kappa);
@@ -129,7 +169,9 @@ pub fn vonmises<S: Source>(bits: &S, mu: f64, kappa: f64, wrapped: Option<fn(&S)
         let w = (1.0 + s * z) / (s + z);
         let y = kappa * (s - w);
         let v = bits.f64();
-        if y * (2.0 - y) - v >= 0.0 || (y / v).ln() + 1.0 - y >= 0.0 { break w; }
+        if y * (2.0 - y) - v >= 0.0 || (y / v).ln() + 1.0 - y >= 0.0 {
+            break w;
+        }
     };
     let u = bits.f64();
     let angle = w.acos();

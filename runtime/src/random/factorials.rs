@@ -27,7 +27,9 @@ mod tests {
     fn they_are_sums_of_logarithms() {
         let mut sum = 0.0;
         for (k, x) in super::LOG.iter().enumerate() {
-            if k > 0 { sum += (k as f64).ln(); }
+            if k > 0 {
+                sum += (k as f64).ln();
+            }
             assert!((x - sum).abs() <= 1e-13 * sum.max(1.0), "{k}");
         }
     }

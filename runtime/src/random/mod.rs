@@ -1,7 +1,8 @@
 //! Random numbers: NumPy's and Python's algorithms, so that a seed gives the same numbers here and there.
 //!
-//! [`bits`] is where bits come from, [`state`] each thread's streams; [`normal`] and what builds on it are the distributions: [`continuous`] and [`discrete`] as methods of
-//! `Generator` draw them, [`legacy`] as the older functions do, [`python`] as the module `random`.
+//! [`bits`] is where bits come from, [`state`] each thread's streams; [`normal`] and what builds on it are
+//! the distributions: [`continuous`] and [`discrete`] as methods of `Generator` draw them, [`legacy`] as the
+//! older functions do, [`python`] as the module `random`.
 
 mod bits;
 mod bounded;
@@ -38,14 +39,18 @@ static LOCKS: [AtomicBool; 64] = [const { AtomicBool::new(false) }; 64];
 /// In a forked child: streams begin anew, and what other threads of the parent held is free.
 pub fn after_fork() {
     state::after_fork();
-    for l in &LOCKS { l.store(false, Ordering::Release); }
+    for l in &LOCKS {
+        l.store(false, Ordering::Release);
+    }
 }
 
-/// How many runs of compiled code are under way without the interpreter's lock. Where there are none, that lock keeps others from a generator.
+/// How many runs of compiled code are under way without the interpreter's lock. Where there are none, that
+/// lock keeps others from a generator.
 static UNLOCKED: AtomicUsize = AtomicUsize::new(0);
 
-/// Compiled code that runs without the interpreter's lock, or in several threads, for as long as this lives. It is made before the lock is given up.
-/// (Loops of ufuncs and callbacks run without it too, but have no way to a generator.)
+/// Compiled code that runs without the interpreter's lock, or in several threads, for as long as this lives.
+/// It is made before the lock is given up. (Loops of ufuncs and callbacks run without it too, but have no way
+/// to a generator.)
 pub struct Unlocked(());
 impl Unlocked {
     pub fn begin() -> Unlocked {
@@ -54,11 +59,17 @@ impl Unlocked {
     }
 }
 impl Drop for Unlocked {
-    fn drop(&mut self) { UNLOCKED.fetch_sub(1, Ordering::SeqCst); }
+    fn drop(&mut self) {
+        UNLOCKED.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
-/// Bits of a generator, held by one thread at a time: threads that share a generator get their numbers in some order, but whole ones.
-struct Held { bits: *const Bits, lock: Option<&'static AtomicBool> }
+/// Bits of a generator, held by one thread at a time: threads that share a generator get their numbers in
+/// some order, but whole ones.
+struct Held {
+    bits: *const Bits,
+    lock: Option<&'static AtomicBool>,
+}
 
 impl Held {
     /// # Safety
@@ -66,9 +77,13 @@ impl Held {
     unsafe fn new(source: *mut BitSource) -> Held {
         // SAFETY: as required of the caller.
         let bits = unsafe { (*source).bits }.cast::<Bits>();
-        if UNLOCKED.load(Ordering::Relaxed) == 0 { return Held { bits, lock: None }; }
+        if UNLOCKED.load(Ordering::Relaxed) == 0 {
+            return Held { bits, lock: None };
+        }
         let lock = &LOCKS[(bits as usize >> 4) % LOCKS.len()];
-        while lock.swap(true, Ordering::Acquire) { std::thread::yield_now(); }
+        while lock.swap(true, Ordering::Acquire) {
+            std::thread::yield_now();
+        }
         Held { bits, lock: Some(lock) }
     }
 }
@@ -80,70 +95,139 @@ impl std::ops::Deref for Held {
     }
 }
 impl Drop for Held {
-    fn drop(&mut self) { if let Some(l) = self.lock { l.store(false, Ordering::Release); } }
+    fn drop(&mut self) {
+        if let Some(l) = self.lock {
+            l.store(false, Ordering::Release);
+        }
+    }
 }
 
 /// Runs `f` with the thread's stream as the legacy functions see it.
 fn with_legacy<R>(f: impl FnOnce(&Legacy<'_>) -> R) -> R {
-    state::with(state::NUMPY, |s| f(&Legacy { bits: Own::new(&mut s.twister), spare: Cell::from_mut(&mut s.spare) }))
+    state::with(state::NUMPY, |s| {
+        f(&Legacy { bits: Own::new(&mut s.twister), spare: Cell::from_mut(&mut s.spare) })
+    })
 }
 
 /// Parameters by number, as float or integer.
 #[derive(Clone, Copy)]
 struct Params<'a>(&'a [i64]);
 impl Params<'_> {
-    fn f(self, k: usize) -> f64 { f64::from_bits(self.0[k] as u64) }
-    fn i(self, k: usize) -> i64 { self.0[k] }
+    fn f(self, k: usize) -> f64 {
+        f64::from_bits(self.0[k] as u64)
+    }
+    fn i(self, k: usize) -> i64 {
+        self.0[k]
+    }
 }
 
 /// What NumPy refuses, in its words; of arrays it speaks a little differently.
 #[cold]
 fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
-    let refuse = |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
+    let refuse =
+        |text: String| Err(Error::value(if arrays { text.replace("is NaN", "contains NaNs") } else { text }));
     match draw {
         Draw::Uniform => {
             let range = p.f(1) - p.f(0);
-            if !range.is_finite() { return Err(Error::overflow(if modern { "high - low range exceeds valid bounds" } else { "Range exceeds valid bounds" })); }
-            if modern && range.is_sign_negative() { return refuse("high - low < 0".into()); }
+            if !range.is_finite() {
+                return Err(Error::overflow(if modern {
+                    "high - low range exceeds valid bounds"
+                } else {
+                    "Range exceeds valid bounds"
+                }));
+            }
+            if modern && range.is_sign_negative() {
+                return refuse("high - low < 0".into());
+            }
         }
         Draw::Triangular => {
             let (left, mode, right) = (p.f(0), p.f(1), p.f(2));
-            if left > mode { return refuse("left > mode".into()); }
-            if mode > right { return refuse("mode > right".into()); }
-            if left == right { return refuse("left == right".into()); }
+            if left > mode {
+                return refuse("left > mode".into());
+            }
+            if mode > right {
+                return refuse("mode > right".into());
+            }
+            if left == right {
+                return refuse("left == right".into());
+            }
         }
         Draw::Hypergeometric => {
-            if modern && p.i(0).max(p.i(1)) >= 1_000_000_000 { return refuse("both ngood and nbad must be less than 1000000000".into()); }
-            if p.i(0).saturating_add(p.i(1)) < p.i(2) { return refuse("ngood + nbad < nsample".into()); }
+            if modern && p.i(0).max(p.i(1)) >= 1_000_000_000 {
+                return refuse("both ngood and nbad must be less than 1000000000".into());
+            }
+            if p.i(0).saturating_add(p.i(1)) < p.i(2) {
+                return refuse("ngood + nbad < nsample".into());
+            }
         }
         Draw::NegativeBinomial if modern => {
             let (n, q) = (p.f(0), p.f(1));
-            if n.is_nan() { return refuse("n must not be NaN".into()); }
-            if n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM { return refuse("n too large or p too small, see Generator.negative_binomial Notes".into()); }
+            if n.is_nan() {
+                return refuse("n must not be NaN".into());
+            }
+            if n > 0.0 && q > 0.0 && q <= 1.0 && (1.0 - q) / q * (n + 10.0 * n.sqrt()) > LARGEST_LAM {
+                return refuse("n too large or p too small, see Generator.negative_binomial Notes".into());
+            }
         }
         _others => {}
     }
     for (k, param) in draw.params().iter().enumerate() {
         let name = param.name;
         let x = if param.int { p.i(k) as f64 } else { p.f(k) };
-        let must = if draw == Draw::NegativeBinomial && modern && k == 1 { Must::FractionNotZero } else { param.must };
+        let must = if draw == Draw::NegativeBinomial && modern && k == 1 {
+            Must::FractionNotZero
+        } else {
+            param.must
+        };
         match must {
             Must::Any => {}
-            Must::NonNegative => if !x.is_nan() && x.is_sign_negative() { return refuse(format!("{name} < 0")); },
-            Must::Positive => if x <= 0.0 { return refuse(format!("{name} <= 0")); },
-            Must::Fraction => if !(0.0..=1.0).contains(&x) { return refuse(format!("{name} < 0, {name} > 1 or {name} is NaN")); },
-            Must::FractionNotZero => if !(x > 0.0 && x <= 1.0) { return refuse(format!("{name} <= 0, {name} > 1 or {name} contains NaNs")); },
-            Must::FractionNotOne => if !(0.0..1.0).contains(&x) { return refuse(format!("{name} < 0, {name} >= 1 or {name} is NaN")); },
-            Must::AboveOne => if !(x > 1.0) { return refuse(format!("{name} <= 1 or {name} is NaN")); },
+            Must::NonNegative => {
+                if !x.is_nan() && x.is_sign_negative() {
+                    return refuse(format!("{name} < 0"));
+                }
+            }
+            Must::Positive => {
+                if x <= 0.0 {
+                    return refuse(format!("{name} <= 0"));
+                }
+            }
+            Must::Fraction => {
+                if !(0.0..=1.0).contains(&x) {
+                    return refuse(format!("{name} < 0, {name} > 1 or {name} is NaN"));
+                }
+            }
+            Must::FractionNotZero => {
+                if !(x > 0.0 && x <= 1.0) {
+                    return refuse(format!("{name} <= 0, {name} > 1 or {name} contains NaNs"));
+                }
+            }
+            Must::FractionNotOne => {
+                if !(0.0..1.0).contains(&x) {
+                    return refuse(format!("{name} < 0, {name} >= 1 or {name} is NaN"));
+                }
+            }
+            Must::AboveOne => {
+                if !(x > 1.0) {
+                    return refuse(format!("{name} <= 1 or {name} is NaN"));
+                }
+            }
             Must::Poisson => {
-                if !(x >= 0.0) { return refuse(format!("{name} < 0 or {name} is NaN")); }
-                if x > LARGEST_LAM { return refuse(format!("{name} value too large")); }
+                if !(x >= 0.0) {
+                    return refuse(format!("{name} < 0 or {name} is NaN"));
+                }
+                if x > LARGEST_LAM {
+                    return refuse(format!("{name} value too large"));
+                }
             }
         }
     }
     if draw == Draw::Hypergeometric {
-        if modern && p.i(2) < 0 { return refuse("nsample < 0".into()); }
-        if !modern && p.i(2) < 1 { return refuse("nsample < 1 or nsample is NaN".into()); }
+        if modern && p.i(2) < 0 {
+            return refuse("nsample < 0".into());
+        }
+        if !modern && p.i(2) < 1 {
+            return refuse("nsample < 1 or nsample is NaN".into());
+        }
     }
     Ok(())
 }
@@ -152,7 +236,11 @@ fn check(draw: Draw, modern: bool, p: Params<'_>, arrays: bool) -> Res<()> {
 const LARGEST_LAM: f64 = 9.223372006484771e+18;
 
 /// Room for results of one kind.
-enum Out { Float(*mut f64), Float32(*mut f32), Int(*mut i64) }
+enum Out {
+    Float(*mut f64),
+    Float32(*mut f32),
+    Int(*mut i64),
+}
 
 /// Writes `n` numbers, `at` elements behind the start.
 ///
@@ -160,7 +248,11 @@ enum Out { Float(*mut f64), Float32(*mut f32), Int(*mut i64) }
 /// There is room for them.
 macro_rules! fill {
     ($out:expr, $at:expr, $n:expr, $Kind:ident, $each:expr) => {
-        if let Out::$Kind(p) = $out { for i in $at..$at + $n { p.add(i).write($each); } }
+        if let Out::$Kind(p) = $out {
+            for i in $at..$at + $n {
+                p.add(i).write($each);
+            }
+        }
     };
 }
 
@@ -184,19 +276,38 @@ unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: u
             Draw::InverseF32 => fill!(*out, at, n, Float32, g::exponential_inverse_f32(b)),
             Draw::Gamma1 => fill!(*out, at, n, Float, g::gamma(b, p.f(0))),
             Draw::Gamma1F32 => fill!(*out, at, n, Float32, g::gamma_f32(b, p.f(0) as f32)),
-            Draw::Uniform => { let (low, range) = (p.f(0), p.f(1) - p.f(0)); fill!(*out, at, n, Float, low + range * b.f64()) }
-            Draw::Normal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, loc + scale * g::normal(b)) }
-            Draw::Lognormal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, (loc + scale * g::normal(b)).exp()) }
-            Draw::Exponential => { let scale = p.f(0); fill!(*out, at, n, Float, scale * g::exponential(b)) }
-            Draw::Gamma => { let (shape, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, scale * g::gamma(b, shape)) }
+            Draw::Uniform => {
+                let (low, range) = (p.f(0), p.f(1) - p.f(0));
+                fill!(*out, at, n, Float, low + range * b.f64())
+            }
+            Draw::Normal => {
+                let (loc, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, loc + scale * g::normal(b))
+            }
+            Draw::Lognormal => {
+                let (loc, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, (loc + scale * g::normal(b)).exp())
+            }
+            Draw::Exponential => {
+                let scale = p.f(0);
+                fill!(*out, at, n, Float, scale * g::exponential(b))
+            }
+            Draw::Gamma => {
+                let (shape, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, scale * g::gamma(b, shape))
+            }
             Draw::Beta => fill!(*out, at, n, Float, c::beta(b, p.f(0), p.f(1))),
             Draw::Chisquare => fill!(*out, at, n, Float, c::chisquare(b, p.f(0))),
-            Draw::NoncentralChisquare => fill!(*out, at, n, Float, c::noncentral_chisquare(b, p.f(0), p.f(1))),
+            Draw::NoncentralChisquare => {
+                fill!(*out, at, n, Float, c::noncentral_chisquare(b, p.f(0), p.f(1)))
+            }
             Draw::F => fill!(*out, at, n, Float, c::f(b, p.f(0), p.f(1))),
             Draw::NoncentralF => fill!(*out, at, n, Float, c::noncentral_f(b, p.f(0), p.f(1), p.f(2))),
             Draw::Student => fill!(*out, at, n, Float, c::student(b, p.f(0))),
             Draw::Cauchy => fill!(*out, at, n, Float, c::cauchy(b)),
-            Draw::Vonmises => fill!(*out, at, n, Float, c::vonmises(b, p.f(0), p.f(1), Some(|b: &Bits| g::normal(b)))),
+            Draw::Vonmises => {
+                fill!(*out, at, n, Float, c::vonmises(b, p.f(0), p.f(1), Some(|b: &Bits| g::normal(b))))
+            }
             Draw::Pareto => fill!(*out, at, n, Float, c::pareto(b, p.f(0))),
             Draw::Weibull => fill!(*out, at, n, Float, c::weibull(b, p.f(0))),
             Draw::Power => fill!(*out, at, n, Float, c::power(b, p.f(0))),
@@ -214,8 +325,18 @@ unsafe fn modern(b: &Bits, draw: Draw, p: Params<'_>, out: &Out, at: usize, n: u
             Draw::Geometric => fill!(*out, at, n, Int, d::geometric(b, p.f(0))),
             Draw::Hypergeometric => fill!(*out, at, n, Int, d::hypergeometric(b, p.i(0), p.i(1), p.i(2))),
             Draw::Logseries => fill!(*out, at, n, Int, d::logseries(b, p.f(0))),
-            Draw::PyUniform | Draw::PyTriangular | Draw::PyTriangularMode | Draw::PyNormal | Draw::PyGauss | Draw::PyLognormal | Draw::PyExponential | Draw::PyVonmises
-            | Draw::PyGamma | Draw::PyBeta | Draw::PyPareto | Draw::PyWeibull => {}
+            Draw::PyUniform
+            | Draw::PyTriangular
+            | Draw::PyTriangularMode
+            | Draw::PyNormal
+            | Draw::PyGauss
+            | Draw::PyLognormal
+            | Draw::PyExponential
+            | Draw::PyVonmises
+            | Draw::PyGamma
+            | Draw::PyBeta
+            | Draw::PyPareto
+            | Draw::PyWeibull => {}
         }
     }
 }
@@ -234,11 +355,26 @@ unsafe fn old(l: &Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n
             Draw::Normal01 => fill!(*out, at, n, Float, l.normal()),
             Draw::Exponential1 => fill!(*out, at, n, Float, l.exponential()),
             Draw::Gamma1 => fill!(*out, at, n, Float, l.gamma(p.f(0))),
-            Draw::Uniform => { let (low, range) = (p.f(0), p.f(1) - p.f(0)); fill!(*out, at, n, Float, low + range * l.f64()) }
-            Draw::Normal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, loc + scale * l.normal()) }
-            Draw::Lognormal => { let (loc, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, (loc + scale * l.normal()).exp()) }
-            Draw::Exponential => { let scale = p.f(0); fill!(*out, at, n, Float, scale * l.exponential()) }
-            Draw::Gamma => { let (shape, scale) = (p.f(0), p.f(1)); fill!(*out, at, n, Float, scale * l.gamma(shape)) }
+            Draw::Uniform => {
+                let (low, range) = (p.f(0), p.f(1) - p.f(0));
+                fill!(*out, at, n, Float, low + range * l.f64())
+            }
+            Draw::Normal => {
+                let (loc, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, loc + scale * l.normal())
+            }
+            Draw::Lognormal => {
+                let (loc, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, (loc + scale * l.normal()).exp())
+            }
+            Draw::Exponential => {
+                let scale = p.f(0);
+                fill!(*out, at, n, Float, scale * l.exponential())
+            }
+            Draw::Gamma => {
+                let (shape, scale) = (p.f(0), p.f(1));
+                fill!(*out, at, n, Float, scale * l.gamma(shape))
+            }
             Draw::Beta => fill!(*out, at, n, Float, l.beta(p.f(0), p.f(1))),
             Draw::Chisquare => fill!(*out, at, n, Float, l.chisquare(p.f(0))),
             Draw::NoncentralChisquare => fill!(*out, at, n, Float, l.noncentral_chisquare(p.f(0), p.f(1))),
@@ -265,9 +401,24 @@ unsafe fn old(l: &Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n
             Draw::Hypergeometric => fill!(*out, at, n, Int, l.hypergeometric(p.i(0), p.i(1), p.i(2))),
             Draw::Logseries => fill!(*out, at, n, Int, l.logseries(p.f(0))),
             // The legacy functions know one precision, and those of `random` go elsewhere.
-            Draw::Uniform01F32 | Draw::Normal01F32 | Draw::Exponential1F32 | Draw::Inverse | Draw::InverseF32 | Draw::Gamma1F32 | Draw::PyUniform | Draw::PyTriangular
-            | Draw::PyTriangularMode | Draw::PyNormal | Draw::PyGauss | Draw::PyLognormal | Draw::PyExponential | Draw::PyVonmises | Draw::PyGamma | Draw::PyBeta
-            | Draw::PyPareto | Draw::PyWeibull => {}
+            Draw::Uniform01F32
+            | Draw::Normal01F32
+            | Draw::Exponential1F32
+            | Draw::Inverse
+            | Draw::InverseF32
+            | Draw::Gamma1F32
+            | Draw::PyUniform
+            | Draw::PyTriangular
+            | Draw::PyTriangularMode
+            | Draw::PyNormal
+            | Draw::PyGauss
+            | Draw::PyLognormal
+            | Draw::PyExponential
+            | Draw::PyVonmises
+            | Draw::PyGamma
+            | Draw::PyBeta
+            | Draw::PyPareto
+            | Draw::PyWeibull => {}
         }
     }
 }
@@ -275,10 +426,22 @@ unsafe fn old(l: &Legacy<'_>, draw: Draw, p: Params<'_>, out: &Out, at: usize, n
 /// A function of the module `random`; none where it is no such distribution.
 #[inline(always)]
 fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
-    let with = |f: &dyn Fn(&mut python::Python<'_>) -> f64| state::with(state::PYTHON, |s| f(&mut python::Python { twister: &mut s.twister, spare: &mut s.spare }));
-    let divides = |by: f64, x: f64| if by == 0.0 { Err(Error::zero_division("float division by zero")) } else { Ok(x) };
-    let finite = |x: f64, text: &'static str| if x.is_infinite() { Err(Error::overflow(text)) } else { Ok(x) };
-    let positive = || if p.f(0) <= 0.0 || p.f(1) <= 0.0 { Err(Error::value("gammavariate: alpha and beta must be > 0.0")) } else { Ok(()) };
+    let with = |f: &dyn Fn(&mut python::Python<'_>) -> f64| {
+        state::with(state::PYTHON, |s| {
+            f(&mut python::Python { twister: &mut s.twister, spare: &mut s.spare })
+        })
+    };
+    let divides =
+        |by: f64, x: f64| if by == 0.0 { Err(Error::zero_division("float division by zero")) } else { Ok(x) };
+    let finite =
+        |x: f64, text: &'static str| if x.is_infinite() { Err(Error::overflow(text)) } else { Ok(x) };
+    let positive = || {
+        if p.f(0) <= 0.0 || p.f(1) <= 0.0 {
+            Err(Error::value("gammavariate: alpha and beta must be > 0.0"))
+        } else {
+            Ok(())
+        }
+    };
     Some(match draw {
         Draw::PyUniform => Ok(with(&|r| r.uniform(p.f(0), p.f(1)))),
         Draw::PyTriangular => Ok(with(&|r| r.triangular(p.f(0), p.f(1), 0.0, false))),
@@ -296,14 +459,16 @@ fn python_draw(draw: Draw, p: Params<'_>) -> Option<Res<f64>> {
     })
 }
 
-/// Numbers from which on an array is filled from several streams, where that may be: about as many as each gives.
+/// Numbers from which on an array is filled from several streams, where that may be: about as many as each
+/// gives.
 const STREAM: i64 = 1 << 13;
 
 /// # Safety
 /// As `random_draw` says.
 unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) -> Res<()> {
     let (what, team) = (what & !IN_PIECES, what & IN_PIECES != 0 && source.is_null() && n >= STREAM);
-    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+    let draw =
+        Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
     // SAFETY: as required of the caller.
     unsafe {
         let p = Params(crate::raw_slice(params, draw.params().len() as i64));
@@ -312,19 +477,30 @@ unsafe fn draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, 
             return Ok(());
         }
         check(draw, !source.is_null(), p, false)?;
-        let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
+        let out = match draw.gives() {
+            Gives::Float => Out::Float(out.cast()),
+            Gives::Float32 => Out::Float32(out.cast()),
+            Gives::Int => Out::Int(out.cast()),
+        };
         if team {
             // Pieces are large, since each begins a stream.
-            let (count, out, params) = (n / STREAM + 1, Shared((&raw const out).cast_mut()), Shared(p.0.as_ptr().cast_mut()));
+            let (count, out, params) =
+                (n / STREAM + 1, Shared((&raw const out).cast_mut()), Shared(p.0.as_ptr().cast_mut()));
             let (bound, len) = (|k: i64| (k as i128 * n as i128 / count as i128) as usize, p.0.len());
             return native::drawing(ctx, count, 8 * STREAM, &|first, end| {
                 let p = Params(std::slice::from_raw_parts(params.get(), len));
-                for k in first..end { with_legacy(|l| old(l, draw, p, &*out.get(), bound(k), bound(k + 1) - bound(k))); }
+                for k in first..end {
+                    with_legacy(|l| old(l, draw, p, &*out.get(), bound(k), bound(k + 1) - bound(k)));
+                }
             });
         }
         // Nothing is held while somebody looks for Ctrl-C, which may run Python.
         Poll::new(ctx).in_pieces(n.max(0) as usize, |at, len| {
-            if source.is_null() { with_legacy(|l| old(l, draw, p, &out, at, len)) } else { modern(&Held::new(source), draw, p, &out, at, len) }
+            if source.is_null() {
+                with_legacy(|l| old(l, draw, p, &out, at, len))
+            } else {
+                modern(&Held::new(source), draw, p, &out, at, len)
+            }
         });
     }
     Ok(())
@@ -353,22 +529,45 @@ fn fits(param: Option<Param>, p: Params<'_>, k: usize) -> bool {
     }
 }
 
-/// One number of a distribution that is known where this is compiled, as bits: of a float64 where it gives floats.
+/// One number of a distribution that is known where this is compiled, as bits: of a float64 where it gives
+/// floats.
 ///
 /// # Safety
 /// As `random_one` says.
 unsafe fn one<const DRAW: usize>(source: *mut BitSource, params: [i64; 3]) -> Res<i64> {
     let draw = const { Draw::ALL[DRAW] };
     let p = Params(&params);
-    if draw.is_pythons() { return python_draw(draw, p).unwrap_or(Ok(0.0)).map(|x| x.to_bits() as i64); }
+    if draw.is_pythons() {
+        return python_draw(draw, p).unwrap_or(Ok(0.0)).map(|x| x.to_bits() as i64);
+    }
     // Each of these is known here but for the number.
-    let fits = fits(const { parameter(DRAW, 0) }, p, 0) && fits(const { parameter(DRAW, 1) }, p, 1) && fits(const { parameter(DRAW, 2) }, p, 2);
-    if !fits || matches!(draw, Draw::Uniform | Draw::Triangular | Draw::Hypergeometric | Draw::NegativeBinomial) { check(draw, !source.is_null(), p, false)?; }
+    let fits = fits(const { parameter(DRAW, 0) }, p, 0)
+        && fits(const { parameter(DRAW, 1) }, p, 1)
+        && fits(const { parameter(DRAW, 2) }, p, 2);
+    if !fits
+        || matches!(draw, Draw::Uniform | Draw::Triangular | Draw::Hypergeometric | Draw::NegativeBinomial)
+    {
+        check(draw, !source.is_null(), p, false)?;
+    }
     let (mut float, mut single, mut int) = (0f64, 0f32, 0i64);
-    let out = match draw.gives() { Gives::Float => Out::Float(&mut float), Gives::Float32 => Out::Float32(&mut single), Gives::Int => Out::Int(&mut int) };
+    let out = match draw.gives() {
+        Gives::Float => Out::Float(&mut float),
+        Gives::Float32 => Out::Float32(&mut single),
+        Gives::Int => Out::Int(&mut int),
+    };
     // SAFETY: as required of the caller; there is room for one.
-    unsafe { if source.is_null() { with_legacy(|l| old(l, draw, p, &out, 0, 1)) } else { modern(&Held::new(source), draw, p, &out, 0, 1) } }
-    Ok(match draw.gives() { Gives::Float => float.to_bits() as i64, Gives::Float32 => (single as f64).to_bits() as i64, Gives::Int => int })
+    unsafe {
+        if source.is_null() {
+            with_legacy(|l| old(l, draw, p, &out, 0, 1))
+        } else {
+            modern(&Held::new(source), draw, p, &out, 0, 1)
+        }
+    }
+    Ok(match draw.gives() {
+        Gives::Float => float.to_bits() as i64,
+        Gives::Float32 => (single as f64).to_bits() as i64,
+        Gives::Int => int,
+    })
 }
 
 /// One number of any distribution: loops ask for one at a time, so each has a function of its own.
@@ -397,24 +596,42 @@ unsafe fn one_of(source: *mut BitSource, what: i64, params: [i64; 3]) -> Res<i64
 /// # Safety
 /// As `random_each` says.
 unsafe fn each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) -> Res<()> {
-    let draw = Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
+    let draw =
+        Draw::from_number(what).ok_or_else(|| Error::new(Class::SystemError, "no such distribution"))?;
     let count = draw.params().len();
     // SAFETY: as required of the caller.
     unsafe {
         let places = crate::raw_slice(params, 2 * count as i64);
         let at = |i: usize| {
             let mut p = [0i64; 3];
-            for (k, p) in p.iter_mut().enumerate().take(count) { *p = (places[2 * k] as usize as *const u8).wrapping_add(i * places[2 * k + 1] as usize).cast::<i64>().read(); }
+            for (k, p) in p.iter_mut().enumerate().take(count) {
+                *p = (places[2 * k] as usize as *const u8)
+                    .wrapping_add(i * places[2 * k + 1] as usize)
+                    .cast::<i64>()
+                    .read();
+            }
             p
         };
-        for i in 0..n.max(0) as usize { check(draw, !source.is_null(), Params(&at(i)), true)?; }
-        let out = match draw.gives() { Gives::Float => Out::Float(out.cast()), Gives::Float32 => Out::Float32(out.cast()), Gives::Int => Out::Int(out.cast()) };
+        for i in 0..n.max(0) as usize {
+            check(draw, !source.is_null(), Params(&at(i)), true)?;
+        }
+        let out = match draw.gives() {
+            Gives::Float => Out::Float(out.cast()),
+            Gives::Float32 => Out::Float32(out.cast()),
+            Gives::Int => Out::Int(out.cast()),
+        };
         Poll::new(ctx).in_pieces(n.max(0) as usize, |start, len| {
             if source.is_null() {
-                with_legacy(|l| for i in start..start + len { old(l, draw, Params(&at(i)), &out, i, 1) })
+                with_legacy(|l| {
+                    for i in start..start + len {
+                        old(l, draw, Params(&at(i)), &out, i, 1)
+                    }
+                })
             } else {
                 let bits = Held::new(source);
-                for i in start..start + len { modern(&bits, draw, Params(&at(i)), &out, i, 1) }
+                for i in start..start + len {
+                    modern(&bits, draw, Params(&at(i)), &out, i, 1)
+                }
             }
         });
     }
@@ -438,13 +655,21 @@ impl Helpers for Native {
             }
         }
     }
-    unsafe fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) { unsafe { or_raise(ctx, each(ctx, source, what, params, n, out)) } }
-    unsafe fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) { unsafe { or_raise(ctx, draw(ctx, source, what, params, n, out)) } }
+    unsafe fn random_each(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) {
+        unsafe { or_raise(ctx, each(ctx, source, what, params, n, out)) }
+    }
+    unsafe fn random_draw(ctx: Ctx, source: *mut BitSource, what: i64, params: *const i64, n: i64, out: P) {
+        unsafe { or_raise(ctx, draw(ctx, source, what, params, n, out)) }
+    }
     unsafe fn random_uniform(source: *mut BitSource) -> f64 {
-        if source.is_null() { return state::with(state::NUMPY, |s| s.twister.f64()); }
+        if source.is_null() {
+            return state::with(state::NUMPY, |s| s.twister.f64());
+        }
         unsafe { Held::new(source) }.f64()
     }
-    unsafe fn random_normal() -> f64 { with_legacy(|l| l.normal()) }
+    unsafe fn random_normal() -> f64 {
+        with_legacy(|l| l.normal())
+    }
     unsafe fn random_next(source: *mut BitSource) -> i64 {
         // Nothing is left to do behind the call, so it is a jump.
         if UNLOCKED.load(Ordering::Relaxed) == 0 {
@@ -454,50 +679,115 @@ impl Helpers for Native {
         }
         next_of_many(source)
     }
-    unsafe fn random_layers(which: i64) -> *mut Layer { (if which == 0 { &raw const ziggurat::NORMAL } else { &raw const ziggurat::EXPONENTIAL }).cast_mut().cast() }
-    unsafe fn random_normal_from(source: *mut BitSource, first: i64) -> f64 { normal::normal_from(&*unsafe { Held::new(source) }, first as u64) }
-    unsafe fn random_exponential_from(source: *mut BitSource, first: i64) -> f64 { normal::exponential_from(&*unsafe { Held::new(source) }, first as u64) }
-    unsafe fn random_log(x: f64) -> f64 { x.ln() }
-    unsafe fn random_log1p(x: f64) -> f64 { normal::libm_log1p(x) }
-    unsafe fn random_exp(x: f64) -> f64 { x.exp() }
-    unsafe fn random_expm1(x: f64) -> f64 { normal::libm_expm1(x) }
-    unsafe fn random_pow(x: f64, y: f64) -> f64 { x.powf(y) }
-    unsafe fn random_integers(ctx: Ctx, source: *mut BitSource, elem: i64, low: i64, range: i64, n: i64, out: P) {
+    unsafe fn random_layers(which: i64) -> *mut Layer {
+        (if which == 0 { &raw const ziggurat::NORMAL } else { &raw const ziggurat::EXPONENTIAL })
+            .cast_mut()
+            .cast()
+    }
+    unsafe fn random_normal_from(source: *mut BitSource, first: i64) -> f64 {
+        normal::normal_from(&*unsafe { Held::new(source) }, first as u64)
+    }
+    unsafe fn random_exponential_from(source: *mut BitSource, first: i64) -> f64 {
+        normal::exponential_from(&*unsafe { Held::new(source) }, first as u64)
+    }
+    unsafe fn random_log(x: f64) -> f64 {
+        x.ln()
+    }
+    unsafe fn random_log1p(x: f64) -> f64 {
+        normal::libm_log1p(x)
+    }
+    unsafe fn random_exp(x: f64) -> f64 {
+        x.exp()
+    }
+    unsafe fn random_expm1(x: f64) -> f64 {
+        normal::libm_expm1(x)
+    }
+    unsafe fn random_pow(x: f64, y: f64) -> f64 {
+        x.powf(y)
+    }
+    unsafe fn random_integers(
+        ctx: Ctx,
+        source: *mut BitSource,
+        elem: i64,
+        low: i64,
+        range: i64,
+        n: i64,
+        out: P,
+    ) {
         let Some(elem) = Elem::from_number(elem) else { return };
         let (low, range, legacy) = (low as u64, range as u64, source.is_null());
         // SAFETY: compiled code gives room for the elements.
         unsafe {
             let fill = |at: usize, len: usize| {
                 let out = out.add(at * elem.bytes());
-                if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, |_| (low, range), true, len, out)) } else { bounded::fill(&*Held::new(source), elem, |_| (low, range), false, len, out) }
+                if legacy {
+                    with_legacy(|l| bounded::fill(&l.bits, elem, |_| (low, range), true, len, out))
+                } else {
+                    bounded::fill(&*Held::new(source), elem, |_| (low, range), false, len, out)
+                }
             };
             // Small integers share words of bits, so they are drawn in one go.
-            if elem.bytes() < 4 || n == 1 { fill(0, n.max(0) as usize) } else { Poll::new(ctx).in_pieces(n.max(0) as usize, fill) }
+            if elem.bytes() < 4 || n == 1 {
+                fill(0, n.max(0) as usize)
+            } else {
+                Poll::new(ctx).in_pieces(n.max(0) as usize, fill)
+            }
         }
     }
-    unsafe fn random_integers_each(source: *mut BitSource, elem: i64, lows: *const i64, ranges: *const i64, n: i64, out: P) {
+    unsafe fn random_integers_each(
+        source: *mut BitSource,
+        elem: i64,
+        lows: *const i64,
+        ranges: *const i64,
+        n: i64,
+        out: P,
+    ) {
         let Some(elem) = Elem::from_number(elem) else { return };
         // SAFETY: compiled code passes as many ends, and room for the elements.
         unsafe {
             let (legacy, n) = (source.is_null(), n.max(0) as usize);
             let ends = |i: usize| (*lows.add(i) as u64, *ranges.add(i) as u64);
-            if legacy { with_legacy(|l| bounded::fill(&l.bits, elem, ends, true, n, out)) } else { bounded::fill(&*Held::new(source), elem, ends, false, n, out) }
+            if legacy {
+                with_legacy(|l| bounded::fill(&l.bits, elem, ends, true, n, out))
+            } else {
+                bounded::fill(&*Held::new(source), elem, ends, false, n, out)
+            }
         }
     }
     unsafe fn random_interval(source: *mut BitSource, max: i64) -> i64 {
-        if source.is_null() { return with_legacy(|l| bounded::masked(&l.bits, max as u64) as i64); }
+        if source.is_null() {
+            return with_legacy(|l| bounded::masked(&l.bits, max as u64) as i64);
+        }
         let bits = unsafe { Held::new(source) };
         bounded::masked(&*bits, max as u64) as i64
     }
-    unsafe fn random_stream(which: i64) -> *mut WordStream { state::stream(which as usize & 1) }
-    unsafe fn random_word(which: i64) -> i64 { state::with(which as usize & 1, |s| s.twister.u32() as i64) }
-    unsafe fn random_python() -> f64 { state::with(state::PYTHON, |s| s.twister.f64()) }
-    unsafe fn random_below(n: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n as u64) as i64) }
-    unsafe fn random_bits(k: i64) -> i64 { state::with(state::PYTHON, |s| python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64) }
-    unsafe fn random_seed(which: i64, seed: i64) { state::seed(which as usize & 1, Some(seed)); }
+    unsafe fn random_stream(which: i64) -> *mut WordStream {
+        state::stream(which as usize & 1)
+    }
+    unsafe fn random_word(which: i64) -> i64 {
+        state::with(which as usize & 1, |s| s.twister.u32() as i64)
+    }
+    unsafe fn random_python() -> f64 {
+        state::with(state::PYTHON, |s| s.twister.f64())
+    }
+    unsafe fn random_below(n: i64) -> i64 {
+        state::with(state::PYTHON, |s| {
+            python::Python { twister: &mut s.twister, spare: &mut s.spare }.below(n as u64) as i64
+        })
+    }
+    unsafe fn random_bits(k: i64) -> i64 {
+        state::with(state::PYTHON, |s| {
+            python::Python { twister: &mut s.twister, spare: &mut s.spare }.bits(k.clamp(0, 64) as u32) as i64
+        })
+    }
+    unsafe fn random_seed(which: i64, seed: i64) {
+        state::seed(which as usize & 1, Some(seed));
+    }
     unsafe fn random_seed_by_words(which: i64, words: P, n: i64) {
         // SAFETY: compiled code passes so many words.
-        state::seed_by_words(which as usize & 1, unsafe { std::slice::from_raw_parts(words.cast::<u32>(), n.max(1) as usize) });
+        state::seed_by_words(which as usize & 1, unsafe {
+            std::slice::from_raw_parts(words.cast::<u32>(), n.max(1) as usize)
+        });
     }
     unsafe fn random_spawn(ctx: Ctx, source: *mut BitSource, count: i64) -> *mut BitSource {
         // SAFETY: compiled code passes a live generator.
@@ -513,5 +803,7 @@ impl Helpers for Native {
             }
         }
     }
-    unsafe fn random_seed_from_system(which: i64) { state::seed(which as usize & 1, None); }
+    unsafe fn random_seed_from_system(which: i64) {
+        state::seed(which as usize & 1, None);
+    }
 }

@@ -1,18 +1,28 @@
-//! The functions of Python's module `random`, on a twister of their own. Parameters are not checked, as there.
+//! The functions of Python's module `random`, on a twister of their own. Parameters are not checked, as
+//! there.
 
 use super::bits::Twister;
 use std::f64::consts::{E, PI};
 
 /// `random.random` and what it is the basis of.
-pub struct Python<'a> { pub twister: &'a mut Twister, pub spare: &'a mut Option<f64> }
+pub struct Python<'a> {
+    pub twister: &'a mut Twister,
+    pub spare: &'a mut Option<f64>,
+}
 
 impl Python<'_> {
-    pub fn random(&mut self) -> f64 { self.twister.f64() }
+    pub fn random(&mut self) -> f64 {
+        self.twister.f64()
+    }
 
     /// `k` random bits, `k` from 0 to 64.
     pub fn bits(&mut self, k: u32) -> u64 {
-        if k == 0 { return 0; }
-        if k <= 32 { return (self.twister.u32() >> (32 - k)) as u64; }
+        if k == 0 {
+            return 0;
+        }
+        if k <= 32 {
+            return (self.twister.u32() >> (32 - k)) as u64;
+        }
         let low = self.twister.u32() as u64;
         low | ((self.twister.u32() >> (64 - k)) as u64) << 32
     }
@@ -22,21 +32,33 @@ impl Python<'_> {
         while n == 0 {
             // 65 bits, of which the last must be zero.
             let low = self.bits(64);
-            if self.bits(1) == 0 { return low; }
+            if self.bits(1) == 0 {
+                return low;
+            }
         }
         let k = 64 - n.leading_zeros();
         loop {
             let x = self.bits(k);
-            if x < n { return x; }
+            if x < n {
+                return x;
+            }
         }
     }
 
-    pub fn uniform(&mut self, a: f64, b: f64) -> f64 { a + (b - a) * self.random() }
+    pub fn uniform(&mut self, a: f64, b: f64) -> f64 {
+        a + (b - a) * self.random()
+    }
 
     /// `mode` is NaN for the middle.
     pub fn triangular(&mut self, mut low: f64, mut high: f64, mode: f64, has_mode: bool) -> f64 {
         let mut u = self.random();
-        let mut c = if !has_mode { 0.5 } else if high == low { return low } else { (mode - low) / (high - low) };
+        let mut c = if !has_mode {
+            0.5
+        } else if high == low {
+            return low;
+        } else {
+            (mode - low) / (high - low)
+        };
         if u > c {
             u = 1.0 - u;
             c = 1.0 - c;
@@ -52,11 +74,15 @@ impl Python<'_> {
             let u1 = self.random();
             let u2 = 1.0 - self.random();
             let z = magic * (u1 - 0.5) / u2;
-            if z * z / 4.0 <= -u2.ln() { return mu + z * sigma; }
+            if z * z / 4.0 <= -u2.ln() {
+                return mu + z * sigma;
+            }
         }
     }
 
-    pub fn lognormvariate(&mut self, mu: f64, sigma: f64) -> f64 { self.normalvariate(mu, sigma).exp() }
+    pub fn lognormvariate(&mut self, mu: f64, sigma: f64) -> f64 {
+        self.normalvariate(mu, sigma).exp()
+    }
 
     pub fn gauss(&mut self, mu: f64, sigma: f64) -> f64 {
         let z = match self.spare.take() {
@@ -71,24 +97,36 @@ impl Python<'_> {
         mu + z * sigma
     }
 
-    pub fn expovariate(&mut self, lambd: f64) -> f64 { -(1.0 - self.random()).ln() / lambd }
+    pub fn expovariate(&mut self, lambd: f64) -> f64 {
+        -(1.0 - self.random()).ln() / lambd
+    }
 
     pub fn vonmisesvariate(&mut self, mu: f64, kappa: f64) -> f64 {
-        if kappa <= 1e-6 { return 2.0 * PI * self.random(); }
+        if kappa <= 1e-6 {
+            return 2.0 * PI * self.random();
+        }
         let s = 0.5 / kappa;
         let r = s + (1.0 + s * s).sqrt();
         let z = loop {
             let z = (PI * self.random()).cos();
             let d = z / (r + z);
             let u2 = self.random();
-            if u2 < 1.0 - d * d || u2 <= (1.0 - d) * d.exp() { break z; }
+            if u2 < 1.0 - d * d || u2 <= (1.0 - d) * d.exp() {
+                break z;
+            }
         };
         let q = 1.0 / r;
         let f = (q + z) / (1.0 + q * z);
         let turn = if self.random() > 0.5 { mu + f.acos() } else { mu - f.acos() };
         // As Python's %: of the sign of the divisor.
         let m = turn % (2.0 * PI);
-        if m < 0.0 { m + 2.0 * PI } else if m == 0.0 { 0.0 } else { m }
+        if m < 0.0 {
+            m + 2.0 * PI
+        } else if m == 0.0 {
+            0.0
+        } else {
+            m
+        }
     }
 
     pub fn gammavariate(&mut self, alpha: f64, beta: f64) -> f64 {
@@ -100,16 +138,22 @@ impl Python<'_> {
             let magic = 1.0 + 4.5f64.ln();
             loop {
                 let u1 = self.random();
-                if !(1e-7 < u1 && u1 < 0.9999999) { continue; }
+                if !(1e-7 < u1 && u1 < 0.9999999) {
+                    continue;
+                }
                 let u2 = 1.0 - self.random();
                 let v = (u1 / (1.0 - u1)).ln() / ainv;
                 let x = alpha * v.exp();
                 let z = u1 * u1 * u2;
                 let r = bbb + ccc * v - x;
-                if r + magic - 4.5 * z >= 0.0 || r >= z.ln() { return x * beta; }
+                if r + magic - 4.5 * z >= 0.0 || r >= z.ln() {
+                    return x * beta;
+                }
             }
         }
-        if alpha == 1.0 { return -(1.0 - self.random()).ln() * beta; }
+        if alpha == 1.0 {
+            return -(1.0 - self.random()).ln() * beta;
+        }
         // Ahrens and Dieter.
         loop {
             let u = self.random();
@@ -117,7 +161,9 @@ impl Python<'_> {
             let p = b * u;
             let x = if p <= 1.0 { p.powf(1.0 / alpha) } else { -((b - p) / alpha).ln() };
             let u1 = self.random();
-            if if p > 1.0 { u1 <= x.powf(alpha - 1.0) } else { u1 <= (-x).exp() } { return x * beta; }
+            if if p > 1.0 { u1 <= x.powf(alpha - 1.0) } else { u1 <= (-x).exp() } {
+                return x * beta;
+            }
         }
     }
 
@@ -126,7 +172,11 @@ impl Python<'_> {
         if y == 0.0 { 0.0 } else { y / (y + self.gammavariate(beta, 1.0)) }
     }
 
-    pub fn paretovariate(&mut self, alpha: f64) -> f64 { (1.0 - self.random()).powf(-1.0 / alpha) }
+    pub fn paretovariate(&mut self, alpha: f64) -> f64 {
+        (1.0 - self.random()).powf(-1.0 / alpha)
+    }
 
-    pub fn weibullvariate(&mut self, alpha: f64, beta: f64) -> f64 { alpha * (-(1.0 - self.random()).ln()).powf(1.0 / beta) }
+    pub fn weibullvariate(&mut self, alpha: f64, beta: f64) -> f64 {
+        alpha * (-(1.0 - self.random()).ln()).powf(1.0 / beta)
+    }
 }

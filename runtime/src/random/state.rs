@@ -1,22 +1,34 @@
-//! The streams of `np.random` and `random` in compiled code: one of each in every thread, apart from the interpreter's own. They begin with entropy of the system.
+//! The streams of `np.random` and `random` in compiled code: one of each in every thread, apart from the
+//! interpreter's own. They begin with entropy of the system.
 //!
-//! A forked child begins anew, as Python's own does, or all workers of a pool would draw the same numbers. The numbers of a parallel loop belong to its chunks, so that
-//! they do not depend on which thread runs what: whoever runs a chunk puts [`in_chunk`] around it, and seeds come from [`region_seed`].
+//! A forked child begins anew, as Python's own does, or all workers of a pool would draw the same numbers.
+//! The numbers of a parallel loop belong to its chunks, so that they do not depend on which thread runs what:
+//! whoever runs a chunk puts [`in_chunk`] around it, and seeds come from [`region_seed`].
 
 use super::bits::Twister;
-use tierup_core::layout::WordStream;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU32, Ordering};
+use tierup_core::layout::WordStream;
 
 /// A twister and the second number of a pair of normal ones.
-pub struct Stream { pub twister: Twister, pub spare: Option<f64>, origin: Origin }
+pub struct Stream {
+    pub twister: Twister,
+    pub spare: Option<f64>,
+    origin: Origin,
+}
 
 /// Where a stream that nobody has drawn from yet will begin.
 #[derive(Clone, Copy, PartialEq)]
-enum Origin { System, Chunk([u64; 3]), Begun }
+enum Origin {
+    System,
+    Chunk([u64; 3]),
+    Begun,
+}
 
 impl Stream {
-    const fn new() -> Stream { Stream { twister: Twister::new(), spare: None, origin: Origin::System } }
+    const fn new() -> Stream {
+        Stream { twister: Twister::new(), spare: None, origin: Origin::System }
+    }
 
     /// Begins with entropy of the system, when somebody draws from it: compiled code finds nothing ready.
     fn forget(&mut self) {
@@ -35,7 +47,9 @@ impl Stream {
             }
             Origin::Chunk(parts) => {
                 let mut words = [which; 7];
-                for (i, p) in parts.iter().enumerate() { (words[2 * i], words[2 * i + 1]) = (*p as u32, (*p >> 32) as u32); }
+                for (i, p) in parts.iter().enumerate() {
+                    (words[2 * i], words[2 * i + 1]) = (*p as u32, (*p >> 32) as u32);
+                }
                 self.twister.seed_by_array(&words);
             }
             Origin::Begun => {}
@@ -56,10 +70,15 @@ fn entropy(words: &mut [u32; 16]) {
             b.copy_from_slice(&h.finish().to_le_bytes());
         }
     }
-    for (w, b) in words.iter_mut().zip(bytes.as_chunks::<4>().0) { *w = u32::from_le_bytes(*b); }
+    for (w, b) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+        *w = u32::from_le_bytes(*b);
+    }
 }
 
-struct Streams { of: [Stream; 2], epoch: u32 }
+struct Streams {
+    of: [Stream; 2],
+    epoch: u32,
+}
 
 /// Which stream.
 pub const NUMPY: usize = 0;
@@ -70,11 +89,14 @@ static EPOCH: AtomicU32 = AtomicU32::new(0);
 /// Whose the streams are: what is dropped leaves no address behind.
 struct Owner(Option<Box<Streams>>);
 impl Drop for Owner {
-    fn drop(&mut self) { let _ = CURRENT.try_with(|c| c.set(std::ptr::null_mut())); }
+    fn drop(&mut self) {
+        let _ = CURRENT.try_with(|c| c.set(std::ptr::null_mut()));
+    }
 }
 
 thread_local! {
-    // A number is a few instructions away from its stream: an address needs no destructor and is borrowed by nobody.
+    // A number is a few instructions away from its stream: an address needs no destructor and is borrowed by
+    // nobody.
     static CURRENT: Cell<*mut Streams> = const { Cell::new(std::ptr::null_mut()) };
     static OWNER: RefCell<Owner> = const { RefCell::new(Owner(None)) };
 }
@@ -94,7 +116,9 @@ fn renew() {
     let epoch = EPOCH.load(Ordering::Relaxed);
     // SAFETY: the address is that of the owner's streams, and nobody uses them now.
     if let Some(all) = unsafe { CURRENT.get().as_mut() } {
-        for s in &mut all.of { s.forget(); }
+        for s in &mut all.of {
+            s.forget();
+        }
         all.epoch = epoch;
     } else {
         replace(Some(Box::new(Streams { of: [Stream::new(), Stream::new()], epoch })));
@@ -104,13 +128,17 @@ fn renew() {
 /// In a forked child: every stream begins anew. Code that is under way here has the address of this thread's.
 pub fn after_fork() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
-    if !CURRENT.get().is_null() { renew(); }
+    if !CURRENT.get().is_null() {
+        renew();
+    }
 }
 
-/// Where compiled code reads words of one of this thread's streams. The address holds for as long as the thread is in the function that asked, since parallel regions put
-/// the streams back that they take away.
+/// Where compiled code reads words of one of this thread's streams. The address holds for as long as the
+/// thread is in the function that asked, since parallel regions put the streams back that they take away.
 pub fn stream(which: usize) -> *mut WordStream {
-    if CURRENT.get().is_null() { renew(); }
+    if CURRENT.get().is_null() {
+        renew();
+    }
     // SAFETY: the address is that of the owner's streams, and nobody uses them now.
     unsafe { (&mut (*CURRENT.get()).of)[which].twister.stream() }
 }
@@ -126,7 +154,9 @@ pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
             all = CURRENT.get();
         }
         let stream = &mut (&mut (*all).of)[which];
-        if stream.origin != Origin::Begun { stream.begin(which as u32); }
+        if stream.origin != Origin::Begun {
+            stream.begin(which as u32);
+        }
         f(stream)
     }
 }
@@ -134,7 +164,11 @@ pub fn with<R>(which: usize, f: impl FnOnce(&mut Stream) -> R) -> R {
 /// Begins a stream anew: `np.random.seed(n)` and `random.seed(n)`.
 pub fn seed(which: usize, seed: Option<i64>) {
     // SAFETY: null or the owner's streams, which nobody uses now.
-    if seed.is_none() && let Some(all) = unsafe { CURRENT.get().as_mut() } { all.of[which].forget(); }
+    if seed.is_none()
+        && let Some(all) = unsafe { CURRENT.get().as_mut() }
+    {
+        all.of[which].forget();
+    }
     with(which, |s| {
         s.spare = None;
         match seed {
@@ -157,10 +191,14 @@ pub fn seed_by_words(which: usize, words: &[u32]) {
     });
 }
 
-/// A number to derive the streams of a parallel region from: the next of this thread's stream, so that a seeded program has the same regions at every run.
-pub fn region_seed() -> u64 { with(NUMPY, |s| s.twister.u64()) }
+/// A number to derive the streams of a parallel region from: the next of this thread's stream, so that a
+/// seeded program has the same regions at every run.
+pub fn region_seed() -> u64 {
+    with(NUMPY, |s| s.twister.u64())
+}
 
-/// Runs a chunk of a parallel region with streams of its own, which depend on nothing but these numbers, and gives the thread its own back.
+/// Runs a chunk of a parallel region with streams of its own, which depend on nothing but these numbers, and
+/// gives the thread its own back.
 pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R) -> R {
     struct Back(Option<Box<Streams>>);
     impl Drop for Back {
@@ -168,7 +206,10 @@ pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R)
             replace(self.0.take());
             // The process may have become a child in the meantime.
             // SAFETY: null or the owner's streams, which nobody uses now.
-            if unsafe { CURRENT.get().as_ref() }.is_some_and(|all| all.epoch != EPOCH.load(Ordering::Relaxed)) { renew(); }
+            if unsafe { CURRENT.get().as_ref() }.is_some_and(|all| all.epoch != EPOCH.load(Ordering::Relaxed))
+            {
+                renew();
+            }
         }
     }
     let origin = Origin::Chunk([seed, region, chunk]);
@@ -182,12 +223,17 @@ pub fn in_chunk<R>(seed: u64, region: u64, chunk: u64, body: impl FnOnce() -> R)
 mod tests {
     use super::*;
 
-    /// A fork begins the streams of the whole process anew: while a test pretends one, no other may be between its seed and what it draws.
+    /// A fork begins the streams of the whole process anew: while a test pretends one, no other may be
+    /// between its seed and what it draws.
     static FORK: std::sync::RwLock<()> = std::sync::RwLock::new(());
 
-    fn no_fork() -> std::sync::RwLockReadGuard<'static, ()> { FORK.read().unwrap_or_else(|e| e.into_inner()) }
+    fn no_fork() -> std::sync::RwLockReadGuard<'static, ()> {
+        FORK.read().unwrap_or_else(|e| e.into_inner())
+    }
 
-    fn next() -> f64 { with(NUMPY, |s| s.twister.f64()) }
+    fn next() -> f64 {
+        with(NUMPY, |s| s.twister.f64())
+    }
 
     #[test]
     fn seeds_give_numpys_and_pythons_streams() {
@@ -209,7 +255,12 @@ mod tests {
         let (a, b) = (chunk(0), chunk(1));
         assert_ne!(a, b);
         assert_ne!(a.0, a.1);
-        assert_eq!(std::thread::spawn(move || in_chunk(5, 1, 1, || (next(), with(PYTHON, |s| s.twister.f64())))).join().ok(), Some(b));
+        assert_eq!(
+            std::thread::spawn(move || in_chunk(5, 1, 1, || (next(), with(PYTHON, |s| s.twister.f64()))))
+                .join()
+                .ok(),
+            Some(b)
+        );
         let second = next();
         seed(NUMPY, Some(1));
         assert_eq!((next(), next()), (first, second));

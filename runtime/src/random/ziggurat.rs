@@ -1,6 +1,8 @@
-//! Numbers of the ziggurat method (256 layers) as NumPy uses it; a stream is the same only with the same ones.
+//! Numbers of the ziggurat method (256 layers) as NumPy uses it; a stream is the same only with the same
+//! ones.
 //!
-//! For each layer: `K` below which a draw is accepted at once, `W` the width that a draw is multiplied with, `F` the density at its edge.
+//! For each layer: `K` below which a draw is accepted at once, `W` the width that a draw is multiplied with,
+//! `F` the density at its edge.
 
 use tierup_core::layout::Layer;
 
@@ -411,8 +413,15 @@ mod tests {
             assert!(((-0.5 * edge * edge).exp() / NORMAL_F[k] - 1.0).abs() < 1e-9, "{k}");
             let edge = EXP_W[k] * 2f64.powi(53);
             assert!(((-edge).exp() / EXP_F[k] - 1.0).abs() < 1e-9, "{k}");
-            assert!((NORMAL_F32[k] as f64 / NORMAL_F[k] - 1.0).abs() < 1e-6 && (EXP_F32[k] as f64 / EXP_F[k] - 1.0).abs() < 1e-6);
-            assert!((NORMAL_K32[k] as f64 - NORMAL_K[k] as f64 / 2f64.powi(29)).abs() <= 1.0 && (EXP_K32[k] as f64 - EXP_K[k] as f64 / 2f64.powi(30)).abs() <= 1.0, "{k}");
+            assert!(
+                (NORMAL_F32[k] as f64 / NORMAL_F[k] - 1.0).abs() < 1e-6
+                    && (EXP_F32[k] as f64 / EXP_F[k] - 1.0).abs() < 1e-6
+            );
+            assert!(
+                (NORMAL_K32[k] as f64 - NORMAL_K[k] as f64 / 2f64.powi(29)).abs() <= 1.0
+                    && (EXP_K32[k] as f64 - EXP_K[k] as f64 / 2f64.powi(30)).abs() <= 1.0,
+                "{k}"
+            );
         }
     }
 }

@@ -1,16 +1,25 @@
-//! `format(value, spec)`: the format specification of f-strings for ints, floats, complex numbers and strings.
+//! `format(value, spec)`: the format specification of f-strings for ints, floats, complex numbers and
+//! strings.
 //!
-//! A number is laid out as `padding sign prefix padding digits point-and-rest padding`; grouping puts separators, and zeros up to the width, into the digits.
+//! A number is laid out as `padding sign prefix padding digits point-and-rest padding`; grouping puts
+//! separators, and zeros up to the width, into the digits.
 
 use super::number::Decimal;
 use super::{Chars, Owned, concat};
 use crate::exc::{Error, Res};
 use tierup_core::layout::Str;
 
-const fn ch(c: char) -> u32 { c as u32 }
+const fn ch(c: char) -> u32 {
+    c as u32
+}
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Grouping { None, Comma, Underscore, UnderscoreFour }
+enum Grouping {
+    None,
+    Comma,
+    Underscore,
+    UnderscoreFour,
+}
 
 /// A parsed specification. Characters are code points; 0 stands for "not given".
 #[derive(Clone, Debug)]
@@ -27,16 +36,29 @@ struct Spec {
 }
 
 /// Prints a presentation type in a message.
-fn shown(kind: u32) -> String { if (33..128).contains(&kind) { char::from(kind as u8).to_string() } else { format!("\\x{kind:x}") } }
-fn unknown(kind: u32, type_name: &str) -> Error { Error::value(format!("Unknown format code '{}' for object of type '{type_name}'", shown(kind))) }
+fn shown(kind: u32) -> String {
+    if (33..128).contains(&kind) { char::from(kind as u8).to_string() } else { format!("\\x{kind:x}") }
+}
+fn unknown(kind: u32, type_name: &str) -> Error {
+    Error::value(format!("Unknown format code '{}' for object of type '{type_name}'", shown(kind)))
+}
 
-fn is_align(c: u32) -> bool { matches!(char::from_u32(c), Some('<' | '>' | '=' | '^')) }
+fn is_align(c: u32) -> bool {
+    matches!(char::from_u32(c), Some('<' | '>' | '=' | '^'))
+}
 
 impl Spec {
     fn parse(text: Chars<'_>, default_kind: u32, default_align: u32, type_name: &str) -> Res<Spec> {
         let mut spec = Spec {
-            fill: ch(' '), align: default_align, sign: 0, no_negative_zero: false, alternate: false, width: None,
-            grouping: Grouping::None, precision: None, kind: default_kind,
+            fill: ch(' '),
+            align: default_align,
+            sign: 0,
+            no_negative_zero: false,
+            alternate: false,
+            width: None,
+            grouping: Grouping::None,
+            precision: None,
+            kind: default_kind,
         };
         let at = |i: usize| if i < text.len() { text.get(i) } else { 0 };
         let (mut i, mut fill_given, mut align_given) = (0, false, false);
@@ -45,39 +67,64 @@ impl Spec {
         } else if is_align(at(0)) {
             (spec.align, align_given, i) = (at(0), true, 1);
         }
-        if [ch('+'), ch('-'), ch(' ')].contains(&at(i)) { spec.sign = at(i); i += 1; }
-        if at(i) == ch('z') { spec.no_negative_zero = true; i += 1; }
-        if at(i) == ch('#') { spec.alternate = true; i += 1; }
+        if [ch('+'), ch('-'), ch(' ')].contains(&at(i)) {
+            spec.sign = at(i);
+            i += 1;
+        }
+        if at(i) == ch('z') {
+            spec.no_negative_zero = true;
+            i += 1;
+        }
+        if at(i) == ch('#') {
+            spec.alternate = true;
+            i += 1;
+        }
         if !fill_given && at(i) == ch('0') {
             spec.fill = ch('0');
-            if !align_given && default_align == ch('>') { spec.align = ch('='); }
+            if !align_given && default_align == ch('>') {
+                spec.align = ch('=');
+            }
             i += 1;
         }
         spec.width = integer(text, &mut i)?;
         let both = || Error::value("Cannot specify both ',' and '_'.");
-        if at(i) == ch(',') { spec.grouping = Grouping::Comma; i += 1; }
+        if at(i) == ch(',') {
+            spec.grouping = Grouping::Comma;
+            i += 1;
+        }
         if at(i) == ch('_') {
-            if spec.grouping != Grouping::None { return Err(both()); }
+            if spec.grouping != Grouping::None {
+                return Err(both());
+            }
             spec.grouping = Grouping::Underscore;
             i += 1;
         }
-        if at(i) == ch(',') && spec.grouping == Grouping::Underscore { return Err(both()); }
+        if at(i) == ch(',') && spec.grouping == Grouping::Underscore {
+            return Err(both());
+        }
         if at(i) == ch('.') {
             i += 1;
             spec.precision = integer(text, &mut i)?;
-            if spec.precision.is_none() { return Err(Error::value("Format specifier missing precision")); }
+            if spec.precision.is_none() {
+                return Err(Error::value("Format specifier missing precision"));
+            }
         }
         match text.len() - i {
             0 => {}
             1 => spec.kind = at(i),
             _more => {
-                return Err(Error::value(format!("Invalid format specifier {} for object of type '{type_name}'", quote(text))));
+                return Err(Error::value(format!(
+                    "Invalid format specifier {} for object of type '{type_name}'",
+                    quote(text)
+                )));
             }
         }
         if spec.grouping != Grouping::None {
             match char::from_u32(spec.kind) {
                 Some('d' | 'e' | 'f' | 'g' | 'E' | 'G' | '%' | 'F' | '\0') => {}
-                Some('b' | 'o' | 'x' | 'X') if spec.grouping == Grouping::Underscore => spec.grouping = Grouping::UnderscoreFour,
+                Some('b' | 'o' | 'x' | 'X') if spec.grouping == Grouping::Underscore => {
+                    spec.grouping = Grouping::UnderscoreFour
+                }
                 Some(_) | None => {
                     let sep = if spec.grouping == Grouping::Comma { ',' } else { '_' };
                     return Err(Error::value(format!("Cannot specify '{sep}' with '{}'.", shown(spec.kind))));
@@ -89,13 +136,21 @@ impl Spec {
 }
 
 /// CPython puts the specification between plain quotes, not as its repr.
-fn quote(text: Chars<'_>) -> String { format!("'{}'", text.text()) }
+fn quote(text: Chars<'_>) -> String {
+    format!("'{}'", text.text())
+}
 
 /// Digits (of any script) at `i`; None when there are none.
 fn integer(text: Chars<'_>, i: &mut usize) -> Res<Option<usize>> {
     let mut value = None::<usize>;
-    while *i < text.len() && let Some(d) = super::case::decimal(text.get(*i)) {
-        let next = value.unwrap_or(0).checked_mul(10).and_then(|v| v.checked_add(d as usize)).filter(|v| *v <= isize::MAX as usize);
+    while *i < text.len()
+        && let Some(d) = super::case::decimal(text.get(*i))
+    {
+        let next = value
+            .unwrap_or(0)
+            .checked_mul(10)
+            .and_then(|v| v.checked_add(d as usize))
+            .filter(|v| *v <= isize::MAX as usize);
         value = Some(next.ok_or_else(|| Error::value("Too many decimal digits in format string"))?);
         *i += 1;
     }
@@ -103,7 +158,12 @@ fn integer(text: Chars<'_>, i: &mut usize) -> Res<Option<usize>> {
 }
 
 /// The parts of a number before layout.
-struct Number<'a> { negative: bool, prefix: &'a str, digits: &'a str, rest: &'a str }
+struct Number<'a> {
+    negative: bool,
+    prefix: &'a str,
+    digits: &'a str,
+    rest: &'a str,
+}
 
 /// Digits with separators, and with zeros in front up to `min_width`.
 fn grouped(digits: &str, min_width: usize, grouping: Grouping) -> String {
@@ -113,16 +173,21 @@ fn grouped(digits: &str, min_width: usize, grouping: Grouping) -> String {
         Grouping::Underscore => (3, '_'),
         Grouping::UnderscoreFour => (4, '_'),
     };
-    // From the right: the group's digits, then zeros while the width asks for more; a separator takes its share of the width too.
+    // From the right: the group's digits, then zeros while the width asks for more; a separator takes its
+    // share of the width too.
     let mut reversed = String::new();
     let (mut remaining, mut width) = (digits.len() as isize, min_width as isize);
     let mut source = digits.bytes().rev();
     loop {
         let take = (size as isize).min(remaining.max(width).max(1));
-        for _ in 0..take { reversed.push(source.next().map_or('0', char::from)); }
+        for _ in 0..take {
+            reversed.push(source.next().map_or('0', char::from));
+        }
         remaining -= take.min(remaining);
         width -= take;
-        if remaining <= 0 && width <= 0 { break; }
+        if remaining <= 0 && width <= 0 {
+            break;
+        }
         reversed.push(sep);
         width -= 1;
     }
@@ -130,7 +195,15 @@ fn grouped(digits: &str, min_width: usize, grouping: Grouping) -> String {
 }
 
 fn sign_text(negative: bool, sign: u32) -> &'static str {
-    if negative { "-" } else if sign == ch('+') { "+" } else if sign == ch(' ') { " " } else { "" }
+    if negative {
+        "-"
+    } else if sign == ch('+') {
+        "+"
+    } else if sign == ch(' ') {
+        " "
+    } else {
+        ""
+    }
 }
 
 /// Lays a number out to the width of `spec`.
@@ -140,7 +213,9 @@ fn number(n: Number<'_>, spec: &Spec) -> Res<*mut Str> {
     let width = spec.width.unwrap_or(0);
     let min = if spec.fill == ch('0') && spec.align == ch('=') { width.saturating_sub(others) } else { 0 };
     // A width that no memory holds must not be tried in `grouped`, which cannot fail.
-    if min > 1 << 32 { return Err(Error::bare(tierup_core::exc::Class::MemoryError)); }
+    if min > 1 << 32 {
+        return Err(Error::bare(tierup_core::exc::Class::MemoryError));
+    }
     let digits = if n.digits.is_empty() { String::new() } else { grouped(n.digits, min, spec.grouping) };
     let padding = width.saturating_sub(others + digits.len());
     let (left, inner, right) = match char::from_u32(spec.align) {
@@ -151,15 +226,22 @@ fn number(n: Number<'_>, spec: &Spec) -> Res<*mut Str> {
     };
     let rest: Vec<u32> = n.rest.chars().map(ch).collect();
     padded(&[
-        (left, spec.fill, Chars::One(sign.as_bytes())), (0, 0, Chars::One(n.prefix.as_bytes())), (inner, spec.fill, Chars::One(digits.as_bytes())),
-        (0, 0, Chars::Four(&rest)), (right, spec.fill, Chars::One(b"")),
+        (left, spec.fill, Chars::One(sign.as_bytes())),
+        (0, 0, Chars::One(n.prefix.as_bytes())),
+        (inner, spec.fill, Chars::One(digits.as_bytes())),
+        (0, 0, Chars::Four(&rest)),
+        (right, spec.fill, Chars::One(b"")),
     ])
 }
 
 /// Pieces of `n` fill characters and a text.
 fn padded(pieces: &[(usize, u32, Chars<'_>)]) -> Res<*mut Str> {
-    let fills = pieces.iter().map(|(n, fill, _)| Ok(Owned(super::repeat(Chars::Four(&[*fill]), *n as i64)?))).collect::<Res<Vec<_>>>()?;
-    let parts: Vec<Chars<'_>> = pieces.iter().zip(&fills).flat_map(|((_, _, text), fill)| [fill.chars(), *text]).collect();
+    let fills = pieces
+        .iter()
+        .map(|(n, fill, _)| Ok(Owned(super::repeat(Chars::Four(&[*fill]), *n as i64)?)))
+        .collect::<Res<Vec<_>>>()?;
+    let parts: Vec<Chars<'_>> =
+        pieces.iter().zip(&fills).flat_map(|((_, _, text), fill)| [fill.chars(), *text]).collect();
     concat(&parts)
 }
 
@@ -169,18 +251,37 @@ pub fn integer_text(negative: bool, magnitude: u64, text: Chars<'_>, type_name: 
     let kind = char::from_u32(spec.kind).unwrap_or('\u{FFFD}');
     match kind {
         'b' | 'c' | 'd' | 'o' | 'x' | 'X' | 'n' => {}
-        'e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%' => return float_with(if negative { -(magnitude as f64) } else { magnitude as f64 }, &spec),
+        'e' | 'E' | 'f' | 'F' | 'g' | 'G' | '%' => {
+            return float_with(if negative { -(magnitude as f64) } else { magnitude as f64 }, &spec);
+        }
         _other => return Err(unknown(spec.kind, type_name)),
     }
-    if spec.precision.is_some() { return Err(Error::value("Precision not allowed in integer format specifier")); }
-    if spec.no_negative_zero { return Err(Error::value("Negative zero coercion (z) not allowed in integer format specifier")); }
+    if spec.precision.is_some() {
+        return Err(Error::value("Precision not allowed in integer format specifier"));
+    }
+    if spec.no_negative_zero {
+        return Err(Error::value("Negative zero coercion (z) not allowed in integer format specifier"));
+    }
     if kind == 'c' {
-        if spec.sign != 0 { return Err(Error::value("Sign not allowed with integer format specifier 'c'")); }
-        if spec.alternate { return Err(Error::value("Alternate form (#) not allowed with integer format specifier 'c'")); }
-        if magnitude > i64::MAX as u64 && !negative { return Err(Error::overflow("Python int too large to convert to C long")); }
-        let code = u32::try_from(magnitude).ok().filter(|c| *c < 0x110000 && !negative).ok_or_else(|| Error::overflow("%c arg not in range(0x110000)"))?;
+        if spec.sign != 0 {
+            return Err(Error::value("Sign not allowed with integer format specifier 'c'"));
+        }
+        if spec.alternate {
+            return Err(Error::value("Alternate form (#) not allowed with integer format specifier 'c'"));
+        }
+        if magnitude > i64::MAX as u64 && !negative {
+            return Err(Error::overflow("Python int too large to convert to C long"));
+        }
+        let code = u32::try_from(magnitude)
+            .ok()
+            .filter(|c| *c < 0x110000 && !negative)
+            .ok_or_else(|| Error::overflow("%c arg not in range(0x110000)"))?;
         let padding = spec.width.unwrap_or(0).saturating_sub(1);
-        let (left, right) = match char::from_u32(spec.align) { Some('<') => (0, padding), Some('^') => (padding / 2, padding - padding / 2), Some(_) | None => (padding, 0) };
+        let (left, right) = match char::from_u32(spec.align) {
+            Some('<') => (0, padding),
+            Some('^') => (padding / 2, padding - padding / 2),
+            Some(_) | None => (padding, 0),
+        };
         return padded(&[(left, spec.fill, Chars::Four(&[code])), (right, spec.fill, Chars::One(b""))]);
     }
     let (prefix, digits) = match kind {
@@ -190,7 +291,10 @@ pub fn integer_text(negative: bool, magnitude: u64, text: Chars<'_>, type_name: 
         'X' => ("0X", format!("{magnitude:X}")),
         _decimal => ("", magnitude.to_string()),
     };
-    number(Number { negative, prefix: if spec.alternate { prefix } else { "" }, digits: &digits, rest: "" }, &spec)
+    number(
+        Number { negative, prefix: if spec.alternate { prefix } else { "" }, digits: &digits, rest: "" },
+        &spec,
+    )
 }
 
 /// `format(float, spec)`.
@@ -203,22 +307,55 @@ pub fn float_text(x: f64, text: Chars<'_>) -> Res<*mut Str> {
 }
 
 /// How digits are chosen and laid out: a C `printf` conversion or `r` for the shortest.
-struct Style { kind: char, precision: usize, dot_zero: bool, alternate: bool, no_negative_zero: bool }
+struct Style {
+    kind: char,
+    precision: usize,
+    dot_zero: bool,
+    alternate: bool,
+    no_negative_zero: bool,
+}
 
 impl Style {
     fn of(spec: &Spec, dot_zero: bool) -> Res<Style> {
-        if spec.precision.is_some_and(|p| p > i32::MAX as usize) { return Err(Error::value("precision too big")); }
-        if spec.precision.is_some_and(|p| p > 1 << 28) { return Err(Error::bare(tierup_core::exc::Class::MemoryError)); }
+        if spec.precision.is_some_and(|p| p > i32::MAX as usize) {
+            return Err(Error::value("precision too big"));
+        }
+        if spec.precision.is_some_and(|p| p > 1 << 28) {
+            return Err(Error::bare(tierup_core::exc::Class::MemoryError));
+        }
         let mut kind = char::from_u32(spec.kind).unwrap_or('g');
         let shortest = kind == '\0';
-        if shortest { kind = 'r'; }
-        if kind == 'n' { kind = 'g'; }
-        if kind == '%' { kind = 'f'; }
+        if shortest {
+            kind = 'r';
+        }
+        if kind == 'n' {
+            kind = 'g';
+        }
+        if kind == '%' {
+            kind = 'f';
+        }
         let precision = match spec.precision {
-            Some(p) => { if shortest { kind = 'g'; } p }
-            None => if shortest { 0 } else { 6 },
+            Some(p) => {
+                if shortest {
+                    kind = 'g';
+                }
+                p
+            }
+            None => {
+                if shortest {
+                    0
+                } else {
+                    6
+                }
+            }
         };
-        Ok(Style { kind, precision, dot_zero: dot_zero && shortest, alternate: spec.alternate, no_negative_zero: spec.no_negative_zero })
+        Ok(Style {
+            kind,
+            precision,
+            dot_zero: dot_zero && shortest,
+            alternate: spec.alternate,
+            no_negative_zero: spec.no_negative_zero,
+        })
     }
 
     /// Sign and text of a float, without the sign.
@@ -226,7 +363,10 @@ impl Style {
         let upper = self.kind.is_ascii_uppercase();
         if !x.is_finite() {
             let word = if x.is_nan() { "nan" } else { "inf" };
-            return (x.is_sign_negative() && !x.is_nan(), if upper { word.to_uppercase() } else { word.into() });
+            return (
+                x.is_sign_negative() && !x.is_nan(),
+                if upper { word.to_uppercase() } else { word.into() },
+            );
         }
         let (mut out, mut p) = (String::new(), self.precision);
         // No float64 has more than 1100 digits; the others are zeros.
@@ -240,7 +380,9 @@ impl Style {
             'f' => {
                 let d = Decimal::parse(&format!("{:.*}", exact(p), x.abs()));
                 d.fixed(p, &mut out);
-                if p == 0 && self.alternate { out.push('.'); }
+                if p == 0 && self.alternate {
+                    out.push('.');
+                }
                 d
             }
             'g' => {
@@ -253,7 +395,9 @@ impl Style {
                 } else {
                     let decimals = (digits as i32 - d.point).max(0) as usize;
                     d.fixed(if decimals == 0 && self.dot_zero { 1 } else { decimals }, &mut out);
-                    if self.alternate && decimals == 0 && !self.dot_zero { out.push('.'); }
+                    if self.alternate && decimals == 0 && !self.dot_zero {
+                        out.push('.');
+                    }
                 }
                 d
             }
@@ -275,7 +419,9 @@ fn float_with(x: f64, spec: &Spec) -> Res<*mut Str> {
     let style = Style::of(spec, true)?;
     let percent = spec.kind == ch('%');
     let (negative, mut text) = style.text(if percent { x * 100.0 } else { x });
-    if percent { text.push('%'); }
+    if percent {
+        text.push('%');
+    }
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     number(Number { negative, prefix: "", digits: &text[..digits], rest: &text[digits..] }, spec)
 }
@@ -288,8 +434,12 @@ pub fn complex_text(re: f64, im: f64, text: Chars<'_>) -> Res<*mut Str> {
         Some(_) | None => return Err(unknown(spec.kind, "complex")),
     }
     let style = Style::of(&spec, false)?;
-    if spec.fill == ch('0') { return Err(Error::value("Zero padding is not allowed in complex format specifier")); }
-    if spec.align == ch('=') { return Err(Error::value("'=' alignment flag is not allowed in complex format specifier")); }
+    if spec.fill == ch('0') {
+        return Err(Error::value("Zero padding is not allowed in complex format specifier"));
+    }
+    if spec.align == ch('=') {
+        return Err(Error::value("'=' alignment flag is not allowed in complex format specifier"));
+    }
     let plain = spec.kind == 0;
     let skip_re = plain && re.to_bits() == 0;
     let part = |x: f64, sign: u32| {
@@ -305,22 +455,42 @@ pub fn complex_text(re: f64, im: f64, text: Chars<'_>) -> Res<*mut Str> {
         (false, false) => format!("{}{imaginary}j", part(re, spec.sign)),
     };
     let padding = spec.width.unwrap_or(0).saturating_sub(body.len());
-    let (left, right) = match char::from_u32(spec.align) { Some('<') => (0, padding), Some('^') => (padding / 2, padding - padding / 2), Some(_) | None => (padding, 0) };
+    let (left, right) = match char::from_u32(spec.align) {
+        Some('<') => (0, padding),
+        Some('^') => (padding / 2, padding - padding / 2),
+        Some(_) | None => (padding, 0),
+    };
     padded(&[(left, spec.fill, Chars::One(body.as_bytes())), (right, spec.fill, Chars::One(b""))])
 }
 
 /// `format(str, spec)`.
 pub fn string_text(s: Chars<'_>, text: Chars<'_>) -> Res<*mut Str> {
     let spec = Spec::parse(text, ch('s'), ch('<'), "str")?;
-    if spec.kind != ch('s') { return Err(unknown(spec.kind, "str")); }
+    if spec.kind != ch('s') {
+        return Err(unknown(spec.kind, "str"));
+    }
     let refuse = |what: &'static str| Err(Error::value(what));
-    if spec.sign == ch(' ') { return refuse("Space not allowed in string format specifier"); }
-    if spec.sign != 0 { return refuse("Sign not allowed in string format specifier"); }
-    if spec.no_negative_zero { return refuse("Negative zero coercion (z) not allowed in string format specifier"); }
-    if spec.alternate { return refuse("Alternate form (#) not allowed in string format specifier"); }
-    if spec.align == ch('=') { return refuse("'=' alignment not allowed in string format specifier"); }
+    if spec.sign == ch(' ') {
+        return refuse("Space not allowed in string format specifier");
+    }
+    if spec.sign != 0 {
+        return refuse("Sign not allowed in string format specifier");
+    }
+    if spec.no_negative_zero {
+        return refuse("Negative zero coercion (z) not allowed in string format specifier");
+    }
+    if spec.alternate {
+        return refuse("Alternate form (#) not allowed in string format specifier");
+    }
+    if spec.align == ch('=') {
+        return refuse("'=' alignment not allowed in string format specifier");
+    }
     let s = s.slice(0..spec.precision.unwrap_or(usize::MAX).min(s.len()));
     let padding = spec.width.unwrap_or(0).saturating_sub(s.len());
-    let (left, right) = match char::from_u32(spec.align) { Some('>') => (padding, 0), Some('^') => (padding / 2, padding - padding / 2), Some(_) | None => (0, padding) };
+    let (left, right) = match char::from_u32(spec.align) {
+        Some('>') => (padding, 0),
+        Some('^') => (padding / 2, padding - padding / 2),
+        Some(_) | None => (0, padding),
+    };
     padded(&[(left, spec.fill, s), (right, spec.fill, Chars::One(b""))])
 }

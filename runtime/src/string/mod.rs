@@ -1,7 +1,9 @@
-//! String objects. A string's `kind` is the narrowest that holds its code points, as in CPython, so equal strings have equal bytes.
+//! String objects. A string's `kind` is the narrowest that holds its code points, as in CPython, so equal
+//! strings have equal bytes.
 //!
-//! [`Chars`] is a borrowed view, [`Buf`] a string being built. [`search`], [`split`], [`case`], [`number`] and [`format`] are written on these two,
-//! and [`helpers`] binds them to the declared names. [`unidata`] holds Unicode properties.
+//! [`Chars`] is a borrowed view, [`Buf`] a string being built. [`search`], [`split`], [`case`], [`number`]
+//! and [`format`] are written on these two, and [`helpers`] binds them to the declared names. [`unidata`]
+//! holds Unicode properties.
 
 pub mod case;
 pub mod format;
@@ -23,11 +25,21 @@ use tierup_core::layout::{Obj, Str};
 
 /// A borrowed string, by the width of its code units.
 #[derive(Clone, Copy, Debug)]
-pub enum Chars<'a> { One(&'a [u8]), Two(&'a [u16]), Four(&'a [u32]) }
+pub enum Chars<'a> {
+    One(&'a [u8]),
+    Two(&'a [u16]),
+    Four(&'a [u32]),
+}
 
 /// Runs an expression on the code units, whatever their width.
 macro_rules! each {
-    ($chars:expr, |$s:ident| $e:expr) => { match $chars { Chars::One($s) => $e, Chars::Two($s) => $e, Chars::Four($s) => $e } };
+    ($chars:expr, |$s:ident| $e:expr) => {
+        match $chars {
+            Chars::One($s) => $e,
+            Chars::Two($s) => $e,
+            Chars::Four($s) => $e,
+        }
+    };
 }
 pub(crate) use each;
 
@@ -47,13 +59,35 @@ impl<'a> Chars<'a> {
             }
         }
     }
-    pub fn len(self) -> usize { each!(self, |s| s.len()) }
-    pub fn is_empty(self) -> bool { self.len() == 0 }
-    pub fn kind(self) -> usize { match self { Chars::One(_) => 1, Chars::Two(_) => 2, Chars::Four(_) => 4 } }
-    pub fn get(self, i: usize) -> u32 { match self { Chars::One(s) => s[i] as u32, Chars::Two(s) => s[i] as u32, Chars::Four(s) => s[i] } }
-    pub fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone + 'a { (0..self.len()).map(move |i| self.get(i)) }
+    pub fn len(self) -> usize {
+        each!(self, |s| s.len())
+    }
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+    pub fn kind(self) -> usize {
+        match self {
+            Chars::One(_) => 1,
+            Chars::Two(_) => 2,
+            Chars::Four(_) => 4,
+        }
+    }
+    pub fn get(self, i: usize) -> u32 {
+        match self {
+            Chars::One(s) => s[i] as u32,
+            Chars::Two(s) => s[i] as u32,
+            Chars::Four(s) => s[i],
+        }
+    }
+    pub fn iter(self) -> impl DoubleEndedIterator<Item = u32> + ExactSizeIterator + Clone + 'a {
+        (0..self.len()).map(move |i| self.get(i))
+    }
     pub fn slice(self, r: std::ops::Range<usize>) -> Chars<'a> {
-        match self { Chars::One(s) => Chars::One(&s[r]), Chars::Two(s) => Chars::Two(&s[r]), Chars::Four(s) => Chars::Four(&s[r]) }
+        match self {
+            Chars::One(s) => Chars::One(&s[r]),
+            Chars::Two(s) => Chars::Two(&s[r]),
+            Chars::Four(s) => Chars::Four(&s[r]),
+        }
     }
     /// The bytes of the code units.
     pub fn bytes(self) -> &'a [u8] {
@@ -64,15 +98,29 @@ impl<'a> Chars<'a> {
     fn needed_kind(self) -> usize {
         match self {
             Chars::One(_) => 1,
-            Chars::Two(s) => if s.iter().all(|c| *c < 0x100) { 1 } else { 2 },
+            Chars::Two(s) => {
+                if s.iter().all(|c| *c < 0x100) {
+                    1
+                } else {
+                    2
+                }
+            }
             Chars::Four(s) => kind_for(s.iter().copied().max().unwrap_or(0)),
         }
     }
-    pub fn is_ascii(self) -> bool { matches!(self, Chars::One(s) if s.is_ascii()) }
-    pub fn to_vec(self) -> Vec<u32> { self.iter().collect() }
+    pub fn is_ascii(self) -> bool {
+        matches!(self, Chars::One(s) if s.is_ascii())
+    }
+    pub fn to_vec(self) -> Vec<u32> {
+        self.iter().collect()
+    }
     /// UTF-8 text; lone surrogates become U+FFFD.
-    pub fn text(self) -> String { self.iter().map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect() }
-    pub fn equals(self, other: Chars<'_>) -> bool { self.kind() == other.kind() && self.bytes() == other.bytes() }
+    pub fn text(self) -> String {
+        self.iter().map(|c| char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    }
+    pub fn equals(self, other: Chars<'_>) -> bool {
+        self.kind() == other.kind() && self.bytes() == other.bytes()
+    }
     pub fn compare(self, other: Chars<'_>) -> std::cmp::Ordering {
         match (self, other) {
             (Chars::One(a), Chars::One(b)) => a.cmp(b),
@@ -84,7 +132,15 @@ impl<'a> Chars<'a> {
 }
 
 /// The narrowest kind for a greatest code point.
-pub fn kind_for(max: u32) -> usize { if max < 0x100 { 1 } else if max < 0x10000 { 2 } else { 4 } }
+pub fn kind_for(max: u32) -> usize {
+    if max < 0x100 {
+        1
+    } else if max < 0x10000 {
+        2
+    } else {
+        4
+    }
+}
 
 const HEADER: usize = size_of::<Str>();
 
@@ -103,38 +159,57 @@ fn new_raw(len: usize, kind: usize) -> Res<*mut Str> {
     // SAFETY: the allocation holds the header and the code units behind it.
     unsafe {
         let s = p.cast::<Str>();
-        s.write(Str { obj: Obj { refs: AtomicI64::new(1), drop: drop_inline }, len: len as i64, kind: kind as i64, data: p.add(HEADER) });
+        s.write(Str {
+            obj: Obj { refs: AtomicI64::new(1), drop: drop_inline },
+            len: len as i64,
+            kind: kind as i64,
+            data: p.add(HEADER),
+        });
         Ok(s)
     }
 }
 
 /// The 256 single-character strings of Latin-1 and the empty string, immortal.
-struct Singles { chars: [usize; 256], empty: usize }
+struct Singles {
+    chars: [usize; 256],
+    empty: usize,
+}
 static SINGLES: LazyLock<Singles> = LazyLock::new(|| {
     let one = |c: usize| tierup_core::intern::string(char::from(c as u8).encode_utf8(&mut [0; 4])) as usize;
     Singles { chars: std::array::from_fn(one), empty: tierup_core::intern::string("") as usize }
 });
 
-pub fn empty() -> *mut Str { SINGLES.empty as *mut Str }
+pub fn empty() -> *mut Str {
+    SINGLES.empty as *mut Str
+}
 /// A string of one character.
 pub fn single(c: u32) -> *mut Str {
-    if let Some(s) = SINGLES.chars.get(c as usize) { return *s as *mut Str; }
+    if let Some(s) = SINGLES.chars.get(c as usize) {
+        return *s as *mut Str;
+    }
     let mut b = Buf::new(1, kind_for(c)).unwrap_or_else(|_| unreachable!("one character always fits"));
     b.push(c);
     b.finish()
 }
 
 /// A string under construction: of known length and kind, filled from the front.
-pub struct Buf { s: *mut Str, at: usize }
+pub struct Buf {
+    s: *mut Str,
+    at: usize,
+}
 
 impl Buf {
-    pub fn new(len: usize, kind: usize) -> Res<Buf> { Ok(Buf { s: new_raw(len, kind)?, at: 0 }) }
+    pub fn new(len: usize, kind: usize) -> Res<Buf> {
+        Ok(Buf { s: new_raw(len, kind)?, at: 0 })
+    }
     fn room(&self) -> usize {
         // SAFETY: `s` is owned.
         unsafe { (*self.s).len as usize - self.at }
     }
     /// Appends a character, which the kind must hold.
-    pub fn push(&mut self, c: u32) { self.fill(c, 1); }
+    pub fn push(&mut self, c: u32) {
+        self.fill(c, 1);
+    }
     pub fn fill(&mut self, c: u32, n: usize) {
         assert!(n <= self.room(), "string buffer overrun");
         // SAFETY: there is room for `n` code units from `at`.
@@ -178,7 +253,9 @@ impl Buf {
 }
 impl Drop for Buf {
     // SAFETY: an unfinished buffer owns its string.
-    fn drop(&mut self) { unsafe { crate::object::release(self.s.cast()) } }
+    fn drop(&mut self) {
+        unsafe { crate::object::release(self.s.cast()) }
+    }
 }
 
 /// A new string of these characters, in the narrowest kind.
@@ -194,7 +271,9 @@ pub fn from_chars(chars: Chars<'_>) -> Res<*mut Str> {
 }
 /// A new string of UTF-8 text.
 pub fn from_text(text: &str) -> Res<*mut Str> {
-    if text.is_ascii() { return from_chars(Chars::One(text.as_bytes())); }
+    if text.is_ascii() {
+        return from_chars(Chars::One(text.as_bytes()));
+    }
     from_chars(Chars::Four(&text.chars().map(|c| c as u32).collect::<Vec<_>>()))
 }
 
@@ -202,11 +281,15 @@ pub fn from_text(text: &str) -> Res<*mut Str> {
 pub struct Owned(pub *mut Str);
 impl Owned {
     // SAFETY: the reference keeps the string alive.
-    pub fn chars(&self) -> Chars<'_> { unsafe { Chars::of(self.0) } }
+    pub fn chars(&self) -> Chars<'_> {
+        unsafe { Chars::of(self.0) }
+    }
 }
 impl Drop for Owned {
     // SAFETY: the reference is owned.
-    fn drop(&mut self) { unsafe { crate::object::release(self.0.cast()) } }
+    fn drop(&mut self) {
+        unsafe { crate::object::release(self.0.cast()) }
+    }
 }
 
 /// Another reference to a string.
@@ -222,26 +305,43 @@ pub unsafe fn share(s: *mut Str) -> *mut Str {
 /// The parts, one after the other.
 pub fn concat(parts: &[Chars<'_>]) -> Res<*mut Str> {
     let mut len = 0usize;
-    for p in parts { len = len.checked_add(p.len()).ok_or_else(|| Error::bare(Class::MemoryError))?; }
-    if len == 0 { return Ok(empty()); }
-    let mut b = Buf::new(len, parts.iter().filter(|p| !p.is_empty()).map(|p| p.needed_kind()).max().unwrap_or(1))?;
-    for p in parts { b.extend(*p); }
+    for p in parts {
+        len = len.checked_add(p.len()).ok_or_else(|| Error::bare(Class::MemoryError))?;
+    }
+    if len == 0 {
+        return Ok(empty());
+    }
+    let mut b =
+        Buf::new(len, parts.iter().filter(|p| !p.is_empty()).map(|p| p.needed_kind()).max().unwrap_or(1))?;
+    for p in parts {
+        b.extend(*p);
+    }
     Ok(b.finish())
 }
 
 pub fn repeat(chars: Chars<'_>, n: i64) -> Res<*mut Str> {
-    if n <= 0 || chars.is_empty() { return Ok(empty()); }
+    if n <= 0 || chars.is_empty() {
+        return Ok(empty());
+    }
     let total = chars.len().checked_mul(n as usize).ok_or_else(|| Error::bare(Class::MemoryError))?;
     let mut b = Buf::new(total, chars.needed_kind())?;
-    if chars.len() == 1 { b.fill(chars.get(0), n as usize); } else { (0..n).for_each(|_| b.extend(chars)); }
+    if chars.len() == 1 {
+        b.fill(chars.get(0), n as usize);
+    } else {
+        (0..n).for_each(|_| b.extend(chars));
+    }
     Ok(b.finish())
 }
 
 /// The characters of an adjusted slice.
 pub fn slice(chars: Chars<'_>, start: i64, step: i64, count: i64) -> Res<*mut Str> {
-    if count <= 0 { return Ok(empty()); }
+    if count <= 0 {
+        return Ok(empty());
+    }
     let (start, count) = (start as usize, count as usize);
-    if step == 1 { return from_chars(chars.slice(start..start + count)); }
+    if step == 1 {
+        return from_chars(chars.slice(start..start + count));
+    }
     let at = |i: usize| (start as i64 + i as i64 * step) as usize;
     match chars {
         Chars::One(s) => from_chars(Chars::One(&(0..count).map(|i| s[at(i)]).collect::<Vec<_>>())),
@@ -266,8 +366,15 @@ pub fn set_hash_key(k0: u64, k1: u64) {
 
 /// CPython's `hash(str)`: SipHash-1-3 over the code units; the empty string hashes to 0, and -1 is taken.
 pub fn hash(chars: Chars<'_>) -> i64 {
-    if chars.is_empty() { return 0; }
-    match siphash13(HASH_KEY[0].load(Ordering::Relaxed), HASH_KEY[1].load(Ordering::Relaxed), chars.bytes()) as i64 { -1 => -2, h => h }
+    if chars.is_empty() {
+        return 0;
+    }
+    match siphash13(HASH_KEY[0].load(Ordering::Relaxed), HASH_KEY[1].load(Ordering::Relaxed), chars.bytes())
+        as i64
+    {
+        -1 => -2,
+        h => h,
+    }
 }
 
 fn siphash13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
@@ -283,7 +390,8 @@ fn siphash13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
         v[1] = v[1].rotate_left(17) ^ v[2];
         v[2] = v[2].rotate_left(32);
     }
-    let mut v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573];
+    let mut v =
+        [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573];
     let mut words = bytes.chunks_exact(8);
     for w in &mut words {
         let m = u64::from_le_bytes(w.try_into().unwrap_or([0; 8]));
@@ -298,13 +406,16 @@ fn siphash13(k0: u64, k1: u64, bytes: &[u8]) -> u64 {
     round(&mut v);
     v[0] ^= m;
     v[2] ^= 0xff;
-    for _ in 0..3 { round(&mut v); }
+    for _ in 0..3 {
+        round(&mut v);
+    }
     v[0] ^ v[1] ^ v[2] ^ v[3]
 }
 
 /// `repr` of a string, with `ascii` also escaping everything past ASCII.
 pub fn repr(chars: Chars<'_>, ascii: bool) -> Vec<u32> {
-    let (single, double) = chars.iter().fold((false, false), |(s, d), c| (s || c == b'\'' as u32, d || c == b'"' as u32));
+    let (single, double) =
+        chars.iter().fold((false, false), |(s, d), c| (s || c == b'\'' as u32, d || c == b'"' as u32));
     let quote = if single && !double { b'"' } else { b'\'' } as u32;
     let mut out = Vec::with_capacity(chars.len() + 2);
     let push = |out: &mut Vec<u32>, text: &str| out.extend(text.bytes().map(u32::from));

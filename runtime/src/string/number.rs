@@ -1,13 +1,18 @@
-//! Numbers as text: `str` and `repr` of ints, floats, complex numbers and exceptions, exactly as CPython writes them.
+//! Numbers as text: `str` and `repr` of ints, floats, complex numbers and exceptions, exactly as CPython
+//! writes them.
 
 use super::{Chars, each};
 use crate::exc::{Arg, Exc, ExcClass};
 use crate::host::callbacks;
 use tierup_core::exc::Class;
 
-/// Decimal digits without leading or trailing zeros (`0` for zero) and the position of the point: `0.d₁d₂… × 10^point`.
+/// Decimal digits without leading or trailing zeros (`0` for zero) and the position of the point: `0.d₁d₂… ×
+/// 10^point`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Decimal { pub digits: Vec<u8>, pub point: i32 }
+pub struct Decimal {
+    pub digits: Vec<u8>,
+    pub point: i32,
+}
 
 impl Decimal {
     /// From text such as `12.5`, `0.00125`, `1.25e-7`, without a sign.
@@ -16,22 +21,36 @@ impl Decimal {
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).collect();
         let zeros = digits.iter().take_while(|d| **d == b'0').count();
-        if zeros == digits.len() { return Decimal { digits: vec![b'0'], point: 1 }; }
+        if zeros == digits.len() {
+            return Decimal { digits: vec![b'0'], point: 1 };
+        }
         digits.drain(..zeros);
-        while digits.last() == Some(&b'0') { digits.pop(); }
+        while digits.last() == Some(&b'0') {
+            digits.pop();
+        }
         Decimal { digits, point: whole.len() as i32 + exp - zeros as i32 }
     }
     /// The shortest digits that give the same float64.
-    pub fn shortest(x: f64) -> Decimal { Decimal::parse(ryu::Buffer::new().format_finite(x.abs())) }
+    pub fn shortest(x: f64) -> Decimal {
+        Decimal::parse(ryu::Buffer::new().format_finite(x.abs()))
+    }
     /// The shortest digits that give the same float32.
-    pub fn shortest32(x: f32) -> Decimal { Decimal::parse(ryu::Buffer::new().format_finite(x.abs())) }
+    pub fn shortest32(x: f32) -> Decimal {
+        Decimal::parse(ryu::Buffer::new().format_finite(x.abs()))
+    }
 
-    pub fn is_zero(&self) -> bool { self.digits == b"0" }
-    fn digit(&self, i: i32) -> char { usize::try_from(i).ok().and_then(|i| self.digits.get(i)).map_or('0', |d| *d as char) }
+    pub fn is_zero(&self) -> bool {
+        self.digits == b"0"
+    }
+    fn digit(&self, i: i32) -> char {
+        usize::try_from(i).ok().and_then(|i| self.digits.get(i)).map_or('0', |d| *d as char)
+    }
 
     /// Fixed notation with `decimals` digits after the point (which is left out when there are none).
     pub fn fixed(&self, decimals: usize, out: &mut String) {
-        if self.point <= 0 { out.push('0'); }
+        if self.point <= 0 {
+            out.push('0');
+        }
         out.extend((0..self.point.max(0)).map(|i| self.digit(i)));
         if decimals > 0 {
             out.push('.');
@@ -41,24 +60,45 @@ impl Decimal {
     /// Scientific notation with `decimals` digits after the point.
     pub fn scientific(&self, decimals: usize, point_always: bool, upper: bool, out: &mut String) {
         out.push(self.digit(0));
-        if decimals > 0 || point_always { out.push('.'); }
+        if decimals > 0 || point_always {
+            out.push('.');
+        }
         out.extend((1..=decimals as i32).map(|i| self.digit(i)));
         let exp = if self.is_zero() { 0 } else { self.point - 1 };
-        out.push_str(&format!("{}{}{:02}", if upper { 'E' } else { 'e' }, if exp < 0 { '-' } else { '+' }, exp.abs()));
+        out.push_str(&format!(
+            "{}{}{:02}",
+            if upper { 'E' } else { 'e' },
+            if exp < 0 { '-' } else { '+' },
+            exp.abs()
+        ));
     }
-    /// As `repr` writes it: scientific from 1e16 and below 1e-4. `dot_zero` says whether an integral value ends in `.0`.
+    /// As `repr` writes it: scientific from 1e16 and below 1e-4. `dot_zero` says whether an integral value
+    /// ends in `.0`.
     pub fn repr(&self, dot_zero: bool, out: &mut String) {
         let n = self.digits.len();
-        if self.point > 16 || self.point <= -4 { return self.scientific(n - 1, false, false, out); }
+        if self.point > 16 || self.point <= -4 {
+            return self.scientific(n - 1, false, false, out);
+        }
         let decimals = (n as i32 - self.point).max(0) as usize;
         self.fixed(if decimals == 0 && dot_zero { 1 } else { decimals }, out);
     }
 }
 
 /// Writes `inf`, `nan` or a finite number with its sign.
-fn write_float(negative: bool, nan: bool, infinite: bool, finite: impl FnOnce() -> Decimal, dot_zero: bool, out: &mut String) {
-    if nan { return out.push_str("nan"); }
-    if negative { out.push('-'); }
+fn write_float(
+    negative: bool,
+    nan: bool,
+    infinite: bool,
+    finite: impl FnOnce() -> Decimal,
+    dot_zero: bool,
+    out: &mut String,
+) {
+    if nan {
+        return out.push_str("nan");
+    }
+    if negative {
+        out.push('-');
+    }
     if infinite { out.push_str("inf") } else { finite().repr(dot_zero, out) }
 }
 pub fn write_f64(x: f64, dot_zero: bool, out: &mut String) {
@@ -88,20 +128,32 @@ fn complex<T: Copy>(re: T, im: T, skip_re: bool, im_plus: bool, write: fn(T, boo
     }
     out.push('(');
     write(re, false, &mut out);
-    if im_plus { out.push('+'); }
+    if im_plus {
+        out.push('+');
+    }
     write(im, false, &mut out);
     out.push_str("j)");
     out
 }
-pub fn complex_text(re: f64, im: f64) -> String { complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f64) }
-pub fn complex64_text(re: f32, im: f32) -> String { complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f32) }
+pub fn complex_text(re: f64, im: f64) -> String {
+    complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f64)
+}
+pub fn complex64_text(re: f32, im: f32) -> String {
+    complex(re, im, re.to_bits() == 0, im.is_nan() || im.is_sign_positive(), write_f32)
+}
 
-pub fn bool_text(b: bool) -> &'static str { if b { "True" } else { "False" } }
+pub fn bool_text(b: bool) -> &'static str {
+    if b { "True" } else { "False" }
+}
 
 /// `bin`, `oct` or `hex`.
 pub fn prefixed(negative: bool, magnitude: u64, base: i64) -> String {
     let sign = if negative { "-" } else { "" };
-    match base { 2 => format!("{sign}0b{magnitude:b}"), 8 => format!("{sign}0o{magnitude:o}"), _hex => format!("{sign}0x{magnitude:x}") }
+    match base {
+        2 => format!("{sign}0b{magnitude:b}"),
+        8 => format!("{sign}0o{magnitude:o}"),
+        _hex => format!("{sign}0x{magnitude:x}"),
+    }
 }
 
 /// `str` or `repr` of one argument of an exception, as code points.
@@ -115,12 +167,20 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
         Arg::Complex(re, im) => complex_text(*re, *im),
         Arg::Text(t) => {
             let units: Vec<u32> = t.chars().map(|c| c as u32).collect();
-            return if repr { out.extend(super::repr(Chars::Four(&units), false)) } else { out.extend(units) };
+            return if repr {
+                out.extend(super::repr(Chars::Four(&units), false))
+            } else {
+                out.extend(units)
+            };
         }
         Arg::Str(s) => {
             // SAFETY: the argument owns a live string.
             let chars = unsafe { Chars::of(*s) };
-            return if repr { out.extend(super::repr(chars, false)) } else { each!(chars, |u| out.extend(u.iter().map(|c| *c as u32))) };
+            return if repr {
+                out.extend(super::repr(chars, false))
+            } else {
+                each!(chars, |u| out.extend(u.iter().map(|c| *c as u32)))
+            };
         }
         Arg::Tuple(members) => return push_tuple(members, out),
         Arg::List(members) => return push_list(members, out),
@@ -131,7 +191,9 @@ fn push_arg(arg: &Arg, repr: bool, out: &mut Vec<u32>) {
 fn push_list(members: &[Arg], out: &mut Vec<u32>) {
     out.push(b'[' as u32);
     for (i, m) in members.iter().enumerate() {
-        if i > 0 { out.extend([b',' as u32, b' ' as u32]); }
+        if i > 0 {
+            out.extend([b',' as u32, b' ' as u32]);
+        }
         push_arg(m, true, out);
     }
     out.push(b']' as u32);
@@ -139,16 +201,22 @@ fn push_list(members: &[Arg], out: &mut Vec<u32>) {
 fn push_tuple(members: &[Arg], out: &mut Vec<u32>) {
     out.push(b'(' as u32);
     for (i, m) in members.iter().enumerate() {
-        if i > 0 { out.extend([b',' as u32, b' ' as u32]); }
+        if i > 0 {
+            out.extend([b',' as u32, b' ' as u32]);
+        }
         push_arg(m, true, out);
     }
-    if members.len() == 1 { out.push(b',' as u32); }
+    if members.len() == 1 {
+        out.push(b',' as u32);
+    }
     out.push(b')' as u32);
 }
 
 /// `str(exc)`.
 pub fn exc_str(e: &Exc) -> Vec<u32> {
-    if let Some(text) = host_text(e, false) { return text; }
+    if let Some(text) = host_text(e, false) {
+        return text;
+    }
     let mut out = vec![];
     match e.args.as_slice() {
         [] => {}
@@ -167,8 +235,13 @@ pub fn exc_str(e: &Exc) -> Vec<u32> {
 
 /// `repr(exc)`.
 pub fn exc_repr(e: &Exc) -> Vec<u32> {
-    if let Some(text) = host_text(e, true) { return text; }
-    let name = match e.class { ExcClass::Builtin(c) => c.name(), ExcClass::Host(_) => "Exception" };
+    if let Some(text) = host_text(e, true) {
+        return text;
+    }
+    let name = match e.class {
+        ExcClass::Builtin(c) => c.name(),
+        ExcClass::Host(_) => "Exception",
+    };
     let mut out: Vec<u32> = name.chars().map(|c| c as u32).collect();
     match e.args.as_slice() {
         [one] => {
@@ -183,6 +256,8 @@ pub fn exc_repr(e: &Exc) -> Vec<u32> {
 
 /// What the host says about exceptions of its own classes, or that came out of Python.
 fn host_text(e: &Exc, repr: bool) -> Option<Vec<u32>> {
-    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) { return None; }
+    if e.py.is_null() && matches!(e.class, ExcClass::Builtin(_)) {
+        return None;
+    }
     (callbacks().exc_text)(e, repr).map(|t| t.chars().map(|c| c as u32).collect())
 }

@@ -5,14 +5,17 @@ use super::split::strip;
 use super::{Chars, repr};
 use crate::exc::{Error, Res};
 
-/// The characters as ASCII, without surrounding whitespace, with decimal digits of any script as `0` to `9` and inner spaces as ` `.
-/// What is no such thing becomes `?`, which no number contains.
+/// The characters as ASCII, without surrounding whitespace, with decimal digits of any script as `0` to `9`
+/// and inner spaces as ` `. What is no such thing becomes `?`, which no number contains.
 fn ascii(s: Chars<'_>) -> Vec<u8> {
-    s.slice(strip(s, None, true, true)).iter().map(|c| match c {
-        0..128 => c as u8,
-        _ if is_space(c) => b' ',
-        _other => decimal(c).map_or(b'?', |d| b'0' + d as u8),
-    }).collect()
+    s.slice(strip(s, None, true, true))
+        .iter()
+        .map(|c| match c {
+            0..128 => c as u8,
+            _ if is_space(c) => b' ',
+            _other => decimal(c).map_or(b'?', |d| b'0' + d as u8),
+        })
+        .collect()
 }
 
 /// CPython's `%.200R` of the argument.
@@ -23,47 +26,73 @@ fn quoted(s: Chars<'_>) -> String {
 
 /// `int(s, base)` within 64 bits.
 pub fn to_int(s: Chars<'_>, base: i64) -> Res<i64> {
-    if base != 0 && !(2..=36).contains(&base) { return Err(Error::value("int() base must be >= 2 and <= 36, or 0")); }
+    if base != 0 && !(2..=36).contains(&base) {
+        return Err(Error::value("int() base must be >= 2 and <= 36, or 0"));
+    }
     let invalid = || Error::value(format!("invalid literal for int() with base {base}: {}", quoted(s)));
     let text = ascii(s);
-    let (negative, mut rest) = match text.as_slice() { [b'-', rest @ ..] => (true, rest), [b'+', rest @ ..] => (false, rest), rest => (false, rest) };
+    let (negative, mut rest) = match text.as_slice() {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
     let prefix = match rest {
         [b'0', b'x' | b'X', ..] => 16,
         [b'0', b'o' | b'O', ..] => 8,
         [b'0', b'b' | b'B', ..] => 2,
         _none => 0,
     };
-    let radix = match (base, prefix) { (0, 0) => 10, (0, p) => p, (b, _) => b };
+    let radix = match (base, prefix) {
+        (0, 0) => 10,
+        (0, p) => p,
+        (b, _) => b,
+    };
     if prefix != 0 && prefix == radix {
         rest = &rest[2..];
-        if let [b'_', after @ ..] = rest { rest = after; }
+        if let [b'_', after @ ..] = rest {
+            rest = after;
+        }
     }
     // In base 0, as in source code, `010` is refused but `00` is not.
     let old_octal = base == 0 && prefix == 0 && rest.first() == Some(&b'0');
     let (mut value, mut overflow, mut last_digit) = (0i128, false, false);
     for &b in rest {
         if b == b'_' {
-            if !last_digit { return Err(invalid()); }
+            if !last_digit {
+                return Err(invalid());
+            }
             last_digit = false;
             continue;
         }
         let d = (b as char).to_digit(radix as u32).ok_or_else(invalid)?;
         last_digit = true;
         value = value * radix as i128 + d as i128;
-        if value > 1 << 64 { (overflow, value) = (true, 1 << 64); }
+        if value > 1 << 64 {
+            (overflow, value) = (true, 1 << 64);
+        }
     }
-    if !last_digit || (old_octal && value != 0) { return Err(invalid()); }
+    if !last_digit || (old_octal && value != 0) {
+        return Err(invalid());
+    }
     let value = if negative { -value } else { value };
-    i64::try_from(value).ok().filter(|_| !overflow).ok_or_else(|| Error::overflow("Python int too large to convert to C long"))
+    i64::try_from(value)
+        .ok()
+        .filter(|_| !overflow)
+        .ok_or_else(|| Error::overflow("Python int too large to convert to C long"))
 }
 
 /// Drops underscores between digits; None where one stands elsewhere.
 fn without_underscores(text: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
     for (i, &b) in text.iter().enumerate() {
-        if b != b'_' { out.push(b); continue; }
+        if b != b'_' {
+            out.push(b);
+            continue;
+        }
         let digit_at = |j: Option<usize>| j.and_then(|j| text.get(j)).is_some_and(u8::is_ascii_digit);
-        if !digit_at(i.checked_sub(1)) || !digit_at(Some(i + 1)) { return None; }
+        if !digit_at(i.checked_sub(1)) || !digit_at(Some(i + 1)) {
+            return None;
+        }
     }
     Some(out)
 }
@@ -73,7 +102,9 @@ fn float_len(text: &[u8]) -> usize {
     let sign = matches!(text.first(), Some(b'+' | b'-')) as usize;
     let rest = &text[sign..];
     for word in [&b"infinity"[..], b"inf", b"nan"] {
-        if rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word) { return sign + word.len(); }
+        if rest.len() >= word.len() && rest[..word.len()].eq_ignore_ascii_case(word) {
+            return sign + word.len();
+        }
     }
     let digits = |from: usize| rest[from.min(rest.len())..].iter().take_while(|b| b.is_ascii_digit()).count();
     let whole = digits(0);
@@ -82,11 +113,15 @@ fn float_len(text: &[u8]) -> usize {
         fraction = digits(n + 1);
         n += 1 + fraction;
     }
-    if whole + fraction == 0 { return 0; }
+    if whole + fraction == 0 {
+        return 0;
+    }
     if matches!(rest.get(n), Some(b'e' | b'E')) {
         let exp_sign = matches!(rest.get(n + 1), Some(b'+' | b'-')) as usize;
         let exp = digits(n + 1 + exp_sign);
-        if exp > 0 { n += 1 + exp_sign + exp; }
+        if exp > 0 {
+            n += 1 + exp_sign + exp;
+        }
     }
     sign + n
 }
@@ -99,23 +134,36 @@ fn take_float(text: &[u8]) -> Option<(f64, &[u8])> {
 }
 
 pub fn to_float(s: Chars<'_>) -> Res<f64> {
-    let invalid = || Error::value(format!("could not convert string to float: {}", Chars::Four(&repr(s, false)).text()));
+    let invalid = || {
+        Error::value(format!("could not convert string to float: {}", Chars::Four(&repr(s, false)).text()))
+    };
     let text = without_underscores(&ascii(s)).ok_or_else(invalid)?;
-    match take_float(&text) { Some((x, [])) => Ok(x), Some(_) | None => Err(invalid()) }
+    match take_float(&text) {
+        Some((x, [])) => Ok(x),
+        Some(_) | None => Err(invalid()),
+    }
 }
 
 pub fn to_complex(s: Chars<'_>) -> Res<(f64, f64)> {
-    let text = without_underscores(&ascii(s)).ok_or_else(|| Error::value(format!("could not convert string to complex: {}", quoted(s))))?;
+    let text = without_underscores(&ascii(s))
+        .ok_or_else(|| Error::value(format!("could not convert string to complex: {}", quoted(s))))?;
     complex(&text).ok_or_else(|| Error::value("complex() arg is a malformed string"))
 }
 
 fn complex(text: &[u8]) -> Option<(f64, f64)> {
-    let text = match text { [b'(', inner @ .., b')'] => inner.trim_ascii(), all => all };
+    let text = match text {
+        [b'(', inner @ .., b')'] => inner.trim_ascii(),
+        all => all,
+    };
     let imaginary = |text: &[u8]| -> Option<f64> {
         // A number, or a sign alone, before the `j`.
         let (y, rest) = match take_float(text) {
             Some(found) => found,
-            None => match text { [b'+', rest @ ..] => (1.0, rest), [b'-', rest @ ..] => (-1.0, rest), rest => (1.0, rest) },
+            None => match text {
+                [b'+', rest @ ..] => (1.0, rest),
+                [b'-', rest @ ..] => (-1.0, rest),
+                rest => (1.0, rest),
+            },
         };
         matches!(rest, [b'j' | b'J']).then_some(y)
     };

@@ -12,19 +12,28 @@ use tierup_core::rt::Ctx;
 type S = *mut Str;
 
 /// Runs a helper on strings and gives back its text, releasing everything.
-fn text(f: impl FnOnce(Ctx) -> S) -> String { result(f).unwrap_or_else(|r| panic!("raised {r:?}")) }
+fn text(f: impl FnOnce(Ctx) -> S) -> String {
+    result(f).unwrap_or_else(|r| panic!("raised {r:?}"))
+}
 fn result(f: impl FnOnce(Ctx) -> S) -> Result<String, Raised> {
     with_ctx(|ctx| {
         let s = f(ctx);
-        if s.is_null() { return Err(Raised::take(ctx)); }
+        if s.is_null() {
+            return Err(Raised::take(ctx));
+        }
         Ok(Owned(s).chars().text())
     })
 }
-fn value(message: &str) -> Result<String, Raised> { Err(Raised::new("ValueError", message)) }
-fn s(t: &str) -> Owned { Owned(from_text(t).unwrap()) }
+fn value(message: &str) -> Result<String, Raised> {
+    Err(Raised::new("ValueError", message))
+}
+fn s(t: &str) -> Owned {
+    Owned(from_text(t).unwrap())
+}
 fn list(l: *mut List) -> Vec<String> {
     unsafe {
-        let out = crate::raw_slice((*l).data.cast::<S>(), (*l).len).iter().map(|s| Chars::of(*s).text()).collect();
+        let out =
+            crate::raw_slice((*l).data.cast::<S>(), (*l).len).iter().map(|s| Chars::of(*s).text()).collect();
         release(l.cast());
         out
     }
@@ -34,7 +43,9 @@ fn list(l: *mut List) -> Vec<String> {
 fn results_have_the_narrowest_kind() {
     let before = live();
     let (wide, narrow) = (s("a😀b"), s("b"));
-    for (text, kind) in [("", 1), ("é", 1), ("éж", 2), ("ж😀", 4)] { assert_eq!(s(text).chars().kind(), kind, "{text}"); }
+    for (text, kind) in [("", 1), ("é", 1), ("éж", 2), ("ж😀", 4)] {
+        assert_eq!(s(text).chars().kind(), kind, "{text}");
+    }
     with_ctx(|ctx| unsafe {
         let part = Owned(Native::str_slice(ctx, wide.0, 2, -2, 2));
         assert_eq!(part.chars().text(), "ba");
@@ -59,7 +70,11 @@ fn single_latin1_characters_are_shared() {
 #[test]
 fn hash_is_siphash13_of_the_code_units() {
     // PYTHONHASHSEED=0 gives a key of zeros: hash('a'), hash('abcdefgh'), hash('жж').
-    for (t, h) in [("", 0), ("a", 4644417185603328019), ("abcdefgh", 4574395652268504554), ("жж", -7339575442533429425)] { assert_eq!(hash(s(t).chars()), h, "{t}"); }
+    for (t, h) in
+        [("", 0), ("a", 4644417185603328019), ("abcdefgh", 4574395652268504554), ("жж", -7339575442533429425)]
+    {
+        assert_eq!(hash(s(t).chars()), h, "{t}");
+    }
 }
 
 #[test]
@@ -122,9 +137,31 @@ fn case_follows_the_full_rules() {
     assert_eq!(of(Native::str_swapcase, "aBß"), "AbSS");
     assert_eq!(of(Native::str_casefold, "Straße ς"), "strasse σ");
     unsafe {
-        assert_eq!((Native::str_istitle(s("Ab Cd").0), Native::str_istitle(s("AB").0), Native::str_islower(s("ª1").0)), (1, 0, 1));
-        assert_eq!((Native::str_isdecimal(s("٣").0), Native::str_isdecimal(s("²").0), Native::str_isdigit(s("²").0), Native::str_isnumeric(s("½").0)), (1, 0, 1, 1));
-        assert_eq!((Native::str_isidentifier(s("_é1").0), Native::str_isidentifier(s("1a").0), Native::str_isprintable(s("").0)), (1, 0, 1));
+        assert_eq!(
+            (
+                Native::str_istitle(s("Ab Cd").0),
+                Native::str_istitle(s("AB").0),
+                Native::str_islower(s("ª1").0)
+            ),
+            (1, 0, 1)
+        );
+        assert_eq!(
+            (
+                Native::str_isdecimal(s("٣").0),
+                Native::str_isdecimal(s("²").0),
+                Native::str_isdigit(s("²").0),
+                Native::str_isnumeric(s("½").0)
+            ),
+            (1, 0, 1, 1)
+        );
+        assert_eq!(
+            (
+                Native::str_isidentifier(s("_é1").0),
+                Native::str_isidentifier(s("1a").0),
+                Native::str_isprintable(s("").0)
+            ),
+            (1, 0, 1)
+        );
     }
 }
 
@@ -135,7 +172,10 @@ fn padding_and_tabs() {
     assert_eq!(text(|c| unsafe { Native::str_center(c, s("abc").0, 6, s("*").0) }), "*abc**");
     assert_eq!(text(|c| unsafe { Native::str_zfill(c, s("-7").0, 4) }), "-007");
     assert_eq!(text(|c| unsafe { Native::str_expandtabs(c, s("a\tbc\t\nd\t").0, 4) }), "a   bc  \nd   ");
-    assert_eq!(result(|c| unsafe { Native::str_ljust(c, s("a").0, 5, s("xy").0) }), Err(Raised::new("TypeError", "The fill character must be exactly one character long")));
+    assert_eq!(
+        result(|c| unsafe { Native::str_ljust(c, s("a").0, 5, s("xy").0) }),
+        Err(Raised::new("TypeError", "The fill character must be exactly one character long"))
+    );
     let huge = |r: Result<String, Raised>| assert_eq!(r.unwrap_err().class, "MemoryError");
     huge(result(|c| unsafe { Native::str_repeat(c, s("ab").0, i64::MAX) }));
     huge(result(|c| unsafe { Native::str_rjust(c, s("ab").0, i64::MAX, null) }));
@@ -143,7 +183,11 @@ fn padding_and_tabs() {
 
 #[test]
 fn repr_quotes_and_escapes() {
-    for (t, r) in [("it's", "\"it's\""), ("'\"", "'\\'\"'"), ("a\n\t\\\x07é\u{ad}\u{2028}😀\u{e000}", "'a\\n\\t\\\\\\x07é\\xad\\u2028😀\\ue000'")] {
+    for (t, r) in [
+        ("it's", "\"it's\""),
+        ("'\"", "'\\'\"'"),
+        ("a\n\t\\\x07é\u{ad}\u{2028}😀\u{e000}", "'a\\n\\t\\\\\\x07é\\xad\\u2028😀\\ue000'"),
+    ] {
         assert_eq!(text(|c| unsafe { Native::str_repr(c, s(t).0) }), r);
     }
     assert_eq!(text(|c| unsafe { Native::str_ascii(c, s("é😀").0) }), "'\\xe9\\U0001f600'");
@@ -151,35 +195,73 @@ fn repr_quotes_and_escapes() {
 
 #[test]
 fn floats_print_as_cpython_prints_them() {
-    for (x, t) in [(0.0, "0.0"), (-0.0, "-0.0"), (1e16, "1e+16"), (9999999999999998.0, "9999999999999998.0"), (1e-5, "1e-05"), (0.0001, "0.0001"), (0.1, "0.1"),
-        (123456789.125, "123456789.125"), (5e-324, "5e-324"), (f64::MAX, "1.7976931348623157e+308"), (f64::INFINITY, "inf"), (-f64::INFINITY, "-inf"), (f64::NAN, "nan")] {
+    for (x, t) in [
+        (0.0, "0.0"),
+        (-0.0, "-0.0"),
+        (1e16, "1e+16"),
+        (9999999999999998.0, "9999999999999998.0"),
+        (1e-5, "1e-05"),
+        (0.0001, "0.0001"),
+        (0.1, "0.1"),
+        (123456789.125, "123456789.125"),
+        (5e-324, "5e-324"),
+        (f64::MAX, "1.7976931348623157e+308"),
+        (f64::INFINITY, "inf"),
+        (-f64::INFINITY, "-inf"),
+        (f64::NAN, "nan"),
+    ] {
         assert_eq!(text(|_| unsafe { Native::str_from_f64(x) }), t);
     }
     assert_eq!(text(|_| unsafe { Native::str_from_f32(0.1) }), "0.1");
     assert_eq!(text(|_| unsafe { Native::str_from_f32(1e16) }), "1e+16");
-    for (re, im, t) in [(1.0, 2.0, "(1+2j)"), (0.0, -1.5, "-1.5j"), (-0.0, 0.0, "(-0+0j)"), (f64::NAN, f64::NEG_INFINITY, "(nan-infj)"), (1e16, -0.0, "(1e+16-0j)")] {
+    for (re, im, t) in [
+        (1.0, 2.0, "(1+2j)"),
+        (0.0, -1.5, "-1.5j"),
+        (-0.0, 0.0, "(-0+0j)"),
+        (f64::NAN, f64::NEG_INFINITY, "(nan-infj)"),
+        (1e16, -0.0, "(1e+16-0j)"),
+    ] {
         assert_eq!(text(|_| unsafe { Native::str_from_complex(re, im) }), t);
     }
 }
 
 #[test]
 fn text_becomes_numbers() {
-    let int = |t: &str, base| with_ctx(|ctx| { let v = unsafe { Native::str_to_int(ctx, s(t).0, base) }; if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) } });
+    let int = |t: &str, base| {
+        with_ctx(|ctx| {
+            let v = unsafe { Native::str_to_int(ctx, s(t).0, base) };
+            if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) }
+        })
+    };
     assert_eq!(int(" -1_0\n", 10), Ok(-10));
     assert_eq!(int("0x_ff", 16), Ok(255));
     assert_eq!(int("0b11", 0), Ok(3));
     assert_eq!(int("٣٤", 10), Ok(34));
     assert_eq!(int("-9223372036854775808", 10), Ok(i64::MIN));
     assert_eq!(int("9223372036854775808", 10), Err("Python int too large to convert to C long".into()));
-    for bad in ["", "1__0", "_1", "1_", "1 2", "0x", "a"] { assert_eq!(int(bad, 10), Err(format!("invalid literal for int() with base 10: '{bad}'"))); }
+    for bad in ["", "1__0", "_1", "1_", "1 2", "0x", "a"] {
+        assert_eq!(int(bad, 10), Err(format!("invalid literal for int() with base 10: '{bad}'")));
+    }
     assert_eq!(int("010", 0), Err("invalid literal for int() with base 0: '010'".into()));
     assert_eq!(int("1", 1), Err("int() base must be >= 2 and <= 36, or 0".into()));
-    let float = |t: &str| with_ctx(|ctx| { let v = unsafe { Native::str_to_float(ctx, s(t).0) }; if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) } });
+    let float = |t: &str| {
+        with_ctx(|ctx| {
+            let v = unsafe { Native::str_to_float(ctx, s(t).0) };
+            if unsafe { (*ctx).pending.is_null() } { Ok(v) } else { Err(Raised::take(ctx).text) }
+        })
+    };
     assert_eq!(float(" 1_0.5e-1_0 "), Ok(1.05e-9));
     assert_eq!(float("-Infinity"), Ok(f64::NEG_INFINITY));
     assert_eq!(float(".5"), Ok(0.5));
-    for bad in ["", ".", "1e", "1_.5", "0x1", &"x".repeat(300)] { assert_eq!(float(bad), Err(format!("could not convert string to float: '{bad}'"))); }
-    for (t, re, im) in [("1+2j", 1.0, 2.0), (" ( -j ) ", 0.0, -1.0), ("1e3-infj", 1000.0, f64::NEG_INFINITY), ("2", 2.0, 0.0)] {
+    for bad in ["", ".", "1e", "1_.5", "0x1", &"x".repeat(300)] {
+        assert_eq!(float(bad), Err(format!("could not convert string to float: '{bad}'")));
+    }
+    for (t, re, im) in [
+        ("1+2j", 1.0, 2.0),
+        (" ( -j ) ", 0.0, -1.0),
+        ("1e3-infj", 1000.0, f64::NEG_INFINITY),
+        ("2", 2.0, 0.0),
+    ] {
         with_ctx(|ctx| {
             let mut out = [0.0; 2];
             unsafe { Native::str_to_complex(ctx, s(t).0, out.as_mut_ptr()) };
@@ -191,8 +273,21 @@ fn text_becomes_numbers() {
 #[test]
 fn format_specifications() {
     let int = |v, spec: &str| result(|c| unsafe { Native::str_format_i64(c, v, s(spec).0) });
-    for (v, spec, t) in [(42, "5", "   42"), (-42, "=+6", "-   42"), (-42, "06", "-00042"), (255, "#010x", "0x000000ff"), (255, "#X", "0XFF"), (1234567, ",", "1,234,567"), (1234567, "012,", "0,001,234,567"),
-        (65535, "_b", "1111_1111_1111_1111"), (97, "c", "a"), (97, "^5c", "  a  "), (3, ".2f", "3.00"), (5, "é>3", "éé5"), (i64::MIN, "d", "-9223372036854775808")] {
+    for (v, spec, t) in [
+        (42, "5", "   42"),
+        (-42, "=+6", "-   42"),
+        (-42, "06", "-00042"),
+        (255, "#010x", "0x000000ff"),
+        (255, "#X", "0XFF"),
+        (1234567, ",", "1,234,567"),
+        (1234567, "012,", "0,001,234,567"),
+        (65535, "_b", "1111_1111_1111_1111"),
+        (97, "c", "a"),
+        (97, "^5c", "  a  "),
+        (3, ".2f", "3.00"),
+        (5, "é>3", "éé5"),
+        (i64::MIN, "d", "-9223372036854775808"),
+    ] {
         assert_eq!(int(v, spec).as_deref(), Ok(t), "{spec}");
     }
     assert_eq!(int(1, ".3d"), value("Precision not allowed in integer format specifier"));
@@ -204,16 +299,42 @@ fn format_specifications() {
     assert_eq!(int(1, "999999999999999").unwrap_err().class, "MemoryError");
     assert_eq!(int(-1, "c"), Err(Raised::new("OverflowError", "%c arg not in range(0x110000)")));
     let float = |v, spec: &str| result(|c| unsafe { Native::str_format_f64(c, v, s(spec).0) });
-    for (v, spec, t) in [(3.14159, ".2f", "3.14"), (2.5, ".0f", "2"), (1234.5, ",.1f", "1,234.5"), (1e20, ".3", "1e+20"), (1.0, ".3", "1.0"), (12.0, ".2", "1.2e+01"), (0.5, "%", "50.000000%"),
-        (1.5, "010", "00000001.5"), (f64::INFINITY, "010", "0000000inf"), (-0.001, "z.1f", "0.0"), (1.0, "#.0f", "1."), (1.0, "#g", "1.00000"), (1e-5, "g", "1e-05"), (12345.678, "E", "1.234568E+04")] {
+    for (v, spec, t) in [
+        (3.14159, ".2f", "3.14"),
+        (2.5, ".0f", "2"),
+        (1234.5, ",.1f", "1,234.5"),
+        (1e20, ".3", "1e+20"),
+        (1.0, ".3", "1.0"),
+        (12.0, ".2", "1.2e+01"),
+        (0.5, "%", "50.000000%"),
+        (1.5, "010", "00000001.5"),
+        (f64::INFINITY, "010", "0000000inf"),
+        (-0.001, "z.1f", "0.0"),
+        (1.0, "#.0f", "1."),
+        (1.0, "#g", "1.00000"),
+        (1e-5, "g", "1e-05"),
+        (12345.678, "E", "1.234568E+04"),
+    ] {
         assert_eq!(float(v, spec).as_deref(), Ok(t), "{spec}");
     }
     assert_eq!(float(1.0, "."), value("Format specifier missing precision"));
     assert_eq!(float(1.0, ".99999999999f"), value("precision too big"));
-    assert_eq!(result(|c| unsafe { Native::str_format_complex(c, 1.5, -2.0, s(">+12.1f").0) }).as_deref(), Ok("   +1.5-2.0j"));
-    assert_eq!(result(|c| unsafe { Native::str_format_complex(c, 1.0, 1.0, s("05").0) }), value("Zero padding is not allowed in complex format specifier"));
-    assert_eq!(result(|c| unsafe { Native::str_format_str(c, s("héllo").0, s("*^7.3").0) }).as_deref(), Ok("**hél**"));
-    assert_eq!(result(|c| unsafe { Native::str_format_str(c, s("a").0, s("=5").0) }), value("'=' alignment not allowed in string format specifier"));
+    assert_eq!(
+        result(|c| unsafe { Native::str_format_complex(c, 1.5, -2.0, s(">+12.1f").0) }).as_deref(),
+        Ok("   +1.5-2.0j")
+    );
+    assert_eq!(
+        result(|c| unsafe { Native::str_format_complex(c, 1.0, 1.0, s("05").0) }),
+        value("Zero padding is not allowed in complex format specifier")
+    );
+    assert_eq!(
+        result(|c| unsafe { Native::str_format_str(c, s("héllo").0, s("*^7.3").0) }).as_deref(),
+        Ok("**hél**")
+    );
+    assert_eq!(
+        result(|c| unsafe { Native::str_format_str(c, s("a").0, s("=5").0) }),
+        value("'=' alignment not allowed in string format specifier")
+    );
     assert_eq!(result(|c| unsafe { Native::str_format_bool(c, 1, s("5").0) }).as_deref(), Ok("    1"));
 }
 
@@ -230,8 +351,17 @@ fn exceptions_as_text() {
     assert_eq!(show(Class::ValueError, vec![]), both("", "ValueError()"));
     assert_eq!(show(Class::ValueError, vec![Arg::Text("it's".into())]), both("it's", "ValueError(\"it's\")"));
     assert_eq!(show(Class::KeyError, vec![Arg::Text("k".into())]), both("'k'", "KeyError('k')"));
-    assert_eq!(show(Class::OverflowError, vec![Arg::Int(34), Arg::Text("big".into())]), both("(34, 'big')", "OverflowError(34, 'big')"));
-    assert_eq!(show(Class::OSError, vec![Arg::Int(2), Arg::Text("gone".into())]), both("[Errno 2] gone", "OSError(2, 'gone')"));
-    assert_eq!(show(Class::TypeError, vec![Arg::Tuple(vec![Arg::Float(1.0)]), Arg::Str(from_text("xy").unwrap())]), both("((1.0,), 'xy')", "TypeError((1.0,), 'xy')"));
+    assert_eq!(
+        show(Class::OverflowError, vec![Arg::Int(34), Arg::Text("big".into())]),
+        both("(34, 'big')", "OverflowError(34, 'big')")
+    );
+    assert_eq!(
+        show(Class::OSError, vec![Arg::Int(2), Arg::Text("gone".into())]),
+        both("[Errno 2] gone", "OSError(2, 'gone')")
+    );
+    assert_eq!(
+        show(Class::TypeError, vec![Arg::Tuple(vec![Arg::Float(1.0)]), Arg::Str(from_text("xy").unwrap())]),
+        both("((1.0,), 'xy')", "TypeError((1.0,), 'xy')")
+    );
     assert_eq!(live(), before);
 }

@@ -1,9 +1,10 @@
 //! Random LIR: verified, terminating modules with the same answer on every correct target.
 //!
-//! What keeps the answer unique: slots are written before anything reads them; addresses of memory never become values; a NaN is made
-//! canonical before its bits can be seen (bitcast, store, sign of `fcopysign`); accesses of one alias class stay in memory of that class.
-//! What keeps programs short: loops count to at most 7, control-flow soups carry a fuel counter, and a call is made only where the
-//! callee's estimated cost fits.
+//! What keeps the answer unique: slots are written before anything reads them; addresses of memory never
+//! become values; a NaN is made canonical before its bits can be seen (bitcast, store, sign of `fcopysign`);
+//! accesses of one alias class stay in memory of that class. What keeps programs short: loops count to at
+//! most 7, control-flow soups carry a fuel counter, and a call is made only where the callee's estimated cost
+//! fits.
 
 use tierup_core::lir::builder::Builder;
 use tierup_core::lir::*;
@@ -16,19 +17,29 @@ use crate::helpers;
 /// Estimated instructions that one call of a function may execute.
 const MAX_COST: u64 = 20_000;
 
-struct Callee { name: String, sig: Signature, cost: u64 }
+struct Callee {
+    name: String,
+    sig: Signature,
+    cost: u64,
+}
 
 /// The module of a seed.
 pub fn module(seed: u64) -> Module {
-    if seed % 3 == 2 { return super::loops::module(seed); }
+    if seed % 3 == 2 {
+        return super::loops::module(seed);
+    }
     let mut rng = Rng::new(seed);
     let mut callees: Vec<Callee> = vec![];
     let mut funcs = vec![];
     for i in 0..1 + rng.below(4) {
         let mut sig = Signature { params: vec![Ty::Ptr], results: vec![] };
         let (most_params, most_results) = if rng.chance(10) { (20, 9) } else { (6, 4) };
-        for _ in 0..rng.below(most_params) { sig.params.push(*rng.choose(Ty::ALL)); }
-        for _ in 0..rng.below(most_results) { sig.results.push(*rng.choose(Ty::ALL)); }
+        for _ in 0..rng.below(most_params) {
+            sig.params.push(*rng.choose(Ty::ALL));
+        }
+        for _ in 0..rng.below(most_results) {
+            sig.results.push(*rng.choose(Ty::ALL));
+        }
         let mut func = Func::new(format!("f{i}"), sig.clone());
         func.always_inline = rng.chance(20);
         let cost = body(&mut func, &mut rng, &callees);
@@ -47,7 +58,26 @@ pub fn arguments(sig: &Signature, rng: &mut Rng, buf: u64) -> Vec<u64> {
 pub fn constant(ty: Ty, rng: &mut Rng) -> u64 {
     const INTS: [i64; 14] = [0, 1, -1, 2, 3, 5, 7, 8, 10, 16, 31, 63, 100, 255];
     const FLOATS: [f64; 20] = [
-        0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e10, -1e19, 1e300, 127.0, 128.0, 2147483648.0, 9.3e18, 1.9e19, 5e-324, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN,
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.5,
+        -3.5,
+        1e10,
+        -1e19,
+        1e300,
+        127.0,
+        128.0,
+        2147483648.0,
+        9.3e18,
+        1.9e19,
+        5e-324,
+        f64::MAX,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
     ];
     let bits = 8 * ty.bytes();
     let raw = match ty {
@@ -58,28 +88,65 @@ pub fn constant(ty: Ty, rng: &mut Rng) -> u64 {
             8 => 1 << rng.below(bits as usize),
             9.. => rng.next(),
         },
-        Ty::F32 => if rng.chance(80) { (*rng.choose(&FLOATS) as f32).to_bits() as u64 } else { rng.next() },
-        Ty::F64 => if rng.chance(80) { rng.choose(&FLOATS).to_bits() } else { rng.next() },
+        Ty::F32 => {
+            if rng.chance(80) {
+                (*rng.choose(&FLOATS) as f32).to_bits() as u64
+            } else {
+                rng.next()
+            }
+        }
+        Ty::F64 => {
+            if rng.chance(80) {
+                rng.choose(&FLOATS).to_bits()
+            } else {
+                rng.next()
+            }
+        }
     };
     ty.canonical(canonical_nan(ty, raw))
 }
 
 fn canonical_nan(ty: Ty, bits: u64) -> u64 {
-    if !crate::exec::is_nan(ty, ty.canonical(bits)) { return bits; }
+    if !crate::exec::is_nan(ty, ty.canonical(bits)) {
+        return bits;
+    }
     if ty == Ty::F32 { f32::NAN.to_bits() as u64 } else { f64::NAN.to_bits() }
 }
 
 fn body(func: &mut Func, rng: &mut Rng, callees: &[Callee]) -> u64 {
-    let locs = (0..rng.below(3)).map(|i| LocData { file: "fuzz.py".into(), func: "f".into(), line: i as u32 + 1, col: 4, inlined_at: Loc(i as u32) });
+    let locs = (0..rng.below(3)).map(|i| LocData {
+        file: "fuzz.py".into(),
+        func: "f".into(),
+        line: i as u32 + 1,
+        col: 4,
+        inlined_at: Loc(i as u32),
+    });
     let locs: Vec<Loc> = locs.map(|l| func.add_loc(l)).collect();
-    let mut g = Gen { b: Builder::start(func), rng, callees, pool: Default::default(), slots: vec![], locs, weight: 1, cost: 0, buf: Value(0), left: 0 };
+    let mut g = Gen {
+        b: Builder::start(func),
+        rng,
+        callees,
+        pool: Default::default(),
+        slots: vec![],
+        locs,
+        weight: 1,
+        cost: 0,
+        buf: Value(0),
+        left: 0,
+    };
     let params = g.b.params(g.b.block);
     g.buf = params[0];
-    for p in &params[1..] { g.add(*p); }
+    for p in &params[1..] {
+        g.add(*p);
+    }
     let most = if g.rng.chance(10) { 300 } else { 60 };
     g.left = 5 + g.rng.below(most);
     g.make_slots();
-    if g.rng.chance(25) { g.soup() } else if !g.statements(0) { g.ret(); }
+    if g.rng.chance(25) {
+        g.soup()
+    } else if !g.statements(0) {
+        g.ret();
+    }
     g.cost
 }
 
@@ -102,16 +169,29 @@ struct Gen<'a> {
 type Scope = [usize; 7];
 
 impl Gen<'_> {
-    fn add(&mut self, v: Value) { let ty = self.b.ty(v); self.pool[ty as usize].push(v); }
-    fn enter(&self) -> Scope { std::array::from_fn(|i| self.pool[i].len()) }
-    fn leave(&mut self, scope: Scope) { for (p, n) in self.pool.iter_mut().zip(scope) { p.truncate(n); } }
+    fn add(&mut self, v: Value) {
+        let ty = self.b.ty(v);
+        self.pool[ty as usize].push(v);
+    }
+    fn enter(&self) -> Scope {
+        std::array::from_fn(|i| self.pool[i].len())
+    }
+    fn leave(&mut self, scope: Scope) {
+        for (p, n) in self.pool.iter_mut().zip(scope) {
+            p.truncate(n);
+        }
+    }
 
     fn emit(&mut self, data: InstData) -> Option<Value> {
         self.cost += self.weight;
-        if !self.locs.is_empty() { self.b.loc = if self.rng.chance(50) { Loc(0) } else { *self.rng.choose(&self.locs) }; }
+        if !self.locs.is_empty() {
+            self.b.loc = if self.rng.chance(50) { Loc(0) } else { *self.rng.choose(&self.locs) };
+        }
         let inst = self.b.inst(data);
         let results = self.b.func.insts[inst.index()].results.clone();
-        for r in &results { self.add(*r); }
+        for r in &results {
+            self.add(*r);
+        }
         results.first().copied()
     }
     fn op(&mut self, op: Op, ty: Ty, args: Vec<Value>) -> Value {
@@ -120,15 +200,22 @@ impl Gen<'_> {
     }
     fn pick(&mut self, ty: Ty) -> Value {
         let all = &self.pool[ty as usize];
-        if all.is_empty() || self.rng.chance(25) { return self.b.constant(ty, constant(ty, self.rng)); }
+        if all.is_empty() || self.rng.chance(25) {
+            return self.b.constant(ty, constant(ty, self.rng));
+        }
         // Recent values more often, so that chains grow.
         let near = all.len().min(4);
         if self.rng.chance(50) { all[all.len() - 1 - self.rng.below(near)] } else { *self.rng.choose(all) }
     }
-    fn picks(&mut self, types: &[Ty]) -> Vec<Value> { types.iter().map(|t| self.pick(*t)).collect() }
-    fn types(&mut self, most: usize) -> Vec<Ty> { (0..self.rng.below(most + 1)).map(|_| *self.rng.choose(Ty::ALL)).collect() }
+    fn picks(&mut self, types: &[Ty]) -> Vec<Value> {
+        types.iter().map(|t| self.pick(*t)).collect()
+    }
+    fn types(&mut self, most: usize) -> Vec<Ty> {
+        (0..self.rng.below(most + 1)).map(|_| *self.rng.choose(Ty::ALL)).collect()
+    }
 
-    /// The same value, with one NaN instead of many; by its bits, since an optimiser may take all NaNs for one.
+    /// The same value, with one NaN instead of many; by its bits, since an optimiser may take all NaNs for
+    /// one.
     fn canonical(&mut self, v: Value) -> Value {
         let ty = self.b.ty(v);
         let (int, infinity, nan) = match ty {
@@ -197,7 +284,8 @@ impl Gen<'_> {
         match self.rng.below(100) {
             0..=9 => {
                 let (addr, offset, alias) = self.address(false);
-                // A pointer or float in memory may have any bits: loads of them would be values of any NaN, which is allowed.
+                // A pointer or float in memory may have any bits: loads of them would be values of any NaN,
+                // which is allowed.
                 let ty = *self.rng.choose(Ty::ALL);
                 self.emit(InstData::Load { ty, addr, offset, alias });
             }
@@ -222,8 +310,11 @@ impl Gen<'_> {
 
     fn call(&mut self) {
         let (weight, room) = (self.weight, MAX_COST.saturating_sub(self.cost));
-        let fitting: Vec<&Callee> = self.callees.iter().filter(|c| c.cost.saturating_mul(weight) < room).collect();
-        if fitting.is_empty() { return self.pure(); }
+        let fitting: Vec<&Callee> =
+            self.callees.iter().filter(|c| c.cost.saturating_mul(weight) < room).collect();
+        if fitting.is_empty() {
+            return self.pure();
+        }
         let c = *self.rng.choose(&fitting);
         let mut args = self.picks(&c.sig.params);
         args[0] = self.buf;
@@ -240,7 +331,8 @@ impl Gen<'_> {
 
     fn helper(&mut self) {
         use tierup_core::rt::Effect;
-        let pure: Vec<&'static RtFn> = helpers::HELPERS.iter().copied().filter(|h| h.effect == Effect::Pure).collect();
+        let pure: Vec<&'static RtFn> =
+            helpers::HELPERS.iter().copied().filter(|h| h.effect == Effect::Pure).collect();
         match self.rng.below(6) {
             0 => {
                 let value = self.pick(Ty::I64);
@@ -263,21 +355,27 @@ impl Gen<'_> {
     /// Structured statements up to the end of the current block's region; true where they ended in a return.
     fn statements(&mut self, depth: usize) -> bool {
         for _ in 0..2 + self.rng.below(12) {
-            if self.left == 0 || self.cost > MAX_COST { return false; }
+            if self.left == 0 || self.cost > MAX_COST {
+                return false;
+            }
             self.left -= 1;
             match self.rng.below(100) {
                 0..=7 if depth < 4 => self.branch(depth),
                 8..=13 if depth < 3 => self.counted_loop(depth),
                 14..=16 if depth < 3 => self.switch(depth),
                 18..=20 => self.guarded_division(),
-                17 if depth > 0 => { self.ret(); return true }
+                17 if depth > 0 => {
+                    self.ret();
+                    return true;
+                }
                 0.. => self.simple(),
             }
         }
         depth == 0 && self.left > 0 && self.statements(depth)
     }
 
-    /// Mixes recent values into a word of the buffer, so that a wrong one is seen although no result depends on it.
+    /// Mixes recent values into a word of the buffer, so that a wrong one is seen although no result depends
+    /// on it.
     fn observe(&mut self) {
         let mut sum = self.b.i64(17);
         for ty in Ty::ALL {
@@ -289,7 +387,10 @@ impl Gen<'_> {
                     Ty::I8 | Ty::I16 | Ty::I32 => self.op(Op::Zext, Ty::I64, vec![v]),
                     Ty::I64 => v,
                     Ty::F64 | Ty::Ptr => self.op(Op::Bitcast, Ty::I64, vec![v]),
-                    Ty::F32 => { let bits = self.op(Op::Bitcast, Ty::I32, vec![v]); self.op(Op::Sext, Ty::I64, vec![bits]) }
+                    Ty::F32 => {
+                        let bits = self.op(Op::Bitcast, Ty::I32, vec![v]);
+                        self.op(Op::Sext, Ty::I64, vec![bits])
+                    }
                 };
                 let factor = self.b.i64(0x100_0193);
                 let mixed = self.op(Op::Bxor, Ty::I64, vec![sum, word]);
@@ -301,7 +402,9 @@ impl Gen<'_> {
     }
 
     fn ret(&mut self) {
-        if self.rng.chance(60) { self.observe(); }
+        if self.rng.chance(60) {
+            self.observe();
+        }
         let types = self.b.func.sig.results.clone();
         let values = self.picks(&types);
         self.b.ret(values);
@@ -312,13 +415,16 @@ impl Gen<'_> {
     }
     fn open(&mut self, block: Block) {
         self.b.switch_to(block);
-        for p in self.b.params(block) { self.add(p); }
+        for p in self.b.params(block) {
+            self.add(p);
+        }
     }
 
     fn branch(&mut self, depth: usize) {
         let merged = self.types(3);
         let (then_types, else_types) = (self.types(2), self.types(1));
-        let (then_to, else_to, merge) = (self.block(&then_types), self.block(&else_types), self.block(&merged));
+        let (then_to, else_to, merge) =
+            (self.block(&then_types), self.block(&else_types), self.block(&merged));
         let cond = self.pick(Ty::I8);
         let (then_args, else_args) = (self.picks(&then_types), self.picks(&else_types));
         self.b.brif(cond, then_to, &then_args, else_to, &else_args);
@@ -338,17 +444,31 @@ impl Gen<'_> {
         self.open(merge);
     }
 
-    /// A check of a divisor and a division behind it, as programs have them: back ends leave out guards that such checks make superfluous.
+    /// A check of a divisor and a division behind it, as programs have them: back ends leave out guards that
+    /// such checks make superfluous.
     fn guarded_division(&mut self) {
         let ty = *self.rng.choose(&[Ty::I8, Ty::I16, Ty::I32, Ty::I64]);
         let (a, b) = (self.pick(ty), self.pick(ty));
         let limit = self.b.iconst(ty, self.rng.below(4) as i64 - 2);
-        let compares = [Op::IcmpEq, Op::IcmpNe, Op::IcmpSlt, Op::IcmpSle, Op::IcmpSgt, Op::IcmpSge, Op::IcmpUlt, Op::IcmpUle];
+        let compares = [
+            Op::IcmpEq,
+            Op::IcmpNe,
+            Op::IcmpSlt,
+            Op::IcmpSle,
+            Op::IcmpSgt,
+            Op::IcmpSge,
+            Op::IcmpUlt,
+            Op::IcmpUle,
+        ];
         let compare = *self.rng.choose(&compares);
         let args = if self.rng.chance(80) { vec![b, limit] } else { vec![limit, b] };
         let cond = self.op(compare, ty, args);
         let (checked, join) = (self.block(&[]), self.block(&[ty]));
-        if self.rng.chance(50) { self.b.brif(cond, checked, &[], join, &[a]) } else { self.b.brif(cond, join, &[a], checked, &[]) }
+        if self.rng.chance(50) {
+            self.b.brif(cond, checked, &[], join, &[a])
+        } else {
+            self.b.brif(cond, join, &[a], checked, &[])
+        }
         self.b.switch_to(checked);
         let divide = *self.rng.choose(&[Op::Sdiv, Op::Udiv, Op::Srem, Op::Urem]);
         let result = self.op(divide, ty, vec![a, b]);
@@ -386,7 +506,9 @@ impl Gen<'_> {
         types.extend(&carried);
         let exits = self.types(2);
         let (header, body, exit) = (self.block(&types), self.block(&[]), self.block(&exits));
-        let trips = if self.rng.chance(50) { self.b.i64(self.rng.below(8) as i64) } else {
+        let trips = if self.rng.chance(50) {
+            self.b.i64(self.rng.below(8) as i64)
+        } else {
             let (n, mask) = (self.pick(Ty::I64), self.b.i64(7));
             self.op(Op::Band, Ty::I64, vec![n, mask])
         };
@@ -420,7 +542,8 @@ impl Gen<'_> {
         self.open(exit);
     }
 
-    /// Blocks that jump anywhere, irreducible loops among them; each takes a fuel counter and leaves when it is used up.
+    /// Blocks that jump anywhere, irreducible loops among them; each takes a fuel counter and leaves when it
+    /// is used up.
     fn soup(&mut self) {
         let n = 2 + self.rng.below(6);
         let params: Vec<Vec<Ty>> = (0..n).map(|_| self.types(3)).collect();
@@ -441,7 +564,11 @@ impl Gen<'_> {
             let body = self.block(&[]);
             self.b.brif(empty, exit, &[], body, &[]);
             self.b.switch_to(body);
-            for _ in 0..self.rng.below(6) { if self.cost < MAX_COST { self.simple(); } }
+            for _ in 0..self.rng.below(6) {
+                if self.cost < MAX_COST {
+                    self.simple();
+                }
+            }
             let one = self.b.i64(1);
             let fuel = self.op(Op::Isub, Ty::I64, vec![fuel, one]);
             let (x, y) = (self.rng.below(n), self.rng.below(n));

@@ -3,32 +3,44 @@
 use super::{Emitter, bug, built};
 use inkwell::AtomicOrdering;
 use inkwell::IntPredicate;
-use inkwell::values::{BasicValue, BasicMetadataValueEnum, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind};
+use inkwell::values::{
+    BasicMetadataValueEnum, BasicValue, BasicValueEnum, CallSiteValue, IntValue, PointerValue, ValueKind,
+};
 use tierup_core::diag::Result;
 use tierup_core::lir::{Alias, Cold, InstData, Op, Signature, Ty, Value};
 
 /// Weights of a branch whose other side is unlikely.
 const LIKELY: u64 = 2000;
 
-/// The least weight against 1 at which LLVM leaves a branch alone that it would otherwise turn into a select, computing both sides. A square root or a
-/// division that is not wanted costs more than a jump.
+/// The least weight against 1 at which LLVM leaves a branch alone that it would otherwise turn into a select,
+/// computing both sides. A square root or a division that is not wanted costs more than a jump.
 const PREDICTED: u64 = 127;
 
 impl<'c> Emitter<'c, '_, '_> {
     fn define(&mut self, results: &[Value], values: &[BasicValueEnum<'c>]) -> Result<()> {
-        if results.len() != values.len() { return Err(bug(format!("{} results where {} were expected", values.len(), results.len()))); }
-        for (r, v) in results.iter().zip(values) { self.values[r.index()] = Some(*v); }
+        if results.len() != values.len() {
+            return Err(bug(format!("{} results where {} were expected", values.len(), results.len())));
+        }
+        for (r, v) in results.iter().zip(values) {
+            self.values[r.index()] = Some(*v);
+        }
         Ok(())
     }
 
     pub(super) fn inst(&mut self, data: &InstData, results: &[Value]) -> Result<()> {
         match data {
-            InstData::Const { ty, bits } => { let v = self.constant(*ty, *bits)?; self.define(results, &[v]) }
+            InstData::Const { ty, bits } => {
+                let v = self.constant(*ty, *bits)?;
+                self.define(results, &[v])
+            }
             InstData::Op { op, ty, args } => {
                 let v = self.op(*op, *ty, args)?;
                 self.define(results, &[v])
             }
-            InstData::Load { ty, addr, offset, alias } => { let v = self.load(*ty, *addr, *offset, *alias)?; self.define(results, &[v]) }
+            InstData::Load { ty, addr, offset, alias } => {
+                let v = self.load(*ty, *addr, *offset, *alias)?;
+                self.define(results, &[v])
+            }
             InstData::Store { value, addr, offset, alias } => self.store(*value, *addr, *offset, *alias),
             InstData::StackAddr { slot } => self.define(results, &[self.slots[slot.index()].into()]),
             InstData::SymbolAddr { symbol } => {
@@ -37,7 +49,11 @@ impl<'c> Emitter<'c, '_, '_> {
             }
             InstData::Call { func, args } => {
                 let name = self.func.funcs[func.index()].name.as_str();
-                let callee = *self.shared.funcs.get(name).ok_or_else(|| bug(format!("call of `{name}`, which is not in the module")))?;
+                let callee = *self
+                    .shared
+                    .funcs
+                    .get(name)
+                    .ok_or_else(|| bug(format!("call of `{name}`, which is not in the module")))?;
                 let args = self.call_args(args)?;
                 let call = built(self.b.build_call(callee, &args, ""))?;
                 self.define_call(results, call)
@@ -53,7 +69,13 @@ impl<'c> Emitter<'c, '_, '_> {
                 let (callee, args) = (self.callee(helper, results)?, self.call_args(args)?);
                 let call = built(self.b.build_call(callee, &args, ""))?;
                 self.offer_vectors(helper, callee, call)?;
-                self.extend_call(call, &Signature { params: helper.params.to_vec(), results: helper.ret.ty().into_iter().collect() });
+                self.extend_call(
+                    call,
+                    &Signature {
+                        params: helper.params.to_vec(),
+                        results: helper.ret.ty().into_iter().collect(),
+                    },
+                );
                 self.define_call(results, call)
             }
             InstData::Jump(to) => {
@@ -65,7 +87,11 @@ impl<'c> Emitter<'c, '_, '_> {
             InstData::Switch { index, cases, default } => {
                 let index = self.value(*index)?.into_int_value();
                 let default = self.block(*default)?;
-                let cases = cases.iter().enumerate().map(|(k, b)| Ok((index.get_type().const_int(k as u64, false), self.block(*b)?))).collect::<Result<Vec<_>>>()?;
+                let cases = cases
+                    .iter()
+                    .enumerate()
+                    .map(|(k, b)| Ok((index.get_type().const_int(k as u64, false), self.block(*b)?)))
+                    .collect::<Result<Vec<_>>>()?;
                 built(self.b.build_switch(index, default, &cases)).map(drop)
             }
             InstData::Return(values) => self.ret(values),
@@ -82,10 +108,18 @@ impl<'c> Emitter<'c, '_, '_> {
             Ty::I64 => c.i64_type().const_int(bits, false).into(),
             Ty::Ptr => {
                 let p = self.shared.ty(Ty::Ptr).into_pointer_type();
-                if bits == 0 { p.const_null().into() } else { c.i64_type().const_int(bits, false).const_to_pointer(p).into() }
+                if bits == 0 {
+                    p.const_null().into()
+                } else {
+                    c.i64_type().const_int(bits, false).const_to_pointer(p).into()
+                }
             }
             // Through the bits, so that the payload of a NaN stays.
-            Ty::F32 => built(self.b.build_bit_cast(c.i32_type().const_int(bits as u32 as u64, false), c.f32_type(), ""))?,
+            Ty::F32 => built(self.b.build_bit_cast(
+                c.i32_type().const_int(bits as u32 as u64, false),
+                c.f32_type(),
+                "",
+            ))?,
             Ty::F64 => built(self.b.build_bit_cast(c.i64_type().const_int(bits, false), c.f64_type(), ""))?,
         })
     }
@@ -98,8 +132,13 @@ impl<'c> Emitter<'c, '_, '_> {
 
     fn address(&self, addr: Value, offset: i32) -> Result<PointerValue<'c>> {
         let base = self.value(addr)?.into_pointer_value();
-        if offset == 0 { return Ok(base); }
-        let (i8, offset) = (self.shared.context.i8_type(), self.shared.context.i64_type().const_int(offset as i64 as u64, true));
+        if offset == 0 {
+            return Ok(base);
+        }
+        let (i8, offset) = (
+            self.shared.context.i8_type(),
+            self.shared.context.i64_type().const_int(offset as i64 as u64, true),
+        );
         // SAFETY: no promise is made about the result (not `inbounds`).
         built(unsafe { self.b.build_gep(i8, base, &[offset], "") })
     }
@@ -118,7 +157,8 @@ impl<'c> Emitter<'c, '_, '_> {
         self.mark_access(inst, self.func.value_type(value), alias)
     }
 
-    /// The alignment that the target asks for, the alias class; volatile accesses are also atomic, since other threads take part.
+    /// The alignment that the target asks for, the alias class; volatile accesses are also atomic, since
+    /// other threads take part.
     fn mark_access(&self, inst: inkwell::values::InstructionValue<'c>, ty: Ty, alias: Alias) -> Result<()> {
         let failed = |e: String| bug(e);
         match alias {
@@ -127,21 +167,35 @@ impl<'c> Emitter<'c, '_, '_> {
                 inst.set_volatile(true).map_err(|e| failed(e.to_string()))?;
                 inst.set_atomic_ordering(AtomicOrdering::Monotonic).map_err(|e| failed(e.to_string()))?;
             }
-            Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
-                inst.set_alignment(self.shared.options.target.alignment(ty.bytes())).map_err(|e| failed(e.to_string()))?;
+            Alias::Array
+            | Alias::Object
+            | Alias::Element
+            | Alias::Frame
+            | Alias::Stack
+            | Alias::Ctx
+            | Alias::Const => {
+                inst.set_alignment(self.shared.options.target.alignment(ty.bytes()))
+                    .map_err(|e| failed(e.to_string()))?;
             }
         }
-        inst.set_metadata(self.shared.tags[alias as usize], self.shared.kinds.tbaa).map_err(|e| failed(e.to_string()))
+        inst.set_metadata(self.shared.tags[alias as usize], self.shared.kinds.tbaa)
+            .map_err(|e| failed(e.to_string()))
     }
 
-    fn call_args(&self, args: &[Value]) -> Result<Vec<BasicMetadataValueEnum<'c>>> { Ok(self.list(args)?.into_iter().map(Into::into).collect()) }
+    fn call_args(&self, args: &[Value]) -> Result<Vec<BasicMetadataValueEnum<'c>>> {
+        Ok(self.list(args)?.into_iter().map(Into::into).collect())
+    }
 
     fn extend_call(&self, call: CallSiteValue<'c>, sig: &Signature) {
         use inkwell::attributes::AttributeLoc;
         for (k, ty) in sig.params.iter().enumerate() {
-            if matches!(ty, Ty::I8 | Ty::I16) { call.add_attribute(AttributeLoc::Param(k as u32), self.shared.attribute("signext", 0)); }
+            if matches!(ty, Ty::I8 | Ty::I16) {
+                call.add_attribute(AttributeLoc::Param(k as u32), self.shared.attribute("signext", 0));
+            }
         }
-        if let [Ty::I8 | Ty::I16] = sig.results.as_slice() { call.add_attribute(AttributeLoc::Return, self.shared.attribute("signext", 0)); }
+        if let [Ty::I8 | Ty::I16] = sig.results.as_slice() {
+            call.add_attribute(AttributeLoc::Return, self.shared.attribute("signext", 0));
+        }
     }
 
     fn define_call(&mut self, results: &[Value], call: CallSiteValue<'c>) -> Result<()> {
@@ -149,7 +203,9 @@ impl<'c> Emitter<'c, '_, '_> {
             ([], _) => Ok(()),
             ([_], ValueKind::Basic(v)) => self.define(results, &[v]),
             (many, ValueKind::Basic(v)) => {
-                let parts = (0..many.len()).map(|k| built(self.b.build_extract_value(v.into_struct_value(), k as u32, ""))).collect::<Result<Vec<_>>>()?;
+                let parts = (0..many.len())
+                    .map(|k| built(self.b.build_extract_value(v.into_struct_value(), k as u32, "")))
+                    .collect::<Result<Vec<_>>>()?;
                 self.define(results, &parts)
             }
             (_, ValueKind::Instruction(_)) => Err(bug("a call gives nothing where results were expected")),
@@ -162,23 +218,40 @@ impl<'c> Emitter<'c, '_, '_> {
             [] => None,
             [one] => Some(*one),
             many => {
-                let ty = self.llvm.get_type().get_return_type().ok_or_else(|| bug("results of a function without any"))?.into_struct_type();
+                let ty = self
+                    .llvm
+                    .get_type()
+                    .get_return_type()
+                    .ok_or_else(|| bug("results of a function without any"))?
+                    .into_struct_type();
                 let mut whole = ty.get_undef();
-                for (k, v) in many.iter().enumerate() { whole = built(self.b.build_insert_value(whole, *v, k as u32, ""))?.into_struct_value(); }
+                for (k, v) in many.iter().enumerate() {
+                    whole = built(self.b.build_insert_value(whole, *v, k as u32, ""))?.into_struct_value();
+                }
                 Some(whole.into())
             }
         };
-        built(self.b.build_return(value.as_ref().map(|v| v as &dyn inkwell::values::BasicValue<'c>))).map(drop)
+        built(self.b.build_return(value.as_ref().map(|v| v as &dyn inkwell::values::BasicValue<'c>)))
+            .map(drop)
     }
 
-    fn branch(&mut self, cond: Value, then_to: &tierup_core::lir::BlockCall, else_to: &tierup_core::lir::BlockCall, cold: Cold) -> Result<()> {
+    fn branch(
+        &mut self,
+        cond: Value,
+        then_to: &tierup_core::lir::BlockCall,
+        else_to: &tierup_core::lir::BlockCall,
+        cold: Cold,
+    ) -> Result<()> {
         let cond = self.truth(cond)?;
         if then_to.block == else_to.block {
             // A phi takes one value from a block, however many edges there are.
             let from = self.b.get_insert_block().ok_or_else(|| bug("no current block"))?;
             for (k, (a, b)) in then_to.args.iter().zip(&else_to.args).enumerate() {
                 let v = built(self.b.build_select(cond, self.value(*a)?, self.value(*b)?, ""))?;
-                self.phis[then_to.block.index()].get(k).ok_or_else(|| bug("too many block arguments"))?.add_incoming(&[(&v, from)]);
+                self.phis[then_to.block.index()]
+                    .get(k)
+                    .ok_or_else(|| bug("too many block arguments"))?
+                    .add_incoming(&[(&v, from)]);
             }
             let block = self.block(then_to.block)?;
             return built(self.b.build_unconditional_branch(block)).map(drop);
@@ -189,8 +262,13 @@ impl<'c> Emitter<'c, '_, '_> {
         let weights = match cold {
             Cold::Neither => match (self.is_slow(then_to.block), self.is_slow(else_to.block)) {
                 (true, true) | (false, false) => return Ok(()),
-                // Weights on the way out of a loop say how often it turns: LLVM would take it for one that hardly does.
-                (true, false) | (false, true) if self.leaves_loop(then_to.block) || self.leaves_loop(else_to.block) => return Ok(()),
+                // Weights on the way out of a loop say how often it turns: LLVM would take it for one that
+                // hardly does.
+                (true, false) | (false, true)
+                    if self.leaves_loop(then_to.block) || self.leaves_loop(else_to.block) =>
+                {
+                    return Ok(());
+                }
                 (true, false) => [1, PREDICTED],
                 (false, true) => [PREDICTED, 1],
             },
@@ -199,7 +277,11 @@ impl<'c> Emitter<'c, '_, '_> {
         };
         let c = self.shared.context;
         let weights = weights.map(|w| c.i32_type().const_int(w, false));
-        let node = c.metadata_node(&[c.metadata_string("branch_weights").into(), weights[0].into(), weights[1].into()]);
+        let node = c.metadata_node(&[
+            c.metadata_string("branch_weights").into(),
+            weights[0].into(),
+            weights[1].into(),
+        ]);
         branch.set_metadata(node, self.shared.kinds.prof).map_err(|e| bug(e.to_string()))
     }
 
@@ -211,11 +293,21 @@ impl<'c> Emitter<'c, '_, '_> {
     /// Whether a square root or a division waits in `block`, or behind checks in it, before any other way in.
     fn is_slow(&self, mut block: tierup_core::lir::Block) -> bool {
         for _ in 0..3 {
-            if self.cfg.preds(block).len() != 1 { return false; }
+            if self.cfg.preds(block).len() != 1 {
+                return false;
+            }
             let insts = &self.func.blocks[block.index()].insts;
-            if insts.iter().any(|i| matches!(self.func.insts[i.index()].data, InstData::Op { op: Op::Fsqrt | Op::Fdiv, .. })) { return true; }
+            if insts.iter().any(|i| {
+                matches!(self.func.insts[i.index()].data, InstData::Op { op: Op::Fsqrt | Op::Fdiv, .. })
+            }) {
+                return true;
+            }
             block = match self.func.terminator(block).map(|t| &self.func.insts[t.index()].data) {
-                Some(InstData::Jump(to) | InstData::Brif { then_to: to, cold: Cold::Else, .. } | InstData::Brif { else_to: to, cold: Cold::Then, .. }) => to.block,
+                Some(
+                    InstData::Jump(to)
+                    | InstData::Brif { then_to: to, cold: Cold::Else, .. }
+                    | InstData::Brif { else_to: to, cold: Cold::Then, .. },
+                ) => to.block,
                 Some(_) | None => return false,
             };
         }

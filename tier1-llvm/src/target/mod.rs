@@ -18,7 +18,9 @@ pub enum Target {
 }
 
 impl Target {
-    pub fn is_gpu(self) -> bool { matches!(self, Target::Nvptx { .. }) }
+    pub fn is_gpu(self) -> bool {
+        matches!(self, Target::Nvptx { .. })
+    }
 
     pub(crate) fn machine(self, level: OptimizationLevel) -> Result<TargetMachine> {
         match self {
@@ -27,24 +29,37 @@ impl Target {
         }
     }
 
-    /// The alignment of an access of that many bytes. A CPU takes any; a GPU would need a load for each byte, so whoever launches a kernel aligns its arrays.
+    /// The alignment of an access of that many bytes. A CPU takes any; a GPU would need a load for each byte,
+    /// so whoever launches a kernel aligns its arrays.
     pub(crate) fn alignment(self, bytes: u32) -> u32 {
-        match self { Target::Cpu(_) => 1, Target::Nvptx { .. } => bytes }
+        match self {
+            Target::Cpu(_) => 1,
+            Target::Nvptx { .. } => bytes,
+        }
     }
 
     /// The calling convention of functions that are called from outside, where it is not C's.
     pub(crate) fn entry_convention(self) -> Option<u32> {
-        match self { Target::Cpu(_) => None, Target::Nvptx { .. } => Some(nvptx::KERNEL) }
+        match self {
+            Target::Cpu(_) => None,
+            Target::Nvptx { .. } => Some(nvptx::KERNEL),
+        }
     }
 
     /// What a function that is called from outside is called in the output.
     pub(crate) fn entry_name(self, name: &str) -> String {
-        match self { Target::Cpu(_) => format!("{}{name}", tierup_core::door::FUNC_PREFIX), Target::Nvptx { .. } => name.to_owned() }
+        match self {
+            Target::Cpu(_) => format!("{}{name}", tierup_core::door::FUNC_PREFIX),
+            Target::Nvptx { .. } => name.to_owned(),
+        }
     }
 
     /// Whether a multiplication with an addition is one instruction.
     pub(crate) fn fuses(self) -> bool {
-        match self { Target::Cpu(cpu) => cpu::fuses(cpu), Target::Nvptx { .. } => true }
+        match self {
+            Target::Cpu(cpu) => cpu::fuses(cpu),
+            Target::Nvptx { .. } => true,
+        }
     }
 
     /// String attributes of every function.
@@ -56,4 +71,6 @@ impl Target {
     }
 }
 
-fn error(message: impl Into<String>) -> Diagnostic { Diagnostic::new(Code::BackendError, message) }
+fn error(message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Code::BackendError, message)
+}

@@ -1,8 +1,8 @@
 //! Dominator-based value numbering: what a dominating block has computed is not computed again.
 //!
-//! Covers operations, constants (which all move to the entry block), addresses, loads whose memory has not changed in between, loads of
-//! what was just stored, and helpers that only compute or read. On the way down it remembers which way dominating branches
-//! went, so that the same condition is not asked twice.
+//! Covers operations, constants (which all move to the entry block), addresses, loads whose memory has not
+//! changed in between, loads of what was just stored, and helpers that only compute or read. On the way down
+//! it remembers which way dominating branches went, so that the same condition is not asked twice.
 
 use super::edit::{Defs, FastMap, Subst};
 use super::memory::{self, ANY, Versions};
@@ -17,7 +17,13 @@ enum Key {
     Const(Ty, u64),
     /// With the type of the first operand, because a conversion's own type is the result's.
     Op(Op, Ty, Ty, [u32; 3]),
-    Load { ty: Ty, addr: Value, offset: i32, alias: Alias, version: u32 },
+    Load {
+        ty: Ty,
+        addr: Value,
+        offset: i32,
+        alias: Alias,
+        version: u32,
+    },
     StackAddr(Slot),
     SymbolAddr(Symbol),
     Helper(*const RtFn, Vec<Value>, u32),
@@ -26,16 +32,21 @@ enum Key {
 }
 
 pub fn reuse_values(func: &mut Func) {
-    if func.layout.is_empty() { return; }
+    if func.layout.is_empty() {
+        return;
+    }
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let versions = memory::versions_at_entry(func, &cfg);
     let (subst, defs) = (Subst::new(func), Defs::new(func));
-    let mut cse = Cse { func, subst, defs, known: FastMap::default(), undo: vec![], constants: vec![], recent: vec![] };
+    let mut cse =
+        Cse { func, subst, defs, known: FastMap::default(), undo: vec![], constants: vec![], recent: vec![] };
     // Scopes of the blocks on the path from the root: where each begins in the undo log.
     let mut path: Vec<(Block, usize)> = vec![];
     for &b in doms.preorder() {
-        while let Some((top, start)) = path.last() && Some(*top) != doms.idom(b) {
+        while let Some((top, start)) = path.last()
+            && Some(*top) != doms.idom(b)
+        {
             cse.leave(*start);
             path.pop();
         }
@@ -66,7 +77,10 @@ const MAX_RECENT: usize = 16;
 impl Cse<'_> {
     fn leave(&mut self, start: usize) {
         for (key, old) in self.undo.drain(start..).rev() {
-            match old { Some(v) => self.known.insert(key, v), None => self.known.remove(&key) };
+            match old {
+                Some(v) => self.known.insert(key, v),
+                None => self.known.remove(&key),
+            };
         }
     }
     fn learn(&mut self, key: Key, v: Value) {
@@ -82,7 +96,9 @@ impl Cse<'_> {
         for i in old {
             let subst = &mut self.subst;
             self.func.insts[i.index()].data.map_uses(|v| subst.get(v));
-            if self.visit(i, &versions) { out.push(i); }
+            if self.visit(i, &versions) {
+                out.push(i);
+            }
             memory::step(&mut versions, i, &self.func.insts[i.index()].data);
             self.after_store(i, &versions);
         }
@@ -108,7 +124,9 @@ impl Cse<'_> {
 
     /// A constant in the entry block.
     fn constant(&mut self, ty: Ty, bits: u64) -> Value {
-        if let Some(v) = self.known.get(&Key::Const(ty, bits)) { return *v; }
+        if let Some(v) = self.known.get(&Key::Const(ty, bits)) {
+            return *v;
+        }
         let i = self.func.make_inst(InstData::Const { ty, bits }, crate::lir::Loc(0));
         self.keep_constant(i, ty, bits)
     }
@@ -123,8 +141,12 @@ impl Cse<'_> {
 
     fn op_key(&self, op: Op, ty: Ty, args: &[Value]) -> Key {
         let mut list = [0; 3];
-        for (l, a) in list.iter_mut().zip(args) { *l = a.0; }
-        if is_commutative(op) && list[0] > list[1] { list.swap(0, 1); }
+        for (l, a) in list.iter_mut().zip(args) {
+            *l = a.0;
+        }
+        if is_commutative(op) && list[0] > list[1] {
+            list.swap(0, 1);
+        }
         Key::Op(op, ty, self.func.value_type(args[0]), list)
     }
 
@@ -136,7 +158,9 @@ impl Cse<'_> {
                 let (ty, bits) = (*ty, *bits);
                 match self.known.get(&Key::Const(ty, bits)).copied() {
                     Some(v) => self.subst.set(node.results[0], v),
-                    None => { self.keep_constant(i, ty, bits); }
+                    None => {
+                        self.keep_constant(i, ty, bits);
+                    }
                 }
                 return false;
             }
@@ -148,19 +172,39 @@ impl Cse<'_> {
             InstData::Op { op, ty, args } => self.op_key(*op, *ty, args),
             InstData::Load { ty, addr, offset, alias } => match alias {
                 Alias::Volatile => return true,
-                Alias::Array | Alias::Object | Alias::Element | Alias::Frame | Alias::Stack | Alias::Ctx | Alias::Const => {
-                    Key::Load { ty: *ty, addr: *addr, offset: *offset, alias: *alias, version: memory::class(*alias).map_or(0, |c| versions[c]) }
-                }
+                Alias::Array
+                | Alias::Object
+                | Alias::Element
+                | Alias::Frame
+                | Alias::Stack
+                | Alias::Ctx
+                | Alias::Const => Key::Load {
+                    ty: *ty,
+                    addr: *addr,
+                    offset: *offset,
+                    alias: *alias,
+                    version: memory::class(*alias).map_or(0, |c| versions[c]),
+                },
             },
             InstData::StackAddr { slot } => Key::StackAddr(*slot),
             InstData::SymbolAddr { symbol } => Key::SymbolAddr(*symbol),
             InstData::CallHelper { helper, args } => match (helper.effect, helper.raises) {
                 (Effect::Pure, Raises::Never) => Key::Helper(*helper, args.clone(), 0),
                 (Effect::Reads, Raises::Never) => Key::Helper(*helper, args.clone(), versions[ANY]),
-                (Effect::Pure | Effect::Reads, Raises::Pending) | (Effect::Allocates | Effect::Writes, _) => return true,
+                (Effect::Pure | Effect::Reads, Raises::Pending) | (Effect::Allocates | Effect::Writes, _) => {
+                    return true;
+                }
             },
-            InstData::Brif { .. } => { self.decide(i); return true; }
-            InstData::Store { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::Jump(_) | InstData::Switch { .. } | InstData::Return(_)
+            InstData::Brif { .. } => {
+                self.decide(i);
+                return true;
+            }
+            InstData::Store { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::Jump(_)
+            | InstData::Switch { .. }
+            | InstData::Return(_)
             | InstData::Unreachable => return true,
         };
         let Some(&result) = node.results.first() else { return true };
@@ -168,7 +212,9 @@ impl Cse<'_> {
             self.subst.set(result, v);
             return false;
         }
-        if let Key::Load { ty, addr, offset, alias, .. } = key { self.remember((ty, addr, offset, alias, result)); }
+        if let Key::Load { ty, addr, offset, alias, .. } = key {
+            self.remember((ty, addr, offset, alias, result));
+        }
         self.learn(key, result);
         true
     }
@@ -180,14 +226,19 @@ impl Cse<'_> {
 
     fn decide(&mut self, i: Inst) {
         let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[i.index()].data else { return };
-        let holds = match self.defs.constant(self.func, *cond) { Some(c) => Some(c as i8 != 0), None => self.truth(*cond) };
+        let holds = match self.defs.constant(self.func, *cond) {
+            Some(c) => Some(c as i8 != 0),
+            None => self.truth(*cond),
+        };
         let Some(holds) = holds else { return };
         let to: BlockCall = if holds { then_to.clone() } else { else_to.clone() };
         self.func.insts[i.index()].data = InstData::Jump(to);
     }
 
     fn remember(&mut self, access: (Ty, Value, i32, Alias, Value)) {
-        if self.recent.len() == MAX_RECENT { self.recent.remove(0); }
+        if self.recent.len() == MAX_RECENT {
+            self.recent.remove(0);
+        }
         self.recent.push(access);
     }
 
@@ -195,17 +246,23 @@ impl Cse<'_> {
     fn after_store(&mut self, i: Inst, versions: &Versions) {
         let data = &self.func.insts[i.index()].data;
         let set = memory::clobbers(data);
-        if set == 0 { return; }
+        if set == 0 {
+            return;
+        }
         let InstData::Store { value, addr, offset, alias } = *data else {
             self.recent.retain(|r| memory::class(r.3).is_none_or(|c| set >> c & 1 == 0));
             return;
         };
         let Some(class) = memory::class(alias) else { return };
         let ty = self.func.value_type(value);
-        let beside = |r: &(Ty, Value, i32, Alias, Value)| r.1 == addr && (r.2 + r.0.bytes() as i32 <= offset || offset + ty.bytes() as i32 <= r.2);
+        let beside = |r: &(Ty, Value, i32, Alias, Value)| {
+            r.1 == addr && (r.2 + r.0.bytes() as i32 <= offset || offset + ty.bytes() as i32 <= r.2)
+        };
         self.recent.retain(|r| r.3 != alias || beside(r));
         self.remember((ty, addr, offset, alias, value));
-        for (ty, addr, offset, _, value) in self.recent.iter().filter(|r| r.3 == alias).copied().collect::<Vec<_>>() {
+        for (ty, addr, offset, _, value) in
+            self.recent.iter().filter(|r| r.3 == alias).copied().collect::<Vec<_>>()
+        {
             self.learn(Key::Load { ty, addr, offset, alias, version: versions[class] }, value);
         }
     }
@@ -215,8 +272,16 @@ impl Cse<'_> {
 fn opposite(op: Op) -> Option<(Op, bool)> {
     use Op::*;
     let pairs = [
-        (IcmpEq, IcmpNe, false), (IcmpNe, IcmpEq, false), (IcmpSlt, IcmpSge, false), (IcmpSge, IcmpSlt, false), (IcmpSgt, IcmpSle, false),
-        (IcmpSle, IcmpSgt, false), (IcmpUlt, IcmpUle, true), (IcmpUle, IcmpUlt, true), (FcmpEq, FcmpNe, false), (FcmpNe, FcmpEq, false),
+        (IcmpEq, IcmpNe, false),
+        (IcmpNe, IcmpEq, false),
+        (IcmpSlt, IcmpSge, false),
+        (IcmpSge, IcmpSlt, false),
+        (IcmpSgt, IcmpSle, false),
+        (IcmpSle, IcmpSgt, false),
+        (IcmpUlt, IcmpUle, true),
+        (IcmpUle, IcmpUlt, true),
+        (FcmpEq, FcmpNe, false),
+        (FcmpNe, FcmpEq, false),
     ];
     pairs.iter().find(|p| p.0 == op).map(|p| (p.1, p.2))
 }

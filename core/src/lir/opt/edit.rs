@@ -2,11 +2,17 @@
 
 use crate::lir::{Block, BlockCall, Func, Inst, InstData, Loc, Op, Ty, Value};
 
-/// Values to be replaced by others. Chains are followed, so the order of registration is free; cycles are the caller's bug.
-pub struct Subst { to: Vec<u32>, any: bool }
+/// Values to be replaced by others. Chains are followed, so the order of registration is free; cycles are the
+/// caller's bug.
+pub struct Subst {
+    to: Vec<u32>,
+    any: bool,
+}
 
 impl Subst {
-    pub fn new(func: &Func) -> Subst { Subst { to: (0..func.value_types.len() as u32).collect(), any: false } }
+    pub fn new(func: &Func) -> Subst {
+        Subst { to: (0..func.value_types.len() as u32).collect(), any: false }
+    }
 
     /// Replaces `from` by `to`, both values of the same type.
     pub fn set(&mut self, from: Value, to: Value) {
@@ -20,9 +26,13 @@ impl Subst {
     pub fn get(&mut self, v: Value) -> Value {
         let mut at = v.0;
         while let Some(&next) = self.to.get(at as usize) {
-            if next == at { break; }
+            if next == at {
+                break;
+            }
             // Path halving keeps long chains cheap.
-            if let Some(&after) = self.to.get(next as usize) { self.to[at as usize] = after; }
+            if let Some(&after) = self.to.get(next as usize) {
+                self.to[at as usize] = after;
+            }
             at = next;
         }
         Value(at)
@@ -30,15 +40,21 @@ impl Subst {
 
     /// Rewrites every use in the function.
     pub fn apply(&mut self, func: &mut Func) {
-        if !self.any { return; }
+        if !self.any {
+            return;
+        }
         for b in &func.layout {
-            for i in &func.blocks[b.index()].insts { func.insts[i.index()].data.map_uses(|v| self.get(v)); }
+            for i in &func.blocks[b.index()].insts {
+                func.insts[i.index()].data.map_uses(|v| self.get(v));
+            }
         }
     }
 }
 
 /// Which instruction defines a value, where that is an instruction and no block parameter.
-pub struct Defs { inst: Vec<u32> }
+pub struct Defs {
+    inst: Vec<u32>,
+}
 
 const NONE: u32 = u32::MAX;
 
@@ -46,19 +62,27 @@ impl Defs {
     pub fn new(func: &Func) -> Defs {
         let mut defs = Defs { inst: vec![NONE; func.value_types.len()] };
         for b in &func.layout {
-            for i in &func.blocks[b.index()].insts { defs.add(func, *i); }
+            for i in &func.blocks[b.index()].insts {
+                defs.add(func, *i);
+            }
         }
         defs
     }
     /// Records the results of an instruction made since.
     pub fn add(&mut self, func: &Func, i: Inst) {
         for r in &func.insts[i.index()].results {
-            if r.index() >= self.inst.len() { self.inst.resize(r.index() + 1, NONE); }
+            if r.index() >= self.inst.len() {
+                self.inst.resize(r.index() + 1, NONE);
+            }
             self.inst[r.index()] = i.0;
         }
     }
-    pub fn inst(&self, v: Value) -> Option<Inst> { self.inst.get(v.index()).copied().filter(|i| *i != NONE).map(Inst) }
-    pub fn data<'f>(&self, func: &'f Func, v: Value) -> Option<&'f InstData> { self.inst(v).map(|i| &func.insts[i.index()].data) }
+    pub fn inst(&self, v: Value) -> Option<Inst> {
+        self.inst.get(v.index()).copied().filter(|i| *i != NONE).map(Inst)
+    }
+    pub fn data<'f>(&self, func: &'f Func, v: Value) -> Option<&'f InstData> {
+        self.inst(v).map(|i| &func.insts[i.index()].data)
+    }
     /// Bits of a constant.
     pub fn constant(&self, func: &Func, v: Value) -> Option<u64> {
         let InstData::Const { bits, .. } = self.data(func, v)? else { return None };
@@ -67,7 +91,10 @@ impl Defs {
 }
 
 /// Appends instructions to blocks.
-pub struct Writer<'f> { pub func: &'f mut Func, pub loc: Loc }
+pub struct Writer<'f> {
+    pub func: &'f mut Func,
+    pub loc: Loc,
+}
 
 impl Writer<'_> {
     pub fn put(&mut self, block: Block, data: InstData) -> Vec<Value> {
@@ -75,8 +102,12 @@ impl Writer<'_> {
         self.func.blocks[block.index()].insts.push(i);
         self.func.insts[i.index()].results.clone()
     }
-    pub fn value(&mut self, block: Block, data: InstData) -> Value { self.put(block, data)[0] }
-    pub fn int(&mut self, block: Block, ty: Ty, x: i64) -> Value { self.value(block, InstData::Const { ty, bits: x as u64 }) }
+    pub fn value(&mut self, block: Block, data: InstData) -> Value {
+        self.put(block, data)[0]
+    }
+    pub fn int(&mut self, block: Block, ty: Ty, x: i64) -> Value {
+        self.value(block, InstData::Const { ty, bits: x as u64 })
+    }
     pub fn bin(&mut self, block: Block, op: Op, a: Value, b: Value) -> Value {
         let ty = self.func.value_type(a);
         self.value(block, InstData::Op { op, ty, args: vec![a, b] })
@@ -87,14 +118,32 @@ impl Writer<'_> {
 #[derive(Default)]
 pub struct FastHasher(u64);
 impl std::hash::Hasher for FastHasher {
-    fn finish(&self) -> u64 { self.0.rotate_left(26) }
-    fn write(&mut self, bytes: &[u8]) { for b in bytes { self.write_u64(*b as u64); } }
-    fn write_u8(&mut self, x: u8) { self.write_u64(x as u64); }
-    fn write_u32(&mut self, x: u32) { self.write_u64(x as u64); }
-    fn write_u64(&mut self, x: u64) { self.0 = (self.0.rotate_left(5) ^ x).wrapping_mul(0x517c_c1b7_2722_0a95); }
-    fn write_usize(&mut self, x: usize) { self.write_u64(x as u64); }
-    fn write_isize(&mut self, x: isize) { self.write_u64(x as u64); }
-    fn write_i32(&mut self, x: i32) { self.write_u64(x as u64); }
+    fn finish(&self) -> u64 {
+        self.0.rotate_left(26)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for b in bytes {
+            self.write_u64(*b as u64);
+        }
+    }
+    fn write_u8(&mut self, x: u8) {
+        self.write_u64(x as u64);
+    }
+    fn write_u32(&mut self, x: u32) {
+        self.write_u64(x as u64);
+    }
+    fn write_u64(&mut self, x: u64) {
+        self.0 = (self.0.rotate_left(5) ^ x).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    fn write_usize(&mut self, x: usize) {
+        self.write_u64(x as u64);
+    }
+    fn write_isize(&mut self, x: isize) {
+        self.write_u64(x as u64);
+    }
+    fn write_i32(&mut self, x: i32) {
+        self.write_u64(x as u64);
+    }
 }
 pub type FastMap<K, V> = std::collections::HashMap<K, V, std::hash::BuildHasherDefault<FastHasher>>;
 
@@ -104,13 +153,21 @@ pub fn remove_params(func: &mut Func, mut drop: impl FnMut(&Func, Value) -> bool
     let mut any = false;
     for &b in func.layout.iter().skip(1) {
         let flags: Vec<bool> = func.blocks[b.index()].params.iter().map(|p| drop(func, *p)).collect();
-        if !flags.contains(&true) { continue; }
+        if !flags.contains(&true) {
+            continue;
+        }
         any = true;
         keep_unflagged(&mut func.blocks[b.index()].params, &flags);
         dropped[b.index()] = Some(flags);
     }
-    if !any { return false; }
-    let edit = |to: &mut BlockCall| if let Some(flags) = &dropped[to.block.index()] { keep_unflagged(&mut to.args, flags); };
+    if !any {
+        return false;
+    }
+    let edit = |to: &mut BlockCall| {
+        if let Some(flags) = &dropped[to.block.index()] {
+            keep_unflagged(&mut to.args, flags);
+        }
+    };
     for b in &func.layout {
         let Some(&t) = func.blocks[b.index()].insts.last() else { continue };
         for_each_call_mut(&mut func.insts[t.index()].data, edit);
@@ -127,9 +184,22 @@ fn keep_unflagged(list: &mut Vec<Value>, flags: &[bool]) {
 pub fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall)) {
     match data {
         InstData::Jump(to) => f(to),
-        InstData::Brif { then_to, else_to, .. } => { f(then_to); f(else_to) }
-        InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
-        | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => {}
+        InstData::Brif { then_to, else_to, .. } => {
+            f(then_to);
+            f(else_to)
+        }
+        InstData::Const { .. }
+        | InstData::Op { .. }
+        | InstData::Load { .. }
+        | InstData::Store { .. }
+        | InstData::StackAddr { .. }
+        | InstData::SymbolAddr { .. }
+        | InstData::Call { .. }
+        | InstData::CallIndirect { .. }
+        | InstData::CallHelper { .. }
+        | InstData::Switch { .. }
+        | InstData::Return(_)
+        | InstData::Unreachable => {}
     }
 }
 

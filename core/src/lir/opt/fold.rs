@@ -1,8 +1,9 @@
 //! Sparse conditional constant propagation, copies among block parameters, algebraic identities.
 //!
-//! The first part finds which values are constant (or at least not zero, as a new exception is) along the edges that can be taken, optimistically around loops; the second
-//! which block parameters always equal one other value; the third rewrites the function in one walk over reachable blocks.
-//! `assume` branches (one side unreachable) are kept: `range` learns from them and removes them.
+//! The first part finds which values are constant (or at least not zero, as a new exception is) along the
+//! edges that can be taken, optimistically around loops; the second which block parameters always equal one
+//! other value; the third rewrites the function in one walk over reachable blocks. `assume` branches (one
+//! side unreachable) are kept: `range` learns from them and removes them.
 
 use super::edit::{Defs, Subst, remove_params, remove_unreachable};
 use super::simplify::{Better, Operand, View, simplify};
@@ -11,14 +12,27 @@ use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Valu
 
 /// What a value is known to be.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Known { Nothing, Constant(u64), NonZero, Anything }
+enum Known {
+    Nothing,
+    Constant(u64),
+    NonZero,
+    Anything,
+}
 
 impl Known {
-    fn is_nonzero(self) -> bool { match self { Known::NonZero => true, Known::Constant(c) => c != 0, Known::Nothing | Known::Anything => false } }
+    fn is_nonzero(self) -> bool {
+        match self {
+            Known::NonZero => true,
+            Known::Constant(c) => c != 0,
+            Known::Nothing | Known::Anything => false,
+        }
+    }
 }
 
 pub fn fold(func: &mut Func) {
-    if func.layout.is_empty() { return; }
+    if func.layout.is_empty() {
+        return;
+    }
     let cfg = Cfg::new(func);
     let facts = Facts::find(func, &cfg);
     let mut subst = Subst::new(func);
@@ -29,23 +43,35 @@ pub fn fold(func: &mut Func) {
     remove_unreachable(func, &cfg);
 }
 
-struct Facts { known: Vec<Known>, reached: Vec<bool> }
+struct Facts {
+    known: Vec<Known>,
+    reached: Vec<bool>,
+}
 
 impl Facts {
-    /// Sweeps in reverse post-order until nothing changes: twice for most functions, once more for each level of loop nesting
-    /// at worst.
+    /// Sweeps in reverse post-order until nothing changes: twice for most functions, once more for each level
+    /// of loop nesting at worst.
     fn find(func: &Func, cfg: &Cfg) -> Facts {
-        let mut facts = Facts { known: vec![Known::Nothing; func.value_types.len()], reached: vec![false; func.blocks.len()] };
+        let mut facts = Facts {
+            known: vec![Known::Nothing; func.value_types.len()],
+            reached: vec![false; func.blocks.len()],
+        };
         facts.reached[func.entry().index()] = true;
-        for p in &func.blocks[func.entry().index()].params { facts.known[p.index()] = Known::Anything; }
+        for p in &func.blocks[func.entry().index()].params {
+            facts.known[p.index()] = Known::Anything;
+        }
         loop {
             let mut changed = false;
             for &b in cfg.rpo() {
                 if facts.reached[b.index()] {
-                    for i in &func.blocks[b.index()].insts { changed |= facts.visit(func, *i); }
+                    for i in &func.blocks[b.index()].insts {
+                        changed |= facts.visit(func, *i);
+                    }
                 }
             }
-            if !changed { return facts; }
+            if !changed {
+                return facts;
+            }
         }
     }
 
@@ -61,19 +87,33 @@ impl Facts {
                 let result = if helper.gives_object() { Known::NonZero } else { Known::Anything };
                 node.results.iter().fold(false, |c, r| self.raise(*r, result) | c)
             }
-            InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => self.raise(node.results[0], Known::NonZero),
-            InstData::Load { .. } | InstData::Store { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } =>
-                node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c),
+            InstData::StackAddr { .. } | InstData::SymbolAddr { .. } => {
+                self.raise(node.results[0], Known::NonZero)
+            }
+            InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. } => {
+                node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c)
+            }
             InstData::Jump(to) => self.edge(func, to.block, &to.args),
             InstData::Brif { cond, then_to, else_to, .. } => match self.known[cond.index()] {
                 Known::Nothing => false,
-                Known::Constant(c) => { let to = if c as i8 != 0 { then_to } else { else_to }; self.edge(func, to.block, &to.args) }
-                Known::NonZero | Known::Anything => self.edge(func, then_to.block, &then_to.args) | self.edge(func, else_to.block, &else_to.args),
+                Known::Constant(c) => {
+                    let to = if c as i8 != 0 { then_to } else { else_to };
+                    self.edge(func, to.block, &to.args)
+                }
+                Known::NonZero | Known::Anything => {
+                    self.edge(func, then_to.block, &then_to.args)
+                        | self.edge(func, else_to.block, &else_to.args)
+                }
             },
             InstData::Switch { index, cases, default } => match self.known[index.index()] {
                 Known::Nothing => false,
                 Known::Constant(c) => self.edge(func, switch_target(c, cases, *default), &[]),
-                Known::NonZero | Known::Anything => cases.iter().chain([default]).fold(false, |c, b| self.edge(func, *b, &[]) | c),
+                Known::NonZero | Known::Anything => {
+                    cases.iter().chain([default]).fold(false, |c, b| self.edge(func, *b, &[]) | c)
+                }
             },
             InstData::Return(_) | InstData::Unreachable => false,
         }
@@ -89,23 +129,35 @@ impl Facts {
                 Known::NonZero | Known::Anything => all = false,
             }
         }
-        if all { return Known::Constant(eval(op, from_type(func, op, ty, args), ty, &operands[..args.len()])); }
-        if op == Op::Select && let Known::Constant(c) = self.known[args[0].index()] {
+        if all {
+            return Known::Constant(eval(op, from_type(func, op, ty, args), ty, &operands[..args.len()]));
+        }
+        if op == Op::Select
+            && let Known::Constant(c) = self.known[args[0].index()]
+        {
             let chosen = args[if c as i8 != 0 { 1 } else { 2 }];
-            if let Known::Constant(k) = self.known[chosen.index()] { return Known::Constant(k); }
+            if let Known::Constant(k) = self.known[chosen.index()] {
+                return Known::Constant(k);
+            }
         }
         let known = |k: usize| self.known[args[k].index()];
         // Conversions between bits keep the width.
-        if op == Op::Bitcast && known(0).is_nonzero() { return Known::NonZero; }
+        if op == Op::Bitcast && known(0).is_nonzero() {
+            return Known::NonZero;
+        }
         let asks = |k: usize, other: usize| known(k).is_nonzero() && known(other) == Known::Constant(0);
-        if matches!(op, Op::IcmpEq | Op::IcmpNe) && (asks(0, 1) || asks(1, 0)) { return Known::Constant((op == Op::IcmpNe) as u64); }
+        if matches!(op, Op::IcmpEq | Op::IcmpNe) && (asks(0, 1) || asks(1, 0)) {
+            return Known::Constant((op == Op::IcmpNe) as u64);
+        }
         Known::Anything
     }
 
     /// The edge can be taken: its arguments meet the parameters.
     fn edge(&mut self, func: &Func, to: Block, args: &[Value]) -> bool {
         let mut changed = !std::mem::replace(&mut self.reached[to.index()], true);
-        for (p, a) in func.blocks[to.index()].params.iter().zip(args) { changed |= self.raise(*p, self.known[a.index()]); }
+        for (p, a) in func.blocks[to.index()].params.iter().zip(args) {
+            changed |= self.raise(*p, self.known[a.index()]);
+        }
         changed
     }
 
@@ -118,7 +170,9 @@ impl Facts {
             (Known::Constant(a), Known::Constant(b)) if a == b => return false,
             (Known::NonZero, new) if new.is_nonzero() => return false,
             (old, new) if old.is_nonzero() && new.is_nonzero() => Known::NonZero,
-            (Known::Constant(_) | Known::NonZero, Known::Constant(_) | Known::NonZero | Known::Anything) => Known::Anything,
+            (Known::Constant(_) | Known::NonZero, Known::Constant(_) | Known::NonZero | Known::Anything) => {
+                Known::Anything
+            }
         };
         self.known[v.index()] = now;
         true
@@ -130,30 +184,59 @@ impl Facts {
         match &func.insts[t.index()].data {
             InstData::Brif { cond, then_to, else_to, .. } => {
                 let known = self.known[cond.index()];
-                if !matches!(known, Known::Constant(c) if c as i8 == 0) { f(then_to.block, &then_to.args); }
-                if !matches!(known, Known::Constant(c) if c as i8 != 0) { f(else_to.block, &else_to.args); }
+                if !matches!(known, Known::Constant(c) if c as i8 == 0) {
+                    f(then_to.block, &then_to.args);
+                }
+                if !matches!(known, Known::Constant(c) if c as i8 != 0) {
+                    f(else_to.block, &else_to.args);
+                }
             }
             InstData::Jump(to) => f(to.block, &to.args),
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
-            | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => {}
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Switch { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => {}
         }
     }
 }
 
-/// Parameters to which every edge passes one same value, or the parameter itself. One sweep for each level of loop nesting.
+/// Parameters to which every edge passes one same value, or the parameter itself. One sweep for each level of
+/// loop nesting.
 fn find_copies(func: &Func, cfg: &Cfg, facts: &Facts, subst: &mut Subst) {
     #[derive(Clone, Copy, PartialEq)]
-    enum Arrives { Nothing, One(Value), Many }
+    enum Arrives {
+        Nothing,
+        One(Value),
+        Many,
+    }
     loop {
         let mut arrives = vec![Arrives::Nothing; func.value_types.len()];
         for &b in cfg.rpo() {
-            if !facts.reached[b.index()] { continue; }
+            if !facts.reached[b.index()] {
+                continue;
+            }
             facts.edges(func, b, |to, args| {
                 for (p, a) in func.blocks[to.index()].params.iter().zip(args) {
                     let a = subst.get(*a);
-                    if a == *p { continue; }
+                    if a == *p {
+                        continue;
+                    }
                     let old = arrives[p.index()];
-                    arrives[p.index()] = if old == Arrives::Nothing { Arrives::One(a) } else if old == Arrives::One(a) { old } else { Arrives::Many };
+                    arrives[p.index()] = if old == Arrives::Nothing {
+                        Arrives::One(a)
+                    } else if old == Arrives::One(a) {
+                        old
+                    } else {
+                        Arrives::Many
+                    };
                 }
             });
         }
@@ -161,12 +244,19 @@ fn find_copies(func: &Func, cfg: &Cfg, facts: &Facts, subst: &mut Subst) {
         for &b in cfg.rpo().iter().skip(1) {
             for p in &func.blocks[b.index()].params {
                 let Arrives::One(v) = arrives[p.index()] else { continue };
-                if !matches!(facts.known[p.index()], Known::NonZero | Known::Anything) || subst.get(*p) != *p || subst.get(v) == *p { continue; }
+                if !matches!(facts.known[p.index()], Known::NonZero | Known::Anything)
+                    || subst.get(*p) != *p
+                    || subst.get(v) == *p
+                {
+                    continue;
+                }
                 subst.set(*p, v);
                 changed = true;
             }
         }
-        if !changed { return; }
+        if !changed {
+            return;
+        }
     }
 }
 
@@ -185,7 +275,9 @@ fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) {
     let mut constants = vec![];
     for &b in cfg.rpo().iter().skip(1) {
         for p in &func.blocks[b.index()].params {
-            if let Known::Constant(bits) = known(*p) { constants.push((b, *p, bits)); }
+            if let Known::Constant(bits) = known(*p) {
+                constants.push((b, *p, bits));
+            }
         }
     }
     remove_params(func, |_, p| matches!(known(p), Known::Constant(_)) || subst.get(p) != p);
@@ -198,17 +290,27 @@ fn rewrite(func: &mut Func, cfg: &Cfg, facts: &Facts, mut subst: Subst) {
         defs.add(func, i);
     }
     for &b in cfg.rpo() {
-        if !facts.reached[b.index()] { continue; }
+        if !facts.reached[b.index()] {
+            continue;
+        }
         let old = std::mem::take(&mut func.blocks[b.index()].insts);
-        let mut rewriter = Rewriter { func, defs: &mut defs, subst: &mut subst, out: Vec::with_capacity(old.len()) };
-        for i in old { rewriter.inst(i, &facts.known); }
+        let mut rewriter =
+            Rewriter { func, defs: &mut defs, subst: &mut subst, out: Vec::with_capacity(old.len()) };
+        for i in old {
+            rewriter.inst(i, &facts.known);
+        }
         let out = rewriter.out;
         func.blocks[b.index()].insts = out;
     }
     subst.apply(func);
 }
 
-struct Rewriter<'a> { func: &'a mut Func, defs: &'a mut Defs, subst: &'a mut Subst, out: Vec<Inst> }
+struct Rewriter<'a> {
+    func: &'a mut Func,
+    defs: &'a mut Defs,
+    subst: &'a mut Subst,
+    out: Vec<Inst>,
+}
 
 impl Rewriter<'_> {
     fn inst(&mut self, i: Inst, known: &[Known]) {
@@ -227,8 +329,15 @@ impl Rewriter<'_> {
             InstData::Load { .. } | InstData::Store { .. } => self.address(i),
             InstData::Brif { .. } => self.branch(i),
             InstData::Switch { .. } => self.switch(i),
-            InstData::Const { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Call { .. } | InstData::CallIndirect { .. }
-            | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::Unreachable => {}
+            InstData::Const { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Jump(_)
+            | InstData::Return(_)
+            | InstData::Unreachable => {}
         }
         self.defs.add(self.func, i);
         self.out.push(i);
@@ -269,7 +378,9 @@ impl Rewriter<'_> {
     /// The answer, if all operands have become constants on the way.
     fn evaluated(&self, op: Op, ty: Ty, args: &[Value]) -> Option<u64> {
         let mut operands = [0; 3];
-        for (o, a) in operands.iter_mut().zip(args) { *o = self.defs.constant(self.func, *a)?; }
+        for (o, a) in operands.iter_mut().zip(args) {
+            *o = self.defs.constant(self.func, *a)?;
+        }
         Some(eval(op, from_type(self.func, op, ty, args), ty, &operands[..args.len()]))
     }
 
@@ -287,23 +398,41 @@ impl Rewriter<'_> {
 
     /// A constant byte offset goes into the access.
     fn address(&mut self, i: Inst) {
-        let (InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. }) = &self.func.insts[i.index()].data else { return };
-        let Some(InstData::Op { op: Op::PtrAdd, args, .. }) = self.defs.data(self.func, *addr) else { return };
+        let (InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. }) =
+            &self.func.insts[i.index()].data
+        else {
+            return;
+        };
+        let Some(InstData::Op { op: Op::PtrAdd, args, .. }) = self.defs.data(self.func, *addr) else {
+            return;
+        };
         let Some(c) = self.defs.constant(self.func, args[1]) else { return };
-        let Some(sum) = (c as i64).checked_add(*offset as i64).and_then(|s| i32::try_from(s).ok()) else { return };
+        let Some(sum) = (c as i64).checked_add(*offset as i64).and_then(|s| i32::try_from(s).ok()) else {
+            return;
+        };
         let base = args[0];
-        if let InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. } = &mut self.func.insts[i.index()].data { (*addr, *offset) = (base, sum); }
+        if let InstData::Load { addr, offset, .. } | InstData::Store { addr, offset, .. } =
+            &mut self.func.insts[i.index()].data
+        {
+            (*addr, *offset) = (base, sum);
+        }
     }
 
     fn branch(&mut self, i: Inst) {
         loop {
-            let InstData::Brif { cond, then_to, else_to, cold } = &self.func.insts[i.index()].data else { return };
+            let InstData::Brif { cond, then_to, else_to, cold } = &self.func.insts[i.index()].data else {
+                return;
+            };
             let data = if let Some(c) = self.defs.constant(self.func, *cond) {
                 InstData::Jump(if c as i8 != 0 { then_to.clone() } else { else_to.clone() })
             } else if then_to == else_to {
                 InstData::Jump(then_to.clone())
             } else if let Some(x) = (View { func: self.func, defs: self.defs }).negated(*cond) {
-                let cold = match cold { Cold::Then => Cold::Else, Cold::Else => Cold::Then, Cold::Neither => Cold::Neither };
+                let cold = match cold {
+                    Cold::Then => Cold::Else,
+                    Cold::Else => Cold::Then,
+                    Cold::Neither => Cold::Neither,
+                };
                 InstData::Brif { cond: x, then_to: else_to.clone(), else_to: then_to.clone(), cold }
             } else if let Some(x) = self.not_zero(*cond) {
                 InstData::Brif { cond: x, then_to: then_to.clone(), else_to: else_to.clone(), cold: *cold }
@@ -315,7 +444,9 @@ impl Rewriter<'_> {
     }
     /// `x`, if `v` is `x != 0` for an i8.
     fn not_zero(&self, v: Value) -> Option<Value> {
-        let InstData::Op { op: Op::IcmpNe, ty: Ty::I8, args } = self.defs.data(self.func, v)? else { return None };
+        let InstData::Op { op: Op::IcmpNe, ty: Ty::I8, args } = self.defs.data(self.func, v)? else {
+            return None;
+        };
         (self.defs.constant(self.func, args[1])? == 0).then_some(args[0])
     }
 

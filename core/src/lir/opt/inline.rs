@@ -1,8 +1,9 @@
 //! Small functions of a module are copied into their callers, callees first.
 //!
-//! A call is replaced by the callee's blocks; its returns become jumps to what followed the call, with the results as block
-//! parameters. So a status that is always 0 is a constant there, and the check after the call folds away. Locations keep the
-//! call site (`inlined_at`). Functions that call themselves, directly or through others, stay as they are.
+//! A call is replaced by the callee's blocks; its returns become jumps to what followed the call, with the
+//! results as block parameters. So a status that is always 0 is a constant there, and the check after the
+//! call folds away. Locations keep the call site (`inlined_at`). Functions that call themselves, directly or
+//! through others, stay as they are.
 
 use crate::lir::{Block, BlockCall, Func, Inst, InstData, Loc, LocData, Module, Value};
 use std::collections::{HashMap, HashSet};
@@ -13,35 +14,68 @@ const SMALL: usize = 40;
 /// Callers stop growing here; the back end compiles larger functions less well.
 const LARGE: usize = 4_000;
 
-pub fn inline_calls(module: &mut Module) { inline_with_roots(module, None) }
+pub fn inline_calls(module: &mut Module) {
+    inline_with_roots(module, None)
+}
 
-/// With `roots`, the functions that somebody outside calls by name: the others are copied also where their only call is, and leave
-/// the module when no call is left.
+/// With `roots`, the functions that somebody outside calls by name: the others are copied also where their
+/// only call is, and leave the module when no call is left.
 pub fn inline_with_roots(module: &mut Module, roots: Option<&[&str]>) {
     let graph = CallGraph::new(module);
     let calls = graph.count_calls();
     // Who has a private copy of something large may not be copied as if it were small.
     let mut weights: Vec<usize> = module.funcs.iter().map(weight).collect();
-    let is_root = |i: usize, module: &Module| roots.is_none_or(|r| r.contains(&module.funcs[i].name.as_str()));
+    let is_root =
+        |i: usize, module: &Module| roots.is_none_or(|r| r.contains(&module.funcs[i].name.as_str()));
     for &caller in &graph.callees_first {
-        if graph.callees[caller].is_empty() { continue; }
+        if graph.callees[caller].is_empty() {
+            continue;
+        }
         let mut func = std::mem::take(&mut module.funcs[caller]);
-        let wanted: HashMap<Arc<str>, usize> = graph.callees[caller].iter().filter(|c| graph.component[**c] != graph.component[caller]).filter(|c| {
-            let once = calls[**c] == 1 && !is_root(**c, module);
-            module.funcs[**c].always_inline || weights[**c] <= SMALL || once
-        }).map(|c| (Arc::from(module.funcs[*c].name.as_str()), *c)).collect();
-        if !wanted.is_empty() { Inliner { func: &mut func, callees: &module.funcs, wanted: &wanted, weights: &weights, size: weights[caller] }.run(); }
+        let wanted: HashMap<Arc<str>, usize> = graph.callees[caller]
+            .iter()
+            .filter(|c| graph.component[**c] != graph.component[caller])
+            .filter(|c| {
+                let once = calls[**c] == 1 && !is_root(**c, module);
+                module.funcs[**c].always_inline || weights[**c] <= SMALL || once
+            })
+            .map(|c| (Arc::from(module.funcs[*c].name.as_str()), *c))
+            .collect();
+        if !wanted.is_empty() {
+            Inliner {
+                func: &mut func,
+                callees: &module.funcs,
+                wanted: &wanted,
+                weights: &weights,
+                size: weights[caller],
+            }
+            .run();
+        }
         weights[caller] = weight(&func);
         module.funcs[caller] = func;
     }
-    if let Some(roots) = roots { drop_uncalled(module, roots); }
+    if let Some(roots) = roots {
+        drop_uncalled(module, roots);
+    }
 }
 
 /// What copying costs: constants and jumps vanish.
 pub(super) fn weight(func: &Func) -> usize {
-    let costs = |i: &Inst| !matches!(func.insts[i.index()].data, InstData::Const { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::SymbolAddr { .. });
+    let costs = |i: &Inst| {
+        !matches!(
+            func.insts[i.index()].data,
+            InstData::Const { .. } | InstData::Jump(_) | InstData::Return(_) | InstData::SymbolAddr { .. }
+        )
+    };
     // Cold blocks are copied, too, but they are all alike: building an exception, jumping away.
-    func.layout.iter().map(|b| &func.blocks[b.index()]).map(|b| { let n = b.insts.iter().filter(|i| costs(i)).count(); if b.cold { n / 2 } else { n } }).sum()
+    func.layout
+        .iter()
+        .map(|b| &func.blocks[b.index()])
+        .map(|b| {
+            let n = b.insts.iter().filter(|i| costs(i)).count();
+            if b.cold { n / 2 } else { n }
+        })
+        .sum()
 }
 
 struct CallGraph {
@@ -54,18 +88,45 @@ struct CallGraph {
 
 impl CallGraph {
     fn new(module: &Module) -> CallGraph {
-        let index: HashMap<&str, usize> = module.funcs.iter().enumerate().map(|(i, f)| (f.name.as_str(), i)).collect();
-        let sites: Vec<Vec<usize>> = module.funcs.iter().map(|f| {
-            let calls = f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).filter_map(|i| match &f.insts[i.index()].data {
-                InstData::Call { func, .. } => index.get(f.funcs[func.index()].name.as_str()).copied(),
-                InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. }
-                | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. }
-                | InstData::Return(_) | InstData::Unreachable => None,
-            });
-            calls.collect()
-        }).collect();
-        let callees: Vec<Vec<usize>> = sites.iter().map(|s| { let mut s = s.clone(); s.sort_unstable(); s.dedup(); s }).collect();
-        let mut graph = CallGraph { component: vec![usize::MAX; callees.len()], callees_first: vec![], callees, sites };
+        let index: HashMap<&str, usize> =
+            module.funcs.iter().enumerate().map(|(i, f)| (f.name.as_str(), i)).collect();
+        let sites: Vec<Vec<usize>> = module
+            .funcs
+            .iter()
+            .map(|f| {
+                let calls = f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).filter_map(|i| match &f
+                    .insts[i.index()]
+                .data
+                {
+                    InstData::Call { func, .. } => index.get(f.funcs[func.index()].name.as_str()).copied(),
+                    InstData::Const { .. }
+                    | InstData::Op { .. }
+                    | InstData::Load { .. }
+                    | InstData::Store { .. }
+                    | InstData::StackAddr { .. }
+                    | InstData::SymbolAddr { .. }
+                    | InstData::CallIndirect { .. }
+                    | InstData::CallHelper { .. }
+                    | InstData::Jump(_)
+                    | InstData::Brif { .. }
+                    | InstData::Switch { .. }
+                    | InstData::Return(_)
+                    | InstData::Unreachable => None,
+                });
+                calls.collect()
+            })
+            .collect();
+        let callees: Vec<Vec<usize>> = sites
+            .iter()
+            .map(|s| {
+                let mut s = s.clone();
+                s.sort_unstable();
+                s.dedup();
+                s
+            })
+            .collect();
+        let mut graph =
+            CallGraph { component: vec![usize::MAX; callees.len()], callees_first: vec![], callees, sites };
         graph.find_components();
         graph
     }
@@ -76,7 +137,9 @@ impl CallGraph {
         let (mut number, mut low, mut on_stack) = (vec![usize::MAX; n], vec![0; n], vec![false; n]);
         let (mut clock, mut open, mut components) = (0, vec![], 0);
         for root in 0..n {
-            if number[root] != usize::MAX { continue; }
+            if number[root] != usize::MAX {
+                continue;
+            }
             let mut work = vec![(root, 0)];
             while let Some(&mut (v, ref mut next)) = work.last_mut() {
                 if *next == 0 && number[v] == usize::MAX {
@@ -86,17 +149,27 @@ impl CallGraph {
                 }
                 if let Some(&w) = self.callees[v].get(*next) {
                     *next += 1;
-                    if number[w] == usize::MAX { work.push((w, 0)); } else if on_stack[w] { low[v] = low[v].min(number[w]); }
+                    if number[w] == usize::MAX {
+                        work.push((w, 0));
+                    } else if on_stack[w] {
+                        low[v] = low[v].min(number[w]);
+                    }
                     continue;
                 }
                 work.pop();
-                if let Some(&(parent, _)) = work.last() { low[parent] = low[parent].min(low[v]); }
-                if low[v] != number[v] { continue; }
+                if let Some(&(parent, _)) = work.last() {
+                    low[parent] = low[parent].min(low[v]);
+                }
+                if low[v] != number[v] {
+                    continue;
+                }
                 while let Some(w) = open.pop() {
                     on_stack[w] = false;
                     self.component[w] = components;
                     self.callees_first.push(w);
-                    if w == v { break; }
+                    if w == v {
+                        break;
+                    }
                 }
                 components += 1;
             }
@@ -105,7 +178,9 @@ impl CallGraph {
 
     fn count_calls(&self) -> Vec<usize> {
         let mut counts = vec![0; self.callees.len()];
-        for c in self.sites.iter().flatten() { counts[*c] += 1; }
+        for c in self.sites.iter().flatten() {
+            counts[*c] += 1;
+        }
         counts
     }
 }
@@ -113,10 +188,18 @@ impl CallGraph {
 fn drop_uncalled(module: &mut Module, roots: &[&str]) {
     let graph = CallGraph::new(module);
     let mut needed: HashSet<usize> = HashSet::new();
-    let mut work: Vec<usize> = (0..module.funcs.len()).filter(|i| roots.contains(&module.funcs[*i].name.as_str())).collect();
-    while let Some(f) = work.pop() { if needed.insert(f) { work.extend(&graph.callees[f]); } }
+    let mut work: Vec<usize> =
+        (0..module.funcs.len()).filter(|i| roots.contains(&module.funcs[*i].name.as_str())).collect();
+    while let Some(f) = work.pop() {
+        if needed.insert(f) {
+            work.extend(&graph.callees[f]);
+        }
+    }
     let mut at = 0;
-    module.funcs.retain(|_| { at += 1; needed.contains(&(at - 1)) });
+    module.funcs.retain(|_| {
+        at += 1;
+        needed.contains(&(at - 1))
+    });
 }
 
 /// Replaces the calls of `func` that are wanted, by name, by the bodies of `callees`.
@@ -138,7 +221,10 @@ impl Inliner<'_> {
             // What follows an inlined call is a block of its own, in which the search goes on.
             let mut from = 0;
             while let Some((position, call, callee)) = self.next_call(at, from) {
-                if self.size + self.weights[callee] > LARGE && !self.callees[callee].always_inline { from = position + 1; continue; }
+                if self.size + self.weights[callee] > LARGE && !self.callees[callee].always_inline {
+                    from = position + 1;
+                    continue;
+                }
                 self.size += self.weights[callee];
                 at = self.inline(at, position, call, callee, &mut layout);
                 from = 0;
@@ -158,7 +244,14 @@ impl Inliner<'_> {
     }
 
     /// Replaces the call at `position` of `b`. Gives the block with what followed it.
-    fn inline(&mut self, b: Block, position: usize, call: Inst, callee: usize, layout: &mut Vec<Block>) -> Block {
+    fn inline(
+        &mut self,
+        b: Block,
+        position: usize,
+        call: Inst,
+        callee: usize,
+        layout: &mut Vec<Block>,
+    ) -> Block {
         let callee = &self.callees[callee];
         let func = &mut *self.func;
         let node = func.insts[call.index()].clone();
@@ -171,12 +264,16 @@ impl Inliner<'_> {
             func.blocks[new.index()].cold |= cold;
             copy.blocks[old.index()] = new;
             layout.push(new);
-            for p in &callee.blocks[old.index()].params { copy.values[p.index()] = func.add_param(new, callee.value_type(*p)); }
+            for p in &callee.blocks[old.index()].params {
+                copy.values[p.index()] = func.add_param(new, callee.value_type(*p));
+            }
         }
         // Values of all blocks first: a layout need not put definitions before uses.
         for &old in &callee.layout {
             for i in &callee.blocks[old.index()].insts {
-                for r in &callee.insts[i.index()].results { copy.values[r.index()] = func.make_value(callee.value_type(*r)); }
+                for r in &callee.insts[i.index()].results {
+                    copy.values[r.index()] = func.make_value(callee.value_type(*r));
+                }
             }
         }
         for &old in &callee.layout {
@@ -199,14 +296,25 @@ impl Inliner<'_> {
 }
 
 /// How the parts of a callee are called in the caller.
-struct Copier { values: Vec<Value>, blocks: Vec<Block>, slots: Vec<crate::lir::Slot>, funcs: Vec<crate::lir::FuncRef>, symbols: Vec<crate::lir::Symbol>, locs: Vec<Loc> }
+struct Copier {
+    values: Vec<Value>,
+    blocks: Vec<Block>,
+    slots: Vec<crate::lir::Slot>,
+    funcs: Vec<crate::lir::FuncRef>,
+    symbols: Vec<crate::lir::Symbol>,
+    locs: Vec<Loc>,
+}
 
 impl Copier {
     fn new(func: &mut Func, callee: &Func, call: Loc) -> Copier {
         let mut locs: Vec<Loc> = vec![call];
         // A call site comes before what was inlined there, so its number is known.
         for l in &callee.locs {
-            let inlined_at = if l.inlined_at == Loc(0) { call } else { locs.get(l.inlined_at.index()).copied().unwrap_or(call) };
+            let inlined_at = if l.inlined_at == Loc(0) {
+                call
+            } else {
+                locs.get(l.inlined_at.index()).copied().unwrap_or(call)
+            };
             func.locs.push(LocData { inlined_at, ..l.clone() });
             locs.push(Loc::new(func.locs.len()));
         }
@@ -229,9 +337,19 @@ impl Copier {
             InstData::StackAddr { slot } => *slot = self.slots[slot.index()],
             InstData::SymbolAddr { symbol } => *symbol = self.symbols[symbol.index()],
             InstData::Call { func, .. } => *func = self.funcs[func.index()],
-            InstData::Return(args) => data = InstData::Jump(BlockCall { block: after, args: std::mem::take(args) }),
-            InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::Store { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. }
-            | InstData::Jump(_) | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Unreachable => {}
+            InstData::Return(args) => {
+                data = InstData::Jump(BlockCall { block: after, args: std::mem::take(args) })
+            }
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::Load { .. }
+            | InstData::Store { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Jump(_)
+            | InstData::Brif { .. }
+            | InstData::Switch { .. }
+            | InstData::Unreachable => {}
         }
         let results = node.results.iter().map(|r| self.values[r.index()]).collect();
         func.insts.push(crate::lir::InstNode { data, results, loc: self.locs[node.loc.index()] });

@@ -1,13 +1,15 @@
 //! What instructions do to memory, and which state of memory each block sees.
 //!
-//! Every alias class has a version: a number that changes where something may have written to the class. Two loads of one address
-//! in one version read the same value. Where versions meet differently, the block gives a new one (as SSA does with parameters).
+//! Every alias class has a version: a number that changes where something may have written to the class. Two
+//! loads of one address in one version read the same value. Where versions meet differently, the block gives
+//! a new one (as SSA does with parameters).
 
 use crate::lir::cfg::Cfg;
 use crate::lir::{Alias, Block, Func, Inst, InstData};
 use crate::rt::{Effect, Raises, RtFn};
 
-/// Classes that have versions of their own; the last stands for "any of them". `Const` never changes, `Volatile` always does.
+/// Classes that have versions of their own; the last stands for "any of them". `Const` never changes,
+/// `Volatile` always does.
 pub const CLASSES: usize = 7;
 pub const ANY: usize = CLASSES - 1;
 
@@ -40,7 +42,9 @@ pub fn clobbered_by(helper: &RtFn) -> Set {
     }
 }
 
-fn set_of(alias: Alias) -> Set { class(alias).map_or(0, |c| 1 << c | 1 << ANY) }
+fn set_of(alias: Alias) -> Set {
+    class(alias).map_or(0, |c| 1 << c | 1 << ANY)
+}
 
 /// Classes that an instruction may write to.
 pub fn clobbers(data: &InstData) -> Set {
@@ -48,21 +52,40 @@ pub fn clobbers(data: &InstData) -> Set {
         InstData::Store { alias, .. } => set_of(*alias),
         InstData::Call { .. } | InstData::CallIndirect { .. } => EVERYTHING,
         InstData::CallHelper { helper, .. } => clobbered_by(helper),
-        InstData::Const { .. } | InstData::Op { .. } | InstData::Load { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Jump(_)
-        | InstData::Brif { .. } | InstData::Switch { .. } | InstData::Return(_) | InstData::Unreachable => 0,
+        InstData::Const { .. }
+        | InstData::Op { .. }
+        | InstData::Load { .. }
+        | InstData::StackAddr { .. }
+        | InstData::SymbolAddr { .. }
+        | InstData::Jump(_)
+        | InstData::Brif { .. }
+        | InstData::Switch { .. }
+        | InstData::Return(_)
+        | InstData::Unreachable => 0,
     }
 }
 
 /// Brings `versions` past an instruction.
 pub fn step(versions: &mut Versions, i: Inst, data: &InstData) {
     let set = clobbers(data);
-    if set == 0 { return; }
-    for (c, v) in versions.iter_mut().enumerate() { if set >> c & 1 == 1 { *v = after(i); } }
+    if set == 0 {
+        return;
+    }
+    for (c, v) in versions.iter_mut().enumerate() {
+        if set >> c & 1 == 1 {
+            *v = after(i);
+        }
+    }
 }
 
-/// The version that an instruction leaves; blocks number theirs with the other parity, 0 is the state at entry.
-fn after(i: Inst) -> u32 { 2 * i.0 + 1 }
-fn meeting_at(b: Block) -> u32 { 2 * b.0 + 2 }
+/// The version that an instruction leaves; blocks number theirs with the other parity, 0 is the state at
+/// entry.
+fn after(i: Inst) -> u32 {
+    2 * i.0 + 1
+}
+fn meeting_at(b: Block) -> u32 {
+    2 * b.0 + 2
+}
 
 const UNKNOWN: u32 = u32::MAX;
 
@@ -70,13 +93,15 @@ const UNKNOWN: u32 = u32::MAX;
 pub fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
     let mut written: Vec<Versions> = vec![[UNKNOWN; CLASSES]; func.blocks.len()];
     for &b in cfg.rpo() {
-        for i in &func.blocks[b.index()].insts { step(&mut written[b.index()], *i, &func.insts[i.index()].data); }
+        for i in &func.blocks[b.index()].insts {
+            step(&mut written[b.index()], *i, &func.insts[i.index()].data);
+        }
     }
     let mut entry: Vec<Versions> = vec![[UNKNOWN; CLASSES]; func.blocks.len()];
     let Some(first) = cfg.rpo().first() else { return entry };
     entry[first.index()] = [0; CLASSES];
-    // Optimistic: a back edge that is not known yet does not count. A class that once met differently keeps the block's own
-    // version, so this ends; the number of sweeps is the depth of loop nesting at worst.
+    // Optimistic: a back edge that is not known yet does not count. A class that once met differently keeps
+    // the block's own version, so this ends; the number of sweeps is the depth of loop nesting at worst.
     loop {
         let mut changed = false;
         for &b in cfg.rpo().iter().skip(1) {
@@ -85,7 +110,9 @@ pub fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
                 for p in cfg.preds(b) {
                     let w = written[p.index()][c];
                     let out = if w == UNKNOWN { entry[p.index()][c] } else { w };
-                    if out == UNKNOWN || out == now { continue; }
+                    if out == UNKNOWN || out == now {
+                        continue;
+                    }
                     now = if now == UNKNOWN { out } else { meeting_at(b) };
                 }
                 let old = &mut entry[b.index()][c];
@@ -95,6 +122,8 @@ pub fn versions_at_entry(func: &Func, cfg: &Cfg) -> Vec<Versions> {
                 }
             }
         }
-        if !changed { return entry; }
+        if !changed {
+            return entry;
+        }
     }
 }

@@ -8,9 +8,11 @@
 //!                                           met(s'): … s' …
 //! ```
 //!
-//! Python rounds quotients down and gives remainders the sign of the divisor; numbers that are not negative need neither, and a division of 32 bits takes
-//! half as long as one of 64 on many processors. In a loop such as Euclid's algorithm every turn waits for this chain. Only divisors that a branch has found not to
-//! be zero qualify, and `never` says so of their lower half. This comes after checks were deferred, for then they no longer protect. Divisors that are constant are left to the back end, which multiplies.
+//! Python rounds quotients down and gives remainders the sign of the divisor; numbers that are not negative
+//! need neither, and a division of 32 bits takes half as long as one of 64 on many processors. In a loop such
+//! as Euclid's algorithm every turn waits for this chain. Only divisors that a branch has found not to be
+//! zero qualify, and `never` says so of their lower half. This comes after checks were deferred, for then
+//! they no longer protect. Divisors that are constant are left to the back end, which multiplies.
 
 use super::edit::{Defs, Subst, Writer};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
@@ -19,27 +21,53 @@ use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Op, Ty, Value};
 /// Divisions of one function: beyond it what matters is the size of the code.
 const MAX: usize = 8;
 
-/// `select` in `block` corrects `base`, which is `x / n` or `x % n` towards zero, and would not where neither is negative.
-struct Division { block: Block, select: Inst, signed: Op, x: Value, n: Value }
+/// `select` in `block` corrects `base`, which is `x / n` or `x % n` towards zero, and would not where neither
+/// is negative.
+struct Division {
+    block: Block,
+    select: Inst,
+    signed: Op,
+    x: Value,
+    n: Value,
+}
 
 pub fn narrow_divisions(func: &mut Func) {
     let mut found = find(func);
     found.truncate(MAX);
     // What stands behind a division leaves its block with it, so the last one comes first.
-    for d in found.iter().rev() { apply(func, d); }
+    for d in found.iter().rev() {
+        apply(func, d);
+    }
 }
 
 fn find(func: &Func) -> Vec<Division> {
     let defs = Defs::new(func);
-    let candidates: Vec<Division> = func.layout.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| {
-        func.blocks[b.index()].insts.iter().filter_map(|i| corrected(func, &defs, *b, *i)).collect::<Vec<_>>()
-    }).collect();
-    if candidates.is_empty() { return candidates; }
+    let candidates: Vec<Division> = func
+        .layout
+        .iter()
+        .filter(|b| !func.blocks[b.index()].cold)
+        .flat_map(|b| {
+            func.blocks[b.index()]
+                .insts
+                .iter()
+                .filter_map(|i| corrected(func, &defs, *b, *i))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    if candidates.is_empty() {
+        return candidates;
+    }
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let loops = Loops::new(func, &cfg, &doms);
     let in_loop = |b: Block| loops.all.iter().any(|l| l.blocks.contains(&b));
-    candidates.into_iter().filter(|d| in_loop(d.block) && NotZero { func, defs: &defs, cfg: &cfg, doms: &doms, assumed: vec![] }.at(d.n, d.block)).collect()
+    candidates
+        .into_iter()
+        .filter(|d| {
+            in_loop(d.block)
+                && NotZero { func, defs: &defs, cfg: &cfg, doms: &doms, assumed: vec![] }.at(d.n, d.block)
+        })
+        .collect()
 }
 
 fn operation<'f>(func: &'f Func, defs: &Defs, v: Value) -> Option<(Op, &'f [Value])> {
@@ -48,10 +76,14 @@ fn operation<'f>(func: &'f Func, defs: &Defs, v: Value) -> Option<(Op, &'f [Valu
 }
 
 fn corrected(func: &Func, defs: &Defs, block: Block, select: Inst) -> Option<Division> {
-    let InstData::Op { op: Op::Select, ty: Ty::I64, args } = &func.insts[select.index()].data else { return None };
+    let InstData::Op { op: Op::Select, ty: Ty::I64, args } = &func.insts[select.index()].data else {
+        return None;
+    };
     let &[cond, _, base] = args.as_slice() else { return None };
     let (signed @ (Op::Sdiv | Op::Srem), &[x, n]) = operation(func, defs, base)? else { return None };
-    if defs.constant(func, n).is_some() { return None; }
+    if defs.constant(func, n).is_some() {
+        return None;
+    }
     let d = Division { block, select, signed, x, n };
     never_corrects(func, defs, &d, base, cond, 4).then_some(d)
 }
@@ -60,46 +92,78 @@ fn corrected(func: &Func, defs: &Defs, block: Block, select: Inst) -> Option<Div
 fn never_corrects(func: &Func, defs: &Defs, d: &Division, base: Value, cond: Value, depth: u32) -> bool {
     let Some((op, args)) = operation(func, defs, cond) else { return false };
     let asks = |v: Value| depth > 0 && never_corrects(func, defs, d, base, v, depth - 1);
-    if let (Op::IcmpSlt, &[v, zero]) = (op, args) { return defs.constant(func, zero) == Some(0) && (v == d.n || is_remainder(func, defs, d, base, v)); }
-    if let (Op::Band, &[a, b]) = (op, args) { return asks(a) || asks(b); }
-    if let (Op::Select, &[c, a, b]) = (op, args) { return asks(b) && (asks(c) || asks(a)); }
+    if let (Op::IcmpSlt, &[v, zero]) = (op, args) {
+        return defs.constant(func, zero) == Some(0) && (v == d.n || is_remainder(func, defs, d, base, v));
+    }
+    if let (Op::Band, &[a, b]) = (op, args) {
+        return asks(a) || asks(b);
+    }
+    if let (Op::Select, &[c, a, b]) = (op, args) {
+        return asks(b) && (asks(c) || asks(a));
+    }
     false
 }
 
 /// `x % n`, also as `x - x / n * n`.
 fn is_remainder(func: &Func, defs: &Defs, d: &Division, base: Value, v: Value) -> bool {
-    if d.signed == Op::Srem { return v == base; }
+    if d.signed == Op::Srem {
+        return v == base;
+    }
     let Some((Op::Isub, &[x, product])) = operation(func, defs, v) else { return false };
     let Some((Op::Imul, factors)) = operation(func, defs, product) else { return false };
     x == d.x && (factors == [base, d.n] || factors == [d.n, base])
 }
 
 /// Which values branches have found not to be zero.
-struct NotZero<'a> { func: &'a Func, defs: &'a Defs, cfg: &'a Cfg, doms: &'a Dominators, assumed: Vec<Value> }
+struct NotZero<'a> {
+    func: &'a Func,
+    defs: &'a Defs,
+    cfg: &'a Cfg,
+    doms: &'a Dominators,
+    assumed: Vec<Value>,
+}
 
 impl NotZero<'_> {
-    /// Whether `n` is not zero wherever `block` runs: a branch on the way says so, or all that is passed for a parameter is not zero on its way.
+    /// Whether `n` is not zero wherever `block` runs: a branch on the way says so, or all that is passed for
+    /// a parameter is not zero on its way.
     fn at(&mut self, n: Value, block: Block) -> bool {
         let mut at = block;
         loop {
-            if let [above] = self.cfg.preds(at) && self.says(n, *above, at) { return true; }
+            if let [above] = self.cfg.preds(at)
+                && self.says(n, *above, at)
+            {
+                return true;
+            }
             let params = &self.func.blocks[at.index()].params;
-            if let Some(which) = params.iter().position(|p| *p == n) { return self.passed(n, at, which); }
+            if let Some(which) = params.iter().position(|p| *p == n) {
+                return self.passed(n, at, which);
+            }
             let Some(above) = self.doms.idom(at) else { return false };
             at = above;
         }
     }
 
-    /// By induction over the turns of a loop a parameter that is asked for a second time may be assumed not to be zero.
+    /// By induction over the turns of a loop a parameter that is asked for a second time may be assumed not
+    /// to be zero.
     fn passed(&mut self, n: Value, block: Block, which: usize) -> bool {
-        if self.assumed.contains(&n) { return true; }
-        if self.assumed.len() == MAX || block == self.func.entry() { return false; }
+        if self.assumed.contains(&n) {
+            return true;
+        }
+        if self.assumed.len() == MAX || block == self.func.entry() {
+            return false;
+        }
         self.assumed.push(n);
         self.cfg.preds(block).iter().all(|p| {
             let mut all = true;
             let Some(t) = self.func.terminator(*p) else { return false };
-            self.func.insts[t.index()].data.for_each_target(|to, args| if to == block {
-                all &= args.get(which).is_some_and(|v| self.says(*v, *p, block) || self.defs.constant(self.func, *v).is_some_and(|bits| bits != 0) || self.at(*v, *p));
+            self.func.insts[t.index()].data.for_each_target(|to, args| {
+                if to == block {
+                    all &= args.get(which).is_some_and(|v| {
+                        self.says(*v, *p, block)
+                            || self.defs.constant(self.func, *v).is_some_and(|bits| bits != 0)
+                            || self.at(*v, *p)
+                    });
+                }
             });
             all
         })
@@ -107,10 +171,16 @@ impl NotZero<'_> {
 
     /// Whether the branch at the end of `from` leads to `to` only where `n` is not zero.
     fn says(&self, n: Value, from: Block, to: Block) -> bool {
-        let Some(InstData::Brif { cond, then_to, else_to, .. }) = self.func.terminator(from).map(|t| &self.func.insts[t.index()].data) else { return false };
+        let Some(InstData::Brif { cond, then_to, else_to, .. }) =
+            self.func.terminator(from).map(|t| &self.func.insts[t.index()].data)
+        else {
+            return false;
+        };
         let Some((op, &[v, zero])) = operation(self.func, self.defs, *cond) else { return false };
         let (yes, no) = (then_to.block == to, else_to.block == to);
-        v == n && self.defs.constant(self.func, zero) == Some(0) && (op == Op::IcmpNe && yes && !no || op == Op::IcmpEq && no && !yes)
+        v == n
+            && self.defs.constant(self.func, zero) == Some(0)
+            && (op == Op::IcmpNe && yes && !no || op == Op::IcmpEq && no && !yes)
     }
 }
 
@@ -139,12 +209,30 @@ fn apply(func: &mut Func, d: &Division) {
     let both = w.bin(d.block, Op::Bor, d.x, d.n);
     let limit = w.int(d.block, Ty::I64, 1 << 31);
     let small = w.bin(d.block, Op::IcmpUlt, both, limit);
-    w.put(d.block, InstData::Brif { cond: small, then_to: to(fast, vec![]), else_to: to(slow, vec![]), cold: Cold::Neither });
-    let half = |w: &mut Writer<'_>, v: Value| w.value(fast, InstData::Op { op: Op::Itrunc, ty: Ty::I32, args: vec![v] });
+    w.put(
+        d.block,
+        InstData::Brif {
+            cond: small,
+            then_to: to(fast, vec![]),
+            else_to: to(slow, vec![]),
+            cold: Cold::Neither,
+        },
+    );
+    let half = |w: &mut Writer<'_>, v: Value| {
+        w.value(fast, InstData::Op { op: Op::Itrunc, ty: Ty::I32, args: vec![v] })
+    };
     let (x, n) = (half(&mut w, d.x), half(&mut w, d.n));
     let zero = w.int(fast, Ty::I32, 0);
     let is_not = w.bin(fast, Op::IcmpNe, n, zero);
-    w.put(fast, InstData::Brif { cond: is_not, then_to: to(known, vec![]), else_to: to(never, vec![]), cold: Cold::Else });
+    w.put(
+        fast,
+        InstData::Brif {
+            cond: is_not,
+            then_to: to(known, vec![]),
+            else_to: to(never, vec![]),
+            cold: Cold::Else,
+        },
+    );
     w.put(never, InstData::Unreachable);
     let short = w.bin(known, if d.signed == Op::Srem { Op::Urem } else { Op::Udiv }, x, n);
     let wide = w.value(known, InstData::Op { op: Op::Zext, ty: Ty::I64, args: vec![short] });
@@ -159,9 +247,13 @@ fn apply(func: &mut Func, d: &Division) {
 /// Operations in front of the select, in its block, whose results nothing but it and each other needs.
 fn only_for(func: &Func, d: &Division) -> Vec<Inst> {
     let mut uses = vec![0u32; func.value_types.len()];
-    for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) { func.insts[i.index()].data.for_each_use(|v| uses[v.index()] += 1); }
+    for i in func.layout.iter().flat_map(|b| &func.blocks[b.index()].insts) {
+        func.insts[i.index()].data.for_each_use(|v| uses[v.index()] += 1);
+    }
     // The operands are asked before, so what computes them stays.
-    for v in [d.x, d.n] { uses[v.index()] += 1; }
+    for v in [d.x, d.n] {
+        uses[v.index()] += 1;
+    }
     let mut found = vec![];
     let mut inside = vec![0u32; func.value_types.len()];
     func.insts[d.select.index()].data.for_each_use(|v| inside[v.index()] += 1);
@@ -170,7 +262,9 @@ fn only_for(func: &Func, d: &Division) -> Vec<Inst> {
     for &i in insts[..at].iter().rev() {
         let node = &func.insts[i.index()];
         let InstData::Op { .. } = node.data else { continue };
-        if !node.results.iter().all(|r| uses[r.index()] > 0 && uses[r.index()] == inside[r.index()]) { continue; }
+        if !node.results.iter().all(|r| uses[r.index()] > 0 && uses[r.index()] == inside[r.index()]) {
+            continue;
+        }
         found.push(i);
         node.data.for_each_use(|v| inside[v.index()] += 1);
     }

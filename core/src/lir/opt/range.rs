@@ -1,12 +1,14 @@
-//! Comparisons that are always true or always false are decided: bounds checks, the wrapping of negative indices, tests of counters. And remainders of
-//! what is at most one step outside lose their division.
+//! Comparisons that are always true or always false are decided: bounds checks, the wrapping of negative
+//! indices, tests of counters. And remainders of what is at most one step outside lose their division.
 //!
-//! [`Prover::le`] answers "is x <= y + c wherever this block runs" on demand, from the conditions of dominating branches, from
-//! definitions (minimum, remainder, masks, widening), and for block parameters by induction over the loop: what arrives on every edge
-//! must obey the bound, and what comes round the loop may assume it. Sums count only where they cannot wrap. Values are taken as
-//! signed mathematical integers throughout. Every question has a budget, so the pass is linear in the number of comparisons.
+//! [`Prover::le`] answers "is x <= y + c wherever this block runs" on demand, from the conditions of
+//! dominating branches, from definitions (minimum, remainder, masks, widening), and for block parameters by
+//! induction over the loop: what arrives on every edge must obey the bound, and what comes round the loop may
+//! assume it. Sums count only where they cannot wrap. Values are taken as signed mathematical integers
+//! throughout. Every question has a budget, so the pass is linear in the number of comparisons.
 //!
-//! Start at [`decide_comparisons`]. The design is that of on-demand bounds-check elimination over difference constraints.
+//! Start at [`decide_comparisons`]. The design is that of on-demand bounds-check elimination over difference
+//! constraints.
 
 use super::edit::{Defs, FastMap};
 use crate::lir::cfg::{Cfg, Dominators};
@@ -19,7 +21,9 @@ const LARGE_BUDGET: u32 = 250;
 const MAX_DEPTH: u32 = 14;
 
 pub fn decide_comparisons(func: &mut Func) {
-    if func.layout.is_empty() { return; }
+    if func.layout.is_empty() {
+        return;
+    }
     let cfg = Cfg::new(func);
     let doms = Dominators::new(func, &cfg);
     let (mut decided, mut remainders) = (vec![], vec![]);
@@ -28,8 +32,14 @@ pub fn decide_comparisons(func: &mut Func) {
         for &b in doms.preorder() {
             for i in &func.blocks[b.index()].insts {
                 let InstData::Op { op, ty, args } = &func.insts[i.index()].data else { continue };
-                if matches!(op, Op::Srem | Op::Select) && let Some(r) = Remainder::find(&mut prover, *i, b, *op, args) { remainders.push(r); }
-                if op.shape() != Shape::IntCompare || *ty == Ty::Ptr { continue; }
+                if matches!(op, Op::Srem | Op::Select)
+                    && let Some(r) = Remainder::find(&mut prover, *i, b, *op, args)
+                {
+                    remainders.push(r);
+                }
+                if op.shape() != Shape::IntCompare || *ty == Ty::Ptr {
+                    continue;
+                }
                 if let Some(holds) = prover.compare(*op, args[0], args[1], b) {
                     decided.push((*i, holds));
                     prover.decided.insert(func.insts[i.index()].results[0], holds);
@@ -37,24 +47,43 @@ pub fn decide_comparisons(func: &mut Func) {
             }
         }
     }
-    for (i, holds) in decided { func.insts[i.index()].data = InstData::Const { ty: Ty::I8, bits: holds as u64 }; }
-    for r in remainders { r.apply(func); }
+    for (i, holds) in decided {
+        func.insts[i.index()].data = InstData::Const { ty: Ty::I8, bits: holds as u64 };
+    }
+    for r in remainders {
+        r.apply(func);
+    }
 }
 
-/// A remainder that needs no division: of `x` by `n > 0`, where `-1 <= x <= n`, as neighbours on a torus are found.
-struct Remainder { inst: Inst, block: Block, x: Value, n: Value, python: bool, negative: bool, full: bool }
+/// A remainder that needs no division: of `x` by `n > 0`, where `-1 <= x <= n`, as neighbours on a torus are
+/// found.
+struct Remainder {
+    inst: Inst,
+    block: Block,
+    x: Value,
+    n: Value,
+    python: bool,
+    negative: bool,
+    full: bool,
+}
 
 impl Remainder {
-    /// `inst` is `x % n` as the machine rounds, where `x` is not negative, or as Python does: `select(r < 0, r + n, r)`.
+    /// `inst` is `x % n` as the machine rounds, where `x` is not negative, or as Python does: `select(r < 0,
+    /// r + n, r)`.
     fn find(p: &mut Prover<'_>, inst: Inst, block: Block, op: Op, args: &[Value]) -> Option<Remainder> {
         let (r, python) = match op {
             Op::Srem => (args, false),
             Op::Select => {
                 let (Op::Srem, rem) = p.op(args[2])? else { return None };
                 let (Op::Iadd, sum) = p.op(args[1])? else { return None };
-                let cond = match p.op(args[0])? { (Op::Select, arms) => p.chosen(arms)?, _ => args[0] };
+                let cond = match p.op(args[0])? {
+                    (Op::Select, arms) => p.chosen(arms)?,
+                    _ => args[0],
+                };
                 let (Op::IcmpSlt, asked) = p.op(cond)? else { return None };
-                let adjusts = asked[0] == args[2] && p.constant(asked[1]) == Some(0) && (sum == [args[2], rem[1]] || sum == [rem[1], args[2]]);
+                let adjusts = asked[0] == args[2]
+                    && p.constant(asked[1]) == Some(0)
+                    && (sum == [args[2], rem[1]] || sum == [rem[1], args[2]]);
                 (adjusts.then_some(rem)?, true)
             }
             _ => return None,
@@ -66,10 +95,25 @@ impl Remainder {
         found
     }
 
-    fn ask(p: &mut Prover<'_>, inst: Inst, block: Block, x: Value, n: Value, python: bool) -> Option<Remainder> {
-        if p.constant(n).is_some() || p.func.value_type(n) != Ty::I64 || !p.ask(Node::Zero, Node::V(n), -1, block) || !p.ask(Node::V(x), Node::V(n), 0, block) { return None; }
+    fn ask(
+        p: &mut Prover<'_>,
+        inst: Inst,
+        block: Block,
+        x: Value,
+        n: Value,
+        python: bool,
+    ) -> Option<Remainder> {
+        if p.constant(n).is_some()
+            || p.func.value_type(n) != Ty::I64
+            || !p.ask(Node::Zero, Node::V(n), -1, block)
+            || !p.ask(Node::V(x), Node::V(n), 0, block)
+        {
+            return None;
+        }
         let negative = !p.ask(Node::Zero, Node::V(x), 0, block);
-        if negative && (!python || !p.ask(Node::Zero, Node::V(x), 1, block)) { return None; }
+        if negative && (!python || !p.ask(Node::Zero, Node::V(x), 1, block)) {
+            return None;
+        }
         let full = !p.ask(Node::V(x), Node::V(n), -1, block);
         Some(Remainder { inst, block, x, n, python, negative, full })
     }
@@ -78,7 +122,11 @@ impl Remainder {
         debug_assert!(self.python || !self.negative);
         let loc = func.insts[self.inst.index()].loc;
         let mut before = vec![];
-        let mut put = |func: &mut Func, data: InstData| { let i = func.make_inst(data, loc); before.push(i); func.insts[i.index()].results[0] };
+        let mut put = |func: &mut Func, data: InstData| {
+            let i = func.make_inst(data, loc);
+            before.push(i);
+            func.insts[i.index()].results[0]
+        };
         let zero = put(func, InstData::Const { ty: Ty::I64, bits: 0 });
         let mut at = self.x;
         if self.negative {
@@ -101,24 +149,48 @@ impl Remainder {
 
 /// A value, or the number 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Node { Zero, V(Value) }
+pub enum Node {
+    Zero,
+    V(Value),
+}
 
 /// `this <= other + c` (in the table of upper bounds), or `this >= other - c` (in that of lower bounds).
 #[derive(Clone, Copy, Debug)]
-struct Bound { at: Block, other: Node, c: i64, needs: Option<Value> }
+struct Bound {
+    at: Block,
+    other: Node,
+    c: i64,
+    needs: Option<Value>,
+}
 
 /// A difference constraint: `a <= b + c`, if `needs` is not negative.
 #[derive(Clone, Copy)]
-struct Fact { a: Node, b: Node, c: i64, needs: Option<Value> }
+struct Fact {
+    a: Node,
+    b: Node,
+    c: i64,
+    needs: Option<Value>,
+}
 
 /// Where a question is asked: in a block, possibly on one side of a condition.
 #[derive(Clone, Copy)]
-struct Place<'p> { at: Block, assumed: Option<&'p Assumed<'p>> }
-struct Assumed<'p> { cond: Value, holds: bool, next: Option<&'p Assumed<'p>> }
+struct Place<'p> {
+    at: Block,
+    assumed: Option<&'p Assumed<'p>>,
+}
+struct Assumed<'p> {
+    cond: Value,
+    holds: bool,
+    next: Option<&'p Assumed<'p>>,
+}
 
 /// A bound that is being proved by induction.
 #[derive(Clone, Copy, PartialEq)]
-struct Goal { x: Node, y: Node, c: i128 }
+struct Goal {
+    x: Node,
+    y: Node,
+    c: i128,
+}
 
 pub struct Prover<'a> {
     func: &'a Func,
@@ -141,8 +213,8 @@ pub struct Prover<'a> {
     allowance: u32,
 }
 
-/// The facts that are likeliest to help: the latest, which are the nearest, and the first, which hold everywhere. A length that a
-/// thousand loops test has thousands.
+/// The facts that are likeliest to help: the latest, which are the nearest, and the first, which hold
+/// everywhere. A length that a thousand loops test has thousands.
 fn recent(list: Option<&Vec<Bound>>, f: impl FnMut(&Bound)) {
     let Some(list) = list else { return };
     let (first, last) = list.split_at(list.len().min(2));
@@ -154,11 +226,29 @@ impl<'a> Prover<'a> {
         let mut home = vec![None; func.value_types.len()];
         for &b in cfg.rpo() {
             let block = &func.blocks[b.index()];
-            for p in &block.params { home[p.index()] = Some(b); }
-            for i in &block.insts { for r in &func.insts[i.index()].results { home[r.index()] = Some(b); } }
+            for p in &block.params {
+                home[p.index()] = Some(b);
+            }
+            for i in &block.insts {
+                for r in &func.insts[i.index()].results {
+                    home[r.index()] = Some(b);
+                }
+            }
         }
         let mut prover = Prover {
-            func, cfg, doms, defs: Defs::new(func), home, upper: FastMap::default(), lower: FastMap::default(), not_zero: FastMap::default(), decided: FastMap::default(), goals: vec![], failed: vec![], budget: 0, allowance: BUDGET,
+            func,
+            cfg,
+            doms,
+            defs: Defs::new(func),
+            home,
+            upper: FastMap::default(),
+            lower: FastMap::default(),
+            not_zero: FastMap::default(),
+            decided: FastMap::default(),
+            goals: vec![],
+            failed: vec![],
+            budget: 0,
+            allowance: BUDGET,
         };
         prover.collect();
         prover
@@ -172,17 +262,35 @@ impl<'a> Prover<'a> {
             let mut facts = vec![];
             self.learn(cond, holds, 4, &mut |f| facts.push(f));
             for f in facts {
-                if let Node::V(a) = f.a { self.upper.entry(a).or_default().push(Bound { at: b, other: f.b, c: f.c, needs: f.needs }); }
-                if let Node::V(y) = f.b { self.lower.entry(y).or_default().push(Bound { at: b, other: f.a, c: f.c, needs: f.needs }); }
+                if let Node::V(a) = f.a {
+                    self.upper.entry(a).or_default().push(Bound {
+                        at: b,
+                        other: f.b,
+                        c: f.c,
+                        needs: f.needs,
+                    });
+                }
+                if let Node::V(y) = f.b {
+                    self.lower.entry(y).or_default().push(Bound {
+                        at: b,
+                        other: f.a,
+                        c: f.c,
+                        needs: f.needs,
+                    });
+                }
             }
-            if let Some(v) = self.different_from_zero(cond, holds) { self.not_zero.entry(v).or_default().push(b); }
+            if let Some(v) = self.different_from_zero(cond, holds) {
+                self.not_zero.entry(v).or_default().push(b);
+            }
         }
     }
 
     /// The condition under which control goes from `p` to `to`.
     fn condition(&self, p: Block, to: Block) -> Option<(Value, bool)> {
         let t = self.func.terminator(p)?;
-        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else { return None };
+        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else {
+            return None;
+        };
         (then_to.block != else_to.block).then_some((*cond, then_to.block == to))
     }
 
@@ -190,7 +298,9 @@ impl<'a> Prover<'a> {
         let InstData::Op { op, args, .. } = self.defs.data(self.func, v)? else { return None };
         Some((*op, args))
     }
-    fn constant(&self, v: Value) -> Option<i64> { self.defs.constant(self.func, v).map(|c| c as i64) }
+    fn constant(&self, v: Value) -> Option<i64> {
+        self.defs.constant(self.func, v).map(|c| c as i64)
+    }
 
     /// The result of a select whose condition is decided.
     fn chosen(&self, args: &[Value]) -> Option<Value> {
@@ -208,7 +318,11 @@ impl<'a> Prover<'a> {
     fn learn(&self, cond: Value, holds: bool, depth: u32, f: &mut dyn FnMut(Fact)) {
         let Some((op, args)) = self.op(cond) else { return };
         if op == Op::Select {
-            if let Some(v) = self.chosen(args) && depth > 0 { self.learn(v, holds, depth - 1, f); }
+            if let Some(v) = self.chosen(args)
+                && depth > 0
+            {
+                self.learn(v, holds, depth - 1, f);
+            }
             return;
         }
         let (a, b) = (args[0], *args.get(1).unwrap_or(&args[0]));
@@ -216,7 +330,9 @@ impl<'a> Prover<'a> {
         let node = |v: Value| self.constant(v).map_or((Node::V(v), 0), |k| (Node::Zero, k));
         let mut bound = |a: Value, b: Value, c: i64, needs: Option<Value>| {
             let ((a, up), (b, down)) = (node(a), node(b));
-            if let Some(c) = c.checked_sub(up).and_then(|c| c.checked_add(down)) { f(Fact { a, b, c, needs }); }
+            if let Some(c) = c.checked_sub(up).and_then(|c| c.checked_add(down)) {
+                f(Fact { a, b, c, needs });
+            }
         };
         let mut fact = |a: Value, b: Value, c: i64| bound(a, b, c, None);
         let (op, holds) = match (op, holds) {
@@ -230,13 +346,20 @@ impl<'a> Prover<'a> {
             (Op::IcmpSlt, false) => fact(b, a, 0),
             (Op::IcmpSle, true) => fact(a, b, 0),
             (Op::IcmpSle, false) => fact(b, a, -1),
-            (Op::IcmpEq, true) => { fact(a, b, 0); fact(b, a, 0) }
+            (Op::IcmpEq, true) => {
+                fact(a, b, 0);
+                fact(b, a, 0)
+            }
             // Below a bound that is not negative means between 0 and the bound.
             (Op::IcmpUlt | Op::IcmpUle, true) => {
                 bound(a, b, if op == Op::IcmpUlt { -1 } else { 0 }, Some(b));
                 f(Fact { a: Node::Zero, b: Node::V(a), c: 0, needs: Some(b) });
             }
-            (Op::Band, true) | (Op::Bor, false) if depth > 0 => for v in [a, b] { self.learn(v, holds, depth - 1, f) },
+            (Op::Band, true) | (Op::Bor, false) if depth > 0 => {
+                for v in [a, b] {
+                    self.learn(v, holds, depth - 1, f)
+                }
+            }
             _ => {}
         }
     }
@@ -244,7 +367,9 @@ impl<'a> Prover<'a> {
     /// Whether the comparison has the same answer whenever `b` runs.
     pub fn compare(&mut self, op: Op, x: Value, y: Value, b: Block) -> Option<bool> {
         let (vx, vy) = (Node::V(x), Node::V(y));
-        let between = |p: &mut Self, low: Value, high: Node, c: i128| p.ask(Node::Zero, Node::V(low), 0, b) && p.ask(Node::V(low), high, c, b);
+        let between = |p: &mut Self, low: Value, high: Node, c: i128| {
+            p.ask(Node::Zero, Node::V(low), 0, b) && p.ask(Node::V(low), high, c, b)
+        };
         let (lt, le) = (-1, 0);
         let yes = match op {
             Op::IcmpSlt => self.ask(vx, vy, lt, b),
@@ -257,7 +382,9 @@ impl<'a> Prover<'a> {
             Op::IcmpNe => self.ask(vx, vy, lt, b) || self.ask(vy, vx, lt, b),
             _ => false,
         };
-        if yes { return Some(true); }
+        if yes {
+            return Some(true);
+        }
         let no = match op {
             Op::IcmpSlt => self.ask(vy, vx, le, b),
             Op::IcmpSle => self.ask(vy, vx, lt, b),
@@ -268,7 +395,9 @@ impl<'a> Prover<'a> {
             Op::IcmpEq => self.ask(vx, vy, lt, b) || self.ask(vy, vx, lt, b),
             Op::IcmpNe => self.ask(vx, vy, le, b) && self.ask(vy, vx, le, b),
             Op::SaddOverflows => self.constant(y).is_some_and(|k| self.sum_fits(x, k, b)),
-            Op::SsubOverflows => self.constant(y).and_then(i64::checked_neg).is_some_and(|k| self.sum_fits(x, k, b)),
+            Op::SsubOverflows => {
+                self.constant(y).and_then(i64::checked_neg).is_some_and(|k| self.sum_fits(x, k, b))
+            }
             _ => false,
         };
         no.then_some(false)
@@ -294,11 +423,19 @@ impl<'a> Prover<'a> {
     /// Least and greatest value by type and definition alone.
     fn limits(&self, n: Node) -> (i128, i128) {
         let Node::V(v) = n else { return (0, 0) };
-        if let Some(c) = self.constant(v) { return (c as i128, c as i128); }
-        let of_type = |ty: Ty| { let bits = ty.bytes() * 8; (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) };
+        if let Some(c) = self.constant(v) {
+            return (c as i128, c as i128);
+        }
+        let of_type = |ty: Ty| {
+            let bits = ty.bytes() * 8;
+            (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+        };
         let Some((op, args)) = self.op(v) else { return of_type(self.func.value_type(v)) };
         match op {
-            Op::Zext => { let bits = self.func.value_type(args[0]).bytes() * 8; (0, (1i128 << bits) - 1) }
+            Op::Zext => {
+                let bits = self.func.value_type(args[0]).bytes() * 8;
+                (0, (1i128 << bits) - 1)
+            }
             Op::Sext => self.limits(Node::V(args[0])),
             Op::Popcnt | Op::Clz | Op::Ctz => (0, 64),
             _ if op.shape() == Shape::IntCompare || op.shape() == Shape::FloatCompare => (0, 1),
@@ -310,22 +447,34 @@ impl<'a> Prover<'a> {
     fn fits(&mut self, v: Value, k: i64, place: Place<'_>, depth: u32) -> bool {
         let bits = self.func.value_type(v).bytes() * 8;
         let (min, max) = (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1);
-        if k >= 0 { self.le(Node::V(v), Node::Zero, max - k as i128, place, depth + 1) } else { self.le(Node::Zero, Node::V(v), -(min - k as i128), place, depth + 1) }
+        if k >= 0 {
+            self.le(Node::V(v), Node::Zero, max - k as i128, place, depth + 1)
+        } else {
+            self.le(Node::Zero, Node::V(v), -(min - k as i128), place, depth + 1)
+        }
     }
 
     /// Takes constant summands off, and selects that are decided: `n` is the result plus the second.
     fn strip(&mut self, n: Node, place: Place<'_>, depth: u32) -> (Node, i128) {
         let (mut n, mut sum) = (n, 0i128);
         while let Node::V(v) = n {
-            if let Some(c) = self.constant(v) { return (Node::Zero, sum + c as i128); }
+            if let Some(c) = self.constant(v) {
+                return (Node::Zero, sum + c as i128);
+            }
             let Some((op, args)) = self.op(v) else { break };
-            if op == Op::Select && let Some(v) = self.chosen(args) {
+            if op == Op::Select
+                && let Some(v) = self.chosen(args)
+            {
                 n = Node::V(v);
                 continue;
             }
             let Some(k) = self.constant(args[args.len() - 1]) else { break };
-            if op != Op::Iadd { break; }
-            if !self.fits(args[0], k, place, depth) { break; }
+            if op != Op::Iadd {
+                break;
+            }
+            if !self.fits(args[0], k, place, depth) {
+                break;
+            }
             (n, sum) = (Node::V(args[0]), sum + k as i128);
         }
         (n, sum)
@@ -333,47 +482,82 @@ impl<'a> Prover<'a> {
 
     /// Whether `x <= y + c` at the place.
     fn le(&mut self, x: Node, y: Node, c: i128, place: Place<'_>, depth: u32) -> bool {
-        if self.budget == 0 || depth > MAX_DEPTH { return false; }
+        if self.budget == 0 || depth > MAX_DEPTH {
+            return false;
+        }
         self.budget -= 1;
-        if x == y { return c >= 0; }
-        if self.limits(x).1 - self.limits(y).0 <= c { return true; }
+        if x == y {
+            return c >= 0;
+        }
+        if self.limits(x).1 - self.limits(y).0 <= c {
+            return true;
+        }
         let (x, up) = self.strip(x, place, depth);
         let (y, down) = self.strip(y, place, depth);
         let c = c - up + down;
-        if x == y { return c >= 0; }
-        if self.limits(x).1 - self.limits(y).0 <= c { return true; }
-        if self.goals.iter().any(|g| g.x == x && g.y == y && c >= g.c) { return true; }
+        if x == y {
+            return c >= 0;
+        }
+        if self.limits(x).1 - self.limits(y).0 <= c {
+            return true;
+        }
+        if self.goals.iter().any(|g| g.x == x && g.y == y && c >= g.c) {
+            return true;
+        }
         // Facts lead in circles: what failed here, or is being tried, is not tried again.
         let attempt = (Goal { x, y, c }, place.at);
-        if self.failed.iter().any(|(g, at)| g.x == x && g.y == y && c <= g.c && *at == place.at) { return false; }
+        if self.failed.iter().any(|(g, at)| g.x == x && g.y == y && c <= g.c && *at == place.at) {
+            return false;
+        }
         self.failed.push(attempt);
-        let proved = self.by_facts(x, y, c, place, depth) || self.by_definition(x, y, c, place, depth) || self.by_induction(x, y, c, depth);
-        if proved { self.failed.retain(|f| *f != attempt); }
+        let proved = self.by_facts(x, y, c, place, depth)
+            || self.by_definition(x, y, c, place, depth)
+            || self.by_induction(x, y, c, depth);
+        if proved {
+            self.failed.retain(|f| *f != attempt);
+        }
         proved
     }
 
     fn by_facts(&mut self, x: Node, y: Node, c: i128, place: Place<'_>, depth: u32) -> bool {
         let mut found = vec![];
         let doms = self.doms;
-        // A chain of facts can be followed from either end; from the lower end, unless that is the number zero, of which there is no table.
+        // A chain of facts can be followed from either end; from the lower end, unless that is the number
+        // zero, of which there is no table.
         match (x, y) {
             (Node::V(v), _) => {
-                recent(self.upper.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((true, *f)) });
+                recent(self.upper.get(&v), |f| {
+                    if doms.dominates(f.at, place.at) {
+                        found.push((true, *f))
+                    }
+                });
                 // Two counters that go up together: one is bounded, the other is not above it.
                 if let (Some((header, _)), Node::V(w)) = (self.parameter(x), y) {
                     let beside = |n: Node| self.parameter(n).is_some_and(|(b, _)| b == header);
-                    recent(self.lower.get(&w), |f| if beside(f.other) && doms.dominates(f.at, place.at) { found.push((false, *f)) });
+                    recent(self.lower.get(&w), |f| {
+                        if beside(f.other) && doms.dominates(f.at, place.at) {
+                            found.push((false, *f))
+                        }
+                    });
                 }
             }
-            (Node::Zero, Node::V(v)) => recent(self.lower.get(&v), |f| if doms.dominates(f.at, place.at) { found.push((false, *f)) }),
+            (Node::Zero, Node::V(v)) => recent(self.lower.get(&v), |f| {
+                if doms.dominates(f.at, place.at) {
+                    found.push((false, *f))
+                }
+            }),
             (Node::Zero, Node::Zero) => {}
         }
         let mut assumed = place.assumed;
         while let Some(a) = assumed {
             self.learn(a.cond, a.holds, 4, &mut |f| {
                 let bound = |other| Bound { at: place.at, other, c: f.c, needs: f.needs };
-                if f.a == x && x != Node::Zero { found.push((true, bound(f.b))); }
-                if f.b == y && x == Node::Zero { found.push((false, bound(f.a))); }
+                if f.a == x && x != Node::Zero {
+                    found.push((true, bound(f.b)));
+                }
+                if f.b == y && x == Node::Zero {
+                    found.push((false, bound(f.a)));
+                }
             });
             assumed = a.next;
         }
@@ -381,22 +565,45 @@ impl<'a> Prover<'a> {
         found.sort_by_key(|(is_upper, f)| f.other != if *is_upper { y } else { x });
         for (is_upper, f) in found {
             let rest = c - f.c as i128;
-            let proved = if is_upper { self.le(f.other, y, rest, place, depth + 1) } else { self.le(x, f.other, rest, place, depth + 1) };
-            if proved && f.needs.is_none_or(|n| self.not_negative(n, place, depth)) { return true; }
+            let proved = if is_upper {
+                self.le(f.other, y, rest, place, depth + 1)
+            } else {
+                self.le(x, f.other, rest, place, depth + 1)
+            };
+            if proved && f.needs.is_none_or(|n| self.not_negative(n, place, depth)) {
+                return true;
+            }
         }
         // Not negative and not zero is at least one.
         if let (Node::Zero, Node::V(v), -1) = (x, y, c) {
-            let nonzero = self.not_zero.get(&v).is_some_and(|blocks| blocks.iter().any(|b| doms.dominates(*b, place.at)));
-            if nonzero && self.not_negative(v, place, depth) { return true; }
+            let nonzero = self
+                .not_zero
+                .get(&v)
+                .is_some_and(|blocks| blocks.iter().any(|b| doms.dominates(*b, place.at)));
+            if nonzero && self.not_negative(v, place, depth) {
+                return true;
+            }
         }
         false
     }
 
-    fn not_negative(&mut self, v: Value, place: Place<'_>, depth: u32) -> bool { self.le(Node::Zero, Node::V(v), 0, place, depth + 1) }
+    fn not_negative(&mut self, v: Value, place: Place<'_>, depth: u32) -> bool {
+        self.le(Node::Zero, Node::V(v), 0, place, depth + 1)
+    }
 
     fn by_definition(&mut self, x: Node, y: Node, c: i128, place: Place<'_>, depth: u32) -> bool {
-        if let Node::V(v) = x && let Some((op, args)) = self.op(v) && self.upper_by(op, args, y, c, place, depth) { return true; }
-        if let Node::V(v) = y && let Some((op, args)) = self.op(v) && self.lower_by(op, args, x, c, place, depth) { return true; }
+        if let Node::V(v) = x
+            && let Some((op, args)) = self.op(v)
+            && self.upper_by(op, args, y, c, place, depth)
+        {
+            return true;
+        }
+        if let Node::V(v) = y
+            && let Some((op, args)) = self.op(v)
+            && self.lower_by(op, args, x, c, place, depth)
+        {
+            return true;
+        }
         false
     }
 
@@ -410,40 +617,77 @@ impl<'a> Prover<'a> {
             Op::Smax => self.le(na, y, c, place, d) && self.le(nb, y, c, place, d),
             Op::Select => self.arms(args, place, |p, v, place| p.le(Node::V(v), y, c, place, d)),
             // Not more than either operand that is not negative.
-            Op::Band => [b, a].into_iter().any(|v| self.not_negative(v, place, d) && self.le(Node::V(v), y, c, place, d)),
+            Op::Band => [b, a]
+                .into_iter()
+                .any(|v| self.not_negative(v, place, d) && self.le(Node::V(v), y, c, place, d)),
             Op::Srem | Op::Urem => {
                 let positive = self.le(Node::Zero, nb, -1, place, d);
-                (positive && (op == Op::Srem || self.not_negative(a, place, d)) && self.le(nb, y, c + 1, place, d))
-                    || (self.not_negative(a, place, d) && self.le(na, y, c, place, d) && (op == Op::Srem || positive))
+                (positive
+                    && (op == Op::Srem || self.not_negative(a, place, d))
+                    && self.le(nb, y, c + 1, place, d))
+                    || (self.not_negative(a, place, d)
+                        && self.le(na, y, c, place, d)
+                        && (op == Op::Srem || positive))
             }
-            Op::Sdiv => self.le(Node::Zero, nb, -1, place, d) && self.not_negative(a, place, d) && self.le(na, y, c, place, d),
+            Op::Sdiv => {
+                self.le(Node::Zero, nb, -1, place, d)
+                    && self.not_negative(a, place, d)
+                    && self.le(na, y, c, place, d)
+            }
             Op::Sshr | Op::Ushr => self.not_negative(a, place, d) && self.le(na, y, c, place, d),
-            // `a + b <= y + c` where one summand is at most a number; with one at most zero and the other not below it the sum does not wrap.
+            // `a + b <= y + c` where one summand is at most a number; with one at most zero and the other not
+            // below it the sum does not wrap.
             Op::Iadd => [(a, b), (b, a)].into_iter().any(|(p, q)| {
-                self.le(Node::V(q), y, c, place, d) && self.le(Node::V(p), Node::Zero, 0, place, d) && self.not_negative(q, place, d)
-                    || y == Node::V(q) && self.le(Node::V(p), Node::Zero, c.min(0), place, d) && self.not_negative(q, place, d)
+                self.le(Node::V(q), y, c, place, d)
+                    && self.le(Node::V(p), Node::Zero, 0, place, d)
+                    && self.not_negative(q, place, d)
+                    || y == Node::V(q)
+                        && self.le(Node::V(p), Node::Zero, c.min(0), place, d)
+                        && self.not_negative(q, place, d)
             }),
             // Taking off what is not negative, without wrapping.
-            Op::Isub => self.not_negative(b, place, d) && self.not_negative(a, place, d) && self.le(na, y, c, place, d),
+            Op::Isub => {
+                self.not_negative(b, place, d)
+                    && self.not_negative(a, place, d)
+                    && self.le(na, y, c, place, d)
+            }
             _ => false,
         };
-        by_itself || op == Op::Iadd && [(a, b), (b, a)].into_iter().any(|(p, q)| self.exact_span(p, q, place, d).is_some_and(|(_, most)| self.le(Node::V(p), y, c - i128::from(most), place, d)))
+        by_itself
+            || op == Op::Iadd
+                && [(a, b), (b, a)].into_iter().any(|(p, q)| {
+                    self.exact_span(p, q, place, d)
+                        .is_some_and(|(_, most)| self.le(Node::V(p), y, c - i128::from(most), place, d))
+                })
     }
 
-    /// Between which numbers a counter `q` with a constant start and a constant bound lies, if `p + q` is exact.
+    /// Between which numbers a counter `q` with a constant start and a constant bound lies, if `p + q` is
+    /// exact.
     fn exact_span(&mut self, p: Value, q: Value, place: Place<'_>, depth: u32) -> Option<(i64, i64)> {
         let (block, at) = self.parameter(Node::V(q))?;
         let mut bounds = vec![];
-        recent(self.upper.get(&q), |f| if f.other == Node::Zero && self.doms.dominates(f.at, place.at) { bounds.push((f.c, f.needs)) });
+        recent(self.upper.get(&q), |f| {
+            if f.other == Node::Zero && self.doms.dominates(f.at, place.at) {
+                bounds.push((f.c, f.needs))
+            }
+        });
         bounds.retain(|(_, needs)| needs.is_none_or(|n| self.not_negative(n, place, depth)));
         let (most, mut least) = (bounds.into_iter().map(|b| b.0).min()?, None);
         for from in self.cfg.preds(block) {
             self.func.insts[self.func.terminator(*from)?.index()].data.for_each_target(|to, args| {
-                if to == block && let Some(k) = args.get(at).and_then(|v| self.constant(*v)) { least = Some(least.map_or(k, |l: i64| l.min(k))); }
+                if to == block
+                    && let Some(k) = args.get(at).and_then(|v| self.constant(*v))
+                {
+                    least = Some(least.map_or(k, |l: i64| l.min(k)));
+                }
             });
         }
         let least = least?;
-        (least <= most && self.le(Node::Zero, Node::V(q), -i128::from(least), place, depth) && self.fits(p, least, place, depth) && self.fits(p, most, place, depth)).then_some((least, most))
+        (least <= most
+            && self.le(Node::Zero, Node::V(q), -i128::from(least), place, depth)
+            && self.fits(p, least, place, depth)
+            && self.fits(p, most, place, depth))
+        .then_some((least, most))
     }
 
     /// `x <= op(args) + c`.
@@ -455,41 +699,79 @@ impl<'a> Prover<'a> {
             Op::Smax => self.le(x, na, c, place, d) || self.le(x, nb, c, place, d),
             Op::Smin => self.le(x, na, c, place, d) && self.le(x, nb, c, place, d),
             Op::Select => self.arms(args, place, |p, v, place| p.le(x, Node::V(v), c, place, d)),
-            Op::Band => x == Node::Zero && c >= 0 && (self.not_negative(b, place, d) || self.not_negative(a, place, d)),
+            Op::Band => {
+                x == Node::Zero
+                    && c >= 0
+                    && (self.not_negative(b, place, d) || self.not_negative(a, place, d))
+            }
             Op::Srem => x == Node::Zero && c >= 0 && self.not_negative(a, place, d),
-            Op::Urem => x == Node::Zero && c >= 0 && self.not_negative(a, place, d) && self.not_negative(b, place, d),
-            Op::Sdiv => x == Node::Zero && c >= 0 && self.not_negative(b, place, d) && self.not_negative(a, place, d),
+            Op::Urem => {
+                x == Node::Zero && c >= 0 && self.not_negative(a, place, d) && self.not_negative(b, place, d)
+            }
+            Op::Sdiv => {
+                x == Node::Zero && c >= 0 && self.not_negative(b, place, d) && self.not_negative(a, place, d)
+            }
             Op::Sshr => x == Node::Zero && c >= 0 && self.not_negative(a, place, d),
             Op::Ushr => {
                 let width = self.func.value_type(a).bytes() as i64 * 8;
-                x == Node::Zero && c >= 0 && (self.constant(b).is_some_and(|k| k & (width - 1) != 0) || self.not_negative(a, place, d))
+                x == Node::Zero
+                    && c >= 0
+                    && (self.constant(b).is_some_and(|k| k & (width - 1) != 0)
+                        || self.not_negative(a, place, d))
             }
             // `a % b + b`, where the remainder is not above zero: its amount is below that of the divisor.
-            Op::Iadd => x == Node::Zero && c >= 0 && [(a, b), (b, a)].into_iter().any(|(r, n)| {
-                let divides = self.op(r).is_some_and(|(op, args)| op == Op::Srem && args[1] == n);
-                divides && self.not_negative(n, place, d) && self.le(Node::V(r), Node::Zero, 0, place, d)
-            }),
+            Op::Iadd => {
+                x == Node::Zero
+                    && c >= 0
+                    && [(a, b), (b, a)].into_iter().any(|(r, n)| {
+                        let divides = self.op(r).is_some_and(|(op, args)| op == Op::Srem && args[1] == n);
+                        divides
+                            && self.not_negative(n, place, d)
+                            && self.le(Node::V(r), Node::Zero, 0, place, d)
+                    })
+            }
             // `0 <= a - b + c` is `b <= a + c`; with both not negative the difference does not wrap.
-            Op::Isub => x == Node::Zero && self.not_negative(b, place, d) && self.not_negative(a, place, d) && self.le(nb, na, c, place, d),
+            Op::Isub => {
+                x == Node::Zero
+                    && self.not_negative(b, place, d)
+                    && self.not_negative(a, place, d)
+                    && self.le(nb, na, c, place, d)
+            }
             _ => false,
         };
-        by_itself || op == Op::Iadd && [(a, b), (b, a)].into_iter().any(|(p, q)| self.exact_span(p, q, place, d).is_some_and(|(least, _)| self.le(x, Node::V(p), c + i128::from(least), place, d)))
+        by_itself
+            || op == Op::Iadd
+                && [(a, b), (b, a)].into_iter().any(|(p, q)| {
+                    self.exact_span(p, q, place, d)
+                        .is_some_and(|(least, _)| self.le(x, Node::V(p), c + i128::from(least), place, d))
+                })
     }
 
     /// Both results of a select, each under its condition.
-    fn arms(&mut self, args: &[Value], place: Place<'_>, mut f: impl FnMut(&mut Self, Value, Place<'_>) -> bool) -> bool {
+    fn arms(
+        &mut self,
+        args: &[Value],
+        place: Place<'_>,
+        mut f: impl FnMut(&mut Self, Value, Place<'_>) -> bool,
+    ) -> bool {
         let known = self.decided.get(&args[0]).copied();
-        [(args[1], true), (args[2], false)].into_iter().filter(|(_, holds)| known.is_none_or(|k| k == *holds)).all(|(v, holds)| {
-            let assumed = Assumed { cond: args[0], holds, next: place.assumed };
-            f(self, v, Place { at: place.at, assumed: Some(&assumed) })
-        })
+        [(args[1], true), (args[2], false)]
+            .into_iter()
+            .filter(|(_, holds)| known.is_none_or(|k| k == *holds))
+            .all(|(v, holds)| {
+                let assumed = Assumed { cond: args[0], holds, next: place.assumed };
+                f(self, v, Place { at: place.at, assumed: Some(&assumed) })
+            })
     }
 
-    /// For block parameters: the bound holds for what arrives on every edge, where what comes round a loop may assume it. The
-    /// other side must be the same value on every turn, or a parameter of the same block.
+    /// For block parameters: the bound holds for what arrives on every edge, where what comes round a loop
+    /// may assume it. The other side must be the same value on every turn, or a parameter of the same block.
     fn by_induction(&mut self, x: Node, y: Node, c: i128, depth: u32) -> bool {
         let (px, py) = (self.parameter(x), self.parameter(y));
-        let fixed = |p: &Self, n: Node, b: Block| match n { Node::Zero => true, Node::V(v) => p.home[v.index()].is_some_and(|h| h != b && p.doms.dominates(h, b)) };
+        let fixed = |p: &Self, n: Node, b: Block| match n {
+            Node::Zero => true,
+            Node::V(v) => p.home[v.index()].is_some_and(|h| h != b && p.doms.dominates(h, b)),
+        };
         for block in [px, py].into_iter().flatten().map(|(b, _)| b) {
             let side = |p: &Self, n: Node, param: Option<(Block, usize)>| match param {
                 Some((b, i)) if b == block => Some(Err(i)),
@@ -499,23 +781,40 @@ impl<'a> Prover<'a> {
             self.goals.push(Goal { x, y, c });
             let proved = self.on_every_edge(block, sx, sy, c, depth);
             self.goals.pop();
-            if proved { return true; }
+            if proved {
+                return true;
+            }
         }
         false
     }
 
-    fn on_every_edge(&mut self, block: Block, x: Result<Node, usize>, y: Result<Node, usize>, c: i128, depth: u32) -> bool {
+    fn on_every_edge(
+        &mut self,
+        block: Block,
+        x: Result<Node, usize>,
+        y: Result<Node, usize>,
+        c: i128,
+        depth: u32,
+    ) -> bool {
         let preds = self.cfg.preds(block);
-        if preds.is_empty() || preds.len() > 8 { return false; }
+        if preds.is_empty() || preds.len() > 8 {
+            return false;
+        }
         preds.iter().all(|p| {
             let Some(t) = self.func.terminator(*p) else { return false };
             let cond = self.condition(*p, block);
             let mut all = true;
             let data = &self.func.insts[t.index()].data;
             data.for_each_target(|to, args| {
-                if to != block || !all { return; }
-                let arrives = |s: Result<Node, usize>| s.or_else(|i| args.get(i).map(|v| Node::V(*v)).ok_or(()));
-                let (Ok(x), Ok(y)) = (arrives(x), arrives(y)) else { all = false; return };
+                if to != block || !all {
+                    return;
+                }
+                let arrives =
+                    |s: Result<Node, usize>| s.or_else(|i| args.get(i).map(|v| Node::V(*v)).ok_or(()));
+                let (Ok(x), Ok(y)) = (arrives(x), arrives(y)) else {
+                    all = false;
+                    return;
+                };
                 let assumed = cond.map(|(cond, holds)| Assumed { cond, holds, next: None });
                 all = self.le(x, y, c, Place { at: *p, assumed: assumed.as_ref() }, depth + 1);
             });
@@ -526,7 +825,9 @@ impl<'a> Prover<'a> {
     /// The block and position, if the node is a block parameter (not of the entry).
     fn parameter(&self, n: Node) -> Option<(Block, usize)> {
         let Node::V(v) = n else { return None };
-        if self.defs.inst(v).is_some() { return None; }
+        if self.defs.inst(v).is_some() {
+            return None;
+        }
         let b = self.home[v.index()]?;
         let at = self.func.blocks[b.index()].params.iter().position(|p| *p == v)?;
         (b != self.func.entry()).then_some((b, at))

@@ -1,4 +1,5 @@
-//! Innermost loops over rows of unknown stride, in two versions: for elements that lie side by side, which a back end loads and stores as vectors, and as they were.
+//! Innermost loops over rows of unknown stride, in two versions: for elements that lie side by side, which a
+//! back end loads and stores as vectors, and as they were.
 //!
 //! ```python
 //! def row(x, y):              # array(float64, 1d, A)
@@ -30,10 +31,14 @@ struct Plan {
 }
 
 pub fn ask_strides(func: &mut Func) {
-    if func.layout.is_empty() || !add_preheaders(func) { return; }
+    if func.layout.is_empty() || !add_preheaders(func) {
+        return;
+    }
     split_switch_edges(func);
     let plans = plans(func);
-    if plans.is_empty() { return; }
+    if plans.is_empty() {
+        return;
+    }
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
     merge_definitions(func, &copies);
     fold(func);
@@ -47,13 +52,22 @@ fn plans(func: &Func) -> Vec<Plan> {
     let defs = Defs::new(func);
     let (mut left, mut plans) = (MAX_TOTAL, vec![]);
     for info in &loops.all {
-        if !info.innermost || func.blocks[info.header.index()].cold { continue; }
+        if !info.innermost || func.blocks[info.header.index()].cold {
+            continue;
+        }
         let size: usize = info.blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
-        if size > MAX_LOOP.min(left) { continue; }
-        let Some(front) = cfg.preds(info.header).iter().copied().find(|p| !doms.dominates(info.header, *p)) else { continue };
+        if size > MAX_LOOP.min(left) {
+            continue;
+        }
+        let Some(front) = cfg.preds(info.header).iter().copied().find(|p| !doms.dominates(info.header, *p))
+        else {
+            continue;
+        };
         let blocks = ordered(info, &cfg);
         let strides = strides(func, &defs, &blocks);
-        if strides.is_empty() || strides.len() > MAX_STRIDES { continue; }
+        if strides.is_empty() || strides.len() > MAX_STRIDES {
+            continue;
+        }
         left -= size;
         plans.push(Plan { front, header: info.header, blocks, strides });
     }
@@ -63,38 +77,78 @@ fn plans(func: &Func) -> Vec<Plan> {
 /// The innermost loops that go over elements of unknown stride, by their headers.
 pub fn strided_loops(func: &Func, cfg: &Cfg, loops: &Loops) -> Vec<Block> {
     let defs = Defs::new(func);
-    loops.all.iter().filter(|l| l.innermost && !strides(func, &defs, &ordered(l, cfg)).is_empty()).map(|l| l.header).collect()
+    loops
+        .all
+        .iter()
+        .filter(|l| l.innermost && !strides(func, &defs, &ordered(l, cfg)).is_empty())
+        .map(|l| l.header)
+        .collect()
 }
 
-/// The blocks of a loop in reverse post-order, so that the header comes first, and the text and the test come out the same each time.
+/// The blocks of a loop in reverse post-order, so that the header comes first, and the text and the test come
+/// out the same each time.
 fn ordered(l: &Loop, cfg: &Cfg) -> Vec<Block> {
     let mut blocks = l.blocks.clone();
     blocks.sort_by_key(|b| cfg.position(*b));
     blocks
 }
 
-/// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not, or a pointer that moves on by the stride at every turn.
+/// The strides of the loop: `load (base + i * stride)`, where the stride stays and `i` does not, or a pointer
+/// that moves on by the stride at every turn.
 fn strides(func: &Func, defs: &Defs, blocks: &[Block]) -> Vec<(Value, i64)> {
     let mut inside: FastMap<Value, ()> = FastMap::default();
     for b in blocks {
         let block = &func.blocks[b.index()];
-        for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &func.insts[i.index()].results)) { inside.insert(*v, ()); }
+        for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &func.insts[i.index()].results)) {
+            inside.insert(*v, ());
+        }
     }
-    let operands = |v: Value, wanted: Op| if let Some(InstData::Op { op, args, .. }) = defs.data(func, v) && *op == wanted { Some((args[0], args[1])) } else { None };
+    let operands = |v: Value, wanted: Op| {
+        if let Some(InstData::Op { op, args, .. }) = defs.data(func, v)
+            && *op == wanted
+        {
+            Some((args[0], args[1]))
+        } else {
+            None
+        }
+    };
     let stays = |v: Value| !inside.contains_key(&v) && defs.constant(func, v).is_none();
-    let insts = || blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts);
+    let insts =
+        || blocks.iter().filter(|b| !func.blocks[b.index()].cold).flat_map(|b| &func.blocks[b.index()].insts);
     // Where a parameter of the header goes from here.
-    let moves = |p: Value| insts().find_map(|i| if let InstData::Op { op: Op::PtrAdd, args, .. } = &func.insts[i.index()].data && args[0] == p && stays(args[1]) { Some(args[1]) } else { None });
+    let moves = |p: Value| {
+        insts().find_map(|i| {
+            if let InstData::Op { op: Op::PtrAdd, args, .. } = &func.insts[i.index()].data
+                && args[0] == p
+                && stays(args[1])
+            {
+                Some(args[1])
+            } else {
+                None
+            }
+        })
+    };
     let header = &func.blocks[blocks[0].index()].params;
     let mut found: Vec<(Value, i64)> = vec![];
     for i in insts() {
         let data = &func.insts[i.index()].data;
-        let (addr, ty) = if let InstData::Load { addr, ty, .. } = data { (*addr, *ty) }
-            else if let InstData::Store { addr, value, .. } = data { (*addr, func.value_type(*value)) }
-            else { continue };
+        let (addr, ty) = if let InstData::Load { addr, ty, .. } = data {
+            (*addr, *ty)
+        } else if let InstData::Store { addr, value, .. } = data {
+            (*addr, func.value_type(*value))
+        } else {
+            continue;
+        };
         let indexed = || {
-            let (x, y) = operands(operands(addr, Op::PtrAdd).filter(|(_, o)| inside.contains_key(o))?.1, Op::Imul)?;
-            if stays(y) && inside.contains_key(&x) { Some(y) } else if stays(x) && inside.contains_key(&y) { Some(x) } else { None }
+            let (x, y) =
+                operands(operands(addr, Op::PtrAdd).filter(|(_, o)| inside.contains_key(o))?.1, Op::Imul)?;
+            if stays(y) && inside.contains_key(&x) {
+                Some(y)
+            } else if stays(x) && inside.contains_key(&y) {
+                Some(x)
+            } else {
+                None
+            }
         };
         let Some(stride) = (if header.contains(&addr) { moves(addr) } else { indexed() }) else { continue };
         match found.iter().find(|(s, _)| *s == stride) {
@@ -108,20 +162,35 @@ fn strides(func: &Func, defs: &Defs, blocks: &[Block]) -> Vec<(Value, i64)> {
 }
 
 impl Plan {
-    /// Writes the test, makes the copy (the loop for any strides), and puts constants for the strides of the original.
+    /// Writes the test, makes the copy (the loop for any strides), and puts constants for the strides of the
+    /// original.
     fn apply(self, func: &mut Func) -> Copied {
         let copied = copy_blocks(func, &self.blocks);
         let mut all = None;
         let mut constants: FastMap<Value, Value> = FastMap::default();
         for (stride, bytes) in &self.strides {
             let width = ahead(func, self.front, InstData::Const { ty: Ty::I64, bits: *bytes as u64 });
-            let same = ahead(func, self.front, InstData::Op { op: Op::IcmpEq, ty: Ty::I64, args: vec![*stride, width] });
-            all = Some(match all { None => same, Some(others) => ahead(func, self.front, InstData::Op { op: Op::Band, ty: Ty::I8, args: vec![others, same] }) });
+            let same = ahead(
+                func,
+                self.front,
+                InstData::Op { op: Op::IcmpEq, ty: Ty::I64, args: vec![*stride, width] },
+            );
+            all = Some(match all {
+                None => same,
+                Some(others) => ahead(
+                    func,
+                    self.front,
+                    InstData::Op { op: Op::Band, ty: Ty::I8, args: vec![others, same] },
+                ),
+            });
             constants.insert(*stride, width);
         }
-        if let (Some(cond), Some(t)) = (all, func.terminator(self.front)) && let InstData::Jump(to) = func.insts[t.index()].data.clone() {
+        if let (Some(cond), Some(t)) = (all, func.terminator(self.front))
+            && let InstData::Jump(to) = func.insts[t.index()].data.clone()
+        {
             let other = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
-            func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: other, cold: Cold::Neither };
+            func.insts[t.index()].data =
+                InstData::Brif { cond, then_to: to, else_to: other, cold: Cold::Neither };
             for b in &self.blocks {
                 for i in func.blocks[b.index()].insts.clone() {
                     func.insts[i.index()].data.map_uses(|v| constants.get(&v).copied().unwrap_or(v));

@@ -1,24 +1,26 @@
-//! Loop versioning: an innermost counted loop with bounds checks that cannot be decided becomes two, with a test in front that says
-//! which one runs.
+//! Loop versioning: an innermost counted loop with bounds checks that cannot be decided becomes two, with a
+//! test in front that says which one runs.
 //!
-//! In the fast one every check is gone whose index moves with the loop counter (`i`, `i + k`, `n - i`, `i * ncols + j`) or not at all,
-//! against a bound that does not change; so are the selects that wrap negative indices. The test makes sure that the first and the
-//! last index are inside, so all are. The slow one is the loop as it was, in cold blocks: it raises at the right turn, wraps
-//! indices, and so on.
+//! In the fast one every check is gone whose index moves with the loop counter (`i`, `i + k`, `n - i`, `i *
+//! ncols + j`) or not at all, against a bound that does not change; so are the selects that wrap negative
+//! indices. The test makes sure that the first and the last index are inside, so all are. The slow one is the
+//! loop as it was, in cold blocks: it raises at the right turn, wraps indices, and so on.
 //!
-//! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between lie between.
+//! Indices are exact: the test proves that neither the first nor the last one wraps around, and those between
+//! lie between.
 //!
 //! Where the first turns alone fail the test the slow loop runs no more than these (`version/late.rs`).
 //!
-//! A loop that counts its turns down (a range whose step is a variable) may move others along: those walk by an invariant step, of unknown sign.
+//! A loop that counts its turns down (a range whose step is a variable) may move others along: those walk by
+//! an invariant step, of unknown sign.
 
 mod late;
 
-use super::edit::{Defs, FastMap};
-use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
 use super::blocks::simplify_blocks;
+use super::edit::{Defs, FastMap};
 use super::fold::fold;
 use super::licm::{add_preheaders, hoist_invariants};
+use super::region::{Copied, copy_blocks, merge_definitions, split_switch_edges};
 use crate::lir::cfg::{Cfg, Dominators, Loops};
 use crate::lir::{Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
 
@@ -31,7 +33,9 @@ const MAX_CHECKS: usize = 12;
 const STILL: usize = 8;
 
 pub fn version_loops(func: &mut Func) {
-    if func.layout.is_empty() || !add_preheaders(func) { return; }
+    if func.layout.is_empty() || !add_preheaders(func) {
+        return;
+    }
     split_switch_edges(func);
     let plans = {
         let cfg = Cfg::new(func);
@@ -41,16 +45,33 @@ pub fn version_loops(func: &mut Func) {
         let mut left = MAX_TOTAL;
         let mut plans = vec![];
         for l in 0..loops.all.len() {
-            if !loops.all[l].innermost { continue; }
+            if !loops.all[l].innermost {
+                continue;
+            }
             let size: usize = loops.all[l].blocks.iter().map(|b| func.blocks[b.index()].insts.len()).sum();
-            if size > MAX_LOOP.min(left) { continue; }
-            let Some(plan) = (Planner { func, cfg: &cfg, doms: &doms, loops: &loops, defs: &defs, l, home: &mut FastMap::default() }).plan() else { continue };
+            if size > MAX_LOOP.min(left) {
+                continue;
+            }
+            let Some(plan) = (Planner {
+                func,
+                cfg: &cfg,
+                doms: &doms,
+                loops: &loops,
+                defs: &defs,
+                l,
+                home: &mut FastMap::default(),
+            })
+            .plan() else {
+                continue;
+            };
             left -= size;
             plans.push(plan);
         }
         plans
     };
-    if plans.is_empty() { return; }
+    if plans.is_empty() {
+        return;
+    }
     let copies: Vec<Copied> = plans.into_iter().map(|p| p.apply(func)).collect();
     merge_definitions(func, &copies);
     // The tests are full of constants, and what they compute often stays the same in an outer loop.
@@ -61,19 +82,39 @@ pub fn version_loops(func: &mut Func) {
 
 /// How the counter moves while the body runs: from `first` to `last`, both inside the loop.
 #[derive(Clone, Copy, Debug)]
-struct Counter { param: Value, start: Value, step: i64, bound: Value, inclusive: bool }
+struct Counter {
+    param: Value,
+    start: Value,
+    step: i64,
+    bound: Value,
+    inclusive: bool,
+}
 
 /// A parameter that goes from `start` by the invariant `step` on each of `turns` turns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Walk { param: Value, start: Value, step: Value, turns: Value }
+struct Walk {
+    param: Value,
+    start: Value,
+    step: Value,
+    turns: Value,
+}
 
 /// `scale * counter + invariant terms + constant`.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Affine { scale: i64, terms: Vec<(Value, i64)>, constant: i64 }
+struct Affine {
+    scale: i64,
+    terms: Vec<(Value, i64)>,
+    constant: i64,
+}
 
 /// One index that stays in range, and its bound.
 #[derive(Debug, PartialEq)]
-enum Guard { Moving { index: Affine, bound: Value }, Walking { walk: Walk, index: Affine, bound: Value }, Still { index: Value, bound: Value }, Holds(Value) }
+enum Guard {
+    Moving { index: Affine, bound: Value },
+    Walking { walk: Walk, index: Affine, bound: Value },
+    Still { index: Value, bound: Value },
+    Holds(Value),
+}
 
 #[derive(Debug)]
 struct Plan {
@@ -103,39 +144,78 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn plan(&mut self) -> Option<Plan> {
         let info = &self.loops.all[self.l];
-        if self.func.blocks[info.header.index()].cold { return None; }
+        if self.func.blocks[info.header.index()].cold {
+            return None;
+        }
         for b in &info.blocks {
             let block = &self.func.blocks[b.index()];
-            for v in block.params.iter().chain(block.insts.iter().flat_map(|i| &self.func.insts[i.index()].results)) { self.home.insert(*v, *b); }
+            for v in block
+                .params
+                .iter()
+                .chain(block.insts.iter().flat_map(|i| &self.func.insts[i.index()].results))
+            {
+                self.home.insert(*v, *b);
+            }
         }
-        let front = self.cfg.preds(info.header).iter().copied().find(|p| !self.doms.dominates(info.header, *p))?;
+        let front =
+            self.cfg.preds(info.header).iter().copied().find(|p| !self.doms.dominates(info.header, *p))?;
         let counter = self.counter(front);
         let walks = self.walks(front);
-        let mut plan = Plan { front, header: info.header, blocks: info.blocks.clone(), counter, walks, guards: vec![], decided: vec![], wraps: vec![] };
+        let mut plan = Plan {
+            front,
+            header: info.header,
+            blocks: info.blocks.clone(),
+            counter,
+            walks,
+            guards: vec![],
+            decided: vec![],
+            wraps: vec![],
+        };
         // In reverse post-order, so that the text and the test come out the same each time.
         plan.blocks.sort_by_key(|b| self.cfg.position(*b));
         for b in plan.blocks.clone() {
-            if self.func.blocks[b.index()].cold { continue; }
+            if self.func.blocks[b.index()].cold {
+                continue;
+            }
             let Some(t) = self.func.terminator(b) else { continue };
-            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else { continue };
+            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else {
+                continue;
+            };
             // A check leaves the loop for a cold block where it fails.
             let leaves = |b: Block| self.func.blocks[b.index()].cold && !self.loops.contains(self.l, b);
-            let holds = match (leaves(then_to.block), leaves(else_to.block)) { (false, true) => true, (true, false) => false, (true, true) | (false, false) => continue };
-            if plan.guards.len() >= MAX_CHECKS { break; }
+            let holds = match (leaves(then_to.block), leaves(else_to.block)) {
+                (false, true) => true,
+                (true, false) => false,
+                (true, true) | (false, false) => continue,
+            };
+            if plan.guards.len() >= MAX_CHECKS {
+                break;
+            }
             self.check(&mut plan, t, *cond, holds);
         }
         let moving = plan.guards.iter().any(|g| matches!(g, Guard::Moving { .. } | Guard::Walking { .. }));
-        // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a loop that stands twice.
-        let size: usize = plan.blocks.iter().map(|b| &self.func.blocks[b.index()]).filter(|b| !b.cold).map(|b| b.insts.len()).sum();
+        // What never moves is a matter of two instructions a turn, and LLVM takes several times as long for a
+        // loop that stands twice.
+        let size: usize = plan
+            .blocks
+            .iter()
+            .map(|b| &self.func.blocks[b.index()])
+            .filter(|b| !b.cold)
+            .map(|b| b.insts.len())
+            .sum();
         (moving || plan.decided.len() > 1 && plan.decided.len() * STILL >= size).then_some(plan)
     }
 
-    fn invariant(&self, v: Value) -> bool { !self.home.contains_key(&v) }
+    fn invariant(&self, v: Value) -> bool {
+        !self.home.contains_key(&v)
+    }
     fn op(&self, v: Value) -> Option<(Op, &[Value])> {
         let InstData::Op { op, args, .. } = self.defs.data(self.func, v)? else { return None };
         Some((*op, args))
     }
-    fn constant(&self, v: Value) -> Option<i64> { self.defs.constant(self.func, v).map(|c| c as i64) }
+    fn constant(&self, v: Value) -> Option<i64> {
+        self.defs.constant(self.func, v).map(|c| c as i64)
+    }
 
     /// What arrives for a header parameter: from outside, and from every latch (one value).
     fn arrivals(&self, param: Value, front: Block) -> Option<(Value, Value)> {
@@ -146,11 +226,15 @@ impl Planner<'_> {
             let t = self.func.terminator(*p)?;
             let mut same = true;
             self.func.insts[t.index()].data.for_each_target(|to, args| {
-                if to != info.header { return; }
+                if to != info.header {
+                    return;
+                }
                 let slot = if *p == front { &mut first } else { &mut next };
                 same &= args.get(at).is_some_and(|a| *slot.get_or_insert(*a) == *a);
             });
-            if !same { return None; }
+            if !same {
+                return None;
+            }
         }
         Some((first?, next?))
     }
@@ -167,14 +251,19 @@ impl Planner<'_> {
     fn counter(&self, front: Block) -> Option<Counter> {
         let header = self.loops.all[self.l].header;
         let t = self.func.terminator(header)?;
-        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else { return None };
-        let stays = match (self.loops.contains(self.l, then_to.block), self.loops.contains(self.l, else_to.block)) {
-            (true, false) => true,
-            (false, true) => false,
-            (true, true) | (false, false) => return None,
+        let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[t.index()].data else {
+            return None;
         };
+        let stays =
+            match (self.loops.contains(self.l, then_to.block), self.loops.contains(self.l, else_to.block)) {
+                (true, false) => true,
+                (false, true) => false,
+                (true, true) | (false, false) => return None,
+            };
         let (op, args) = self.op(*cond)?;
-        if self.func.value_type(args[0]) != Ty::I64 { return None; }
+        if self.func.value_type(args[0]) != Ty::I64 {
+            return None;
+        }
         let (param, bound, less, inclusive) = match (op, stays) {
             (Op::IcmpSlt, true) | (Op::IcmpSge, false) => (args[0], args[1], true, false),
             (Op::IcmpSle, true) | (Op::IcmpSgt, false) => (args[0], args[1], true, true),
@@ -183,50 +272,95 @@ impl Planner<'_> {
             _ => return None,
         };
         // `bound > counter` is the same test.
-        let (param, bound, less) = if self.invariant(param) { (bound, param, !less) } else { (param, bound, less) };
+        let (param, bound, less) =
+            if self.invariant(param) { (bound, param, !less) } else { (param, bound, less) };
         let (start, step) = self.step(param, front)?;
-        (self.invariant(bound) && (step > 0) == less && step.abs() < 1 << 20).then_some(Counter { param, start, step, bound, inclusive })
+        (self.invariant(bound) && (step > 0) == less && step.abs() < 1 << 20).then_some(Counter {
+            param,
+            start,
+            step,
+            bound,
+            inclusive,
+        })
     }
 
-    /// Where the header asks whether turns are left, counting down to zero: what else moves by an invariant step.
+    /// Where the header asks whether turns are left, counting down to zero: what else moves by an invariant
+    /// step.
     fn walks(&self, front: Block) -> Vec<Walk> {
         let info = &self.loops.all[self.l];
         let turns = || {
-            let InstData::Brif { cond, then_to, else_to, .. } = &self.func.insts[self.func.terminator(info.header)?.index()].data else { return None };
-            if !self.loops.contains(self.l, then_to.block) || self.loops.contains(self.l, else_to.block) { return None; }
+            let InstData::Brif { cond, then_to, else_to, .. } =
+                &self.func.insts[self.func.terminator(info.header)?.index()].data
+            else {
+                return None;
+            };
+            if !self.loops.contains(self.l, then_to.block) || self.loops.contains(self.l, else_to.block) {
+                return None;
+            }
             let (Op::IcmpNe, args) = self.op(*cond)? else { return None };
             let (turns, -1) = self.step(args[0], front)? else { return None };
             (self.constant(args[1]) == Some(0) && self.func.value_type(turns) == Ty::I64).then_some(turns)
         };
         let Some(turns) = turns() else { return vec![] };
-        self.func.blocks[info.header.index()].params.iter().filter_map(|&param| {
-            let (start, next) = self.arrivals(param, front)?;
-            let (Op::Iadd, args) = self.op(next)? else { return None };
-            (args[0] == param && self.invariant(args[1]) && self.func.value_type(param) == Ty::I64).then_some(Walk { param, start, step: args[1], turns })
-        }).take(4).collect()
+        self.func.blocks[info.header.index()]
+            .params
+            .iter()
+            .filter_map(|&param| {
+                let (start, next) = self.arrivals(param, front)?;
+                let (Op::Iadd, args) = self.op(next)? else { return None };
+                (args[0] == param && self.invariant(args[1]) && self.func.value_type(param) == Ty::I64)
+                    .then_some(Walk { param, start, step: args[1], turns })
+            })
+            .take(4)
+            .collect()
     }
 
     /// `v` in terms of the parameter `p`; others move as much as `pace` says.
-    fn affine(&self, v: Value, p: Value, pace: Option<&Counter>, front: Block, wraps: &mut Vec<Inst>, depth: u32) -> Option<Affine> {
-        if let Some(k) = self.constant(v) { return Some(Affine { constant: k, ..Affine::default() }); }
-        if self.invariant(v) { return Some(Affine { terms: vec![(v, 1)], ..Affine::default() }); }
-        if v == p { return Some(Affine { scale: 1, ..Affine::default() }); }
-        if depth == 0 { return None; }
+    fn affine(
+        &self,
+        v: Value,
+        p: Value,
+        pace: Option<&Counter>,
+        front: Block,
+        wraps: &mut Vec<Inst>,
+        depth: u32,
+    ) -> Option<Affine> {
+        if let Some(k) = self.constant(v) {
+            return Some(Affine { constant: k, ..Affine::default() });
+        }
+        if self.invariant(v) {
+            return Some(Affine { terms: vec![(v, 1)], ..Affine::default() });
+        }
+        if v == p {
+            return Some(Affine { scale: 1, ..Affine::default() });
+        }
+        if depth == 0 {
+            return None;
+        }
         let Some((op, args)) = self.op(v) else {
             // Another parameter that keeps pace with the counter.
             let (c, (first, step)) = (pace?, self.step(v, front)?);
-            return (step == c.step).then(|| Affine { scale: 1, terms: vec![(first, 1), (c.start, -1)], constant: 0 });
+            return (step == c.step).then(|| Affine {
+                scale: 1,
+                terms: vec![(first, 1), (c.start, -1)],
+                constant: 0,
+            });
         };
         let mut part = |v: Value| self.affine(v, p, pace, front, wraps, depth - 1);
         match op {
             Op::Iadd => part(args[0])?.plus(&part(args[1])?, 1),
             Op::Isub => part(args[0])?.plus(&part(args[1])?, -1),
             Op::Ineg => Affine::default().plus(&part(args[0])?, -1),
-            Op::Imul => { let k = self.constant(args[1])?; part(args[0])?.times(k) }
+            Op::Imul => {
+                let k = self.constant(args[1])?;
+                part(args[0])?.times(k)
+            }
             // `j + n if j < 0 else j`: the test makes sure that j is not negative.
             Op::Select => {
                 let (Op::IcmpSlt, cond) = self.op(args[0])? else { return None };
-                if cond[0] != args[2] || self.constant(cond[1]) != Some(0) { return None; }
+                if cond[0] != args[2] || self.constant(cond[1]) != Some(0) {
+                    return None;
+                }
                 wraps.push(self.defs.inst(v)?);
                 self.affine(args[2], p, pace, front, wraps, depth - 1)
             }
@@ -237,35 +371,66 @@ impl Planner<'_> {
     fn check(&self, plan: &mut Plan, t: Inst, cond: Value, holds: bool) {
         if self.invariant(cond) {
             // Decided in front of the loop already, whatever it asks.
-            if holds { self.add(plan, Guard::Holds(cond), t, holds, vec![]); }
+            if holds {
+                self.add(plan, Guard::Holds(cond), t, holds, vec![]);
+            }
             return;
         }
         let Some((op, args)) = self.op(cond) else { return };
-        if self.func.value_type(args[0]) != Ty::I64 { return; }
+        if self.func.value_type(args[0]) != Ty::I64 {
+            return;
+        }
         // `index < bound`, or `not (bound <= index)`, unsigned.
-        let (index, bound) = match (op, holds) { (Op::IcmpUlt, true) => (args[0], args[1]), (Op::IcmpUle, false) => (args[1], args[0]), _ => return };
-        if !self.invariant(bound) { return; }
-        if self.invariant(index) { return self.add(plan, Guard::Still { index, bound }, t, holds, vec![]); }
-        // Behind the header's test the counter is between first and last; in the header itself it may be one step further.
+        let (index, bound) = match (op, holds) {
+            (Op::IcmpUlt, true) => (args[0], args[1]),
+            (Op::IcmpUle, false) => (args[1], args[0]),
+            _ => return,
+        };
+        if !self.invariant(bound) {
+            return;
+        }
+        if self.invariant(index) {
+            return self.add(plan, Guard::Still { index, bound }, t, holds, vec![]);
+        }
+        // Behind the header's test the counter is between first and last; in the header itself it may be one
+        // step further.
         let header = self.loops.all[self.l].header;
-        if self.func.terminator(header) == Some(t) { return; }
+        if self.func.terminator(header) == Some(t) {
+            return;
+        }
         let sums = |p: Value, pace: Option<&Counter>| {
             let mut wraps = vec![];
             let index = self.affine(index, p, pace, plan.front, &mut wraps, 6)?;
-            let in_header = wraps.iter().any(|i| self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header)));
-            (!in_header && index.terms.len() <= 4 && index.scale != 0 && index.scale.abs() <= 1 << 20).then_some((index, wraps))
+            let in_header = wraps.iter().any(|i| {
+                self.func.insts[i.index()].results.iter().any(|r| self.home.get(r) == Some(&header))
+            });
+            (!in_header && index.terms.len() <= 4 && index.scale != 0 && index.scale.abs() <= 1 << 20)
+                .then_some((index, wraps))
         };
-        if let Some(c) = plan.counter && let Some((index, wraps)) = sums(c.param, Some(&c)) {
+        if let Some(c) = plan.counter
+            && let Some((index, wraps)) = sums(c.param, Some(&c))
+        {
             return self.add(plan, Guard::Moving { index, bound }, t, holds, wraps);
         }
-        let walking = plan.walks.iter().find_map(|w| { let (index, wraps) = sums(w.param, None)?; (index.scale == 1).then_some((*w, index, wraps)) });
-        if let Some((walk, index, wraps)) = walking { self.add(plan, Guard::Walking { walk, index, bound }, t, holds, wraps); }
+        let walking = plan.walks.iter().find_map(|w| {
+            let (index, wraps) = sums(w.param, None)?;
+            (index.scale == 1).then_some((*w, index, wraps))
+        });
+        if let Some((walk, index, wraps)) = walking {
+            self.add(plan, Guard::Walking { walk, index, bound }, t, holds, wraps);
+        }
     }
 
     fn add(&self, plan: &mut Plan, guard: Guard, t: Inst, holds: bool, wraps: Vec<Inst>) {
-        if !plan.guards.contains(&guard) { plan.guards.push(guard); }
+        if !plan.guards.contains(&guard) {
+            plan.guards.push(guard);
+        }
         plan.decided.push((t, holds));
-        for w in wraps { if !plan.wraps.contains(&w) { plan.wraps.push(w); } }
+        for w in wraps {
+            if !plan.wraps.contains(&w) {
+                plan.wraps.push(w);
+            }
+        }
     }
 }
 
@@ -274,7 +439,10 @@ impl Affine {
         self.scale = self.scale.checked_add(other.scale.checked_mul(sign)?)?;
         self.constant = self.constant.checked_add(other.constant.checked_mul(sign)?)?;
         for (v, k) in &other.terms {
-            match self.terms.iter_mut().find(|t| t.0 == *v) { Some(t) => t.1 += k * sign, None => self.terms.push((*v, k * sign)) }
+            match self.terms.iter_mut().find(|t| t.0 == *v) {
+                Some(t) => t.1 += k * sign,
+                None => self.terms.push((*v, k * sign)),
+            }
         }
         self.terms.retain(|t| t.1 != 0);
         Some(self)
@@ -282,14 +450,22 @@ impl Affine {
     fn times(mut self, k: i64) -> Option<Affine> {
         self.scale = self.scale.checked_mul(k)?;
         self.constant = self.constant.checked_mul(k)?;
-        for t in &mut self.terms { t.1 = t.1.checked_mul(k)?; }
+        for t in &mut self.terms {
+            t.1 = t.1.checked_mul(k)?;
+        }
         self.terms.retain(|t| t.1 != 0);
         Some(self)
     }
 }
 
 /// Appends to the block in front of the loop.
-struct Test<'a> { func: &'a mut Func, front: Block, known: FastMap<(Op, Value, Value), Value>, constants: FastMap<(Ty, i64), Value>, all: Option<Value> }
+struct Test<'a> {
+    func: &'a mut Func,
+    front: Block,
+    known: FastMap<(Op, Value, Value), Value>,
+    constants: FastMap<(Ty, i64), Value>,
+    all: Option<Value>,
+}
 
 impl Test<'_> {
     fn inst(&mut self, data: InstData) -> Value {
@@ -300,21 +476,31 @@ impl Test<'_> {
         self.func.insts[i.index()].results[0]
     }
     fn constant(&mut self, ty: Ty, x: i64) -> Value {
-        if let Some(v) = self.constants.get(&(ty, x)) { return *v; }
+        if let Some(v) = self.constants.get(&(ty, x)) {
+            return *v;
+        }
         let v = self.inst(InstData::Const { ty, bits: x as u64 });
         self.constants.insert((ty, x), v);
         v
     }
-    fn int(&mut self, x: i64) -> Value { self.constant(Ty::I64, x) }
+    fn int(&mut self, x: i64) -> Value {
+        self.constant(Ty::I64, x)
+    }
     fn bin(&mut self, op: Op, a: Value, b: Value) -> Value {
-        if let Some(v) = self.known.get(&(op, a, b)) { return *v; }
+        if let Some(v) = self.known.get(&(op, a, b)) {
+            return *v;
+        }
         let ty = self.func.value_type(a);
         let v = self.inst(InstData::Op { op, ty, args: vec![a, b] });
         self.known.insert((op, a, b), v);
         v
     }
     fn require(&mut self, cond: Value) {
-        self.all = Some(match self.all { None => cond, Some(all) if all == cond => all, Some(all) => self.bin(Op::Band, all, cond) });
+        self.all = Some(match self.all {
+            None => cond,
+            Some(all) if all == cond => all,
+            Some(all) => self.bin(Op::Band, all, cond),
+        });
     }
     /// `a op b`, which must not wrap.
     fn exact(&mut self, op: Op, overflow: Op, a: Value, b: Value) -> Value {
@@ -325,63 +511,105 @@ impl Test<'_> {
         self.bin(op, a, b)
     }
 
-    /// The counter on the last turn. Where there is no turn the answer means nothing, and nothing depends on it.
+    /// The counter on the last turn. Where there is no turn the answer means nothing, and nothing depends on
+    /// it.
     fn last(&mut self, c: &Counter) -> Value {
         // An exclusive bound is at least one away.
-        let at_most = if c.inclusive { c.bound } else { let one = self.int(-c.step.signum()); self.bin(Op::Iadd, c.bound, one) };
-        if c.step.abs() == 1 { return at_most; }
-        let (from, to, back) = if c.step > 0 { (c.start, at_most, Op::Isub) } else { (at_most, c.start, Op::Iadd) };
+        let at_most = if c.inclusive {
+            c.bound
+        } else {
+            let one = self.int(-c.step.signum());
+            self.bin(Op::Iadd, c.bound, one)
+        };
+        if c.step.abs() == 1 {
+            return at_most;
+        }
+        let (from, to, back) =
+            if c.step > 0 { (c.start, at_most, Op::Isub) } else { (at_most, c.start, Op::Iadd) };
         let span = self.bin(Op::Isub, to, from);
         let step = self.int(c.step.abs());
         let beyond = self.bin(Op::Urem, span, step);
         self.bin(back, at_most, beyond)
     }
 
-    /// The sum of what does not move. It may wrap: sums are taken modulo 2^64, and what counts is whether the index does.
+    /// The sum of what does not move. It may wrap: sums are taken modulo 2^64, and what counts is whether the
+    /// index does.
     fn still(&mut self, index: &Affine) -> Option<Value> {
         let mut sum: Option<Value> = None;
         for (v, k) in &index.terms {
-            let (op, part) = match k { 1 => (Op::Iadd, *v), -1 => (Op::Isub, *v), k => { let k = self.int(*k); (Op::Iadd, self.bin(Op::Imul, *v, k)) } };
+            let (op, part) = match k {
+                1 => (Op::Iadd, *v),
+                -1 => (Op::Isub, *v),
+                k => {
+                    let k = self.int(*k);
+                    (Op::Iadd, self.bin(Op::Imul, *v, k))
+                }
+            };
             sum = Some(match sum {
                 Some(s) => self.bin(op, s, part),
                 None if op == Op::Iadd => part,
-                None => { let zero = self.int(0); self.bin(op, zero, part) }
+                None => {
+                    let zero = self.int(0);
+                    self.bin(op, zero, part)
+                }
             });
         }
-        if index.constant == 0 { return sum; }
+        if index.constant == 0 {
+            return sum;
+        }
         let c = self.int(index.constant);
-        Some(match sum { Some(s) => self.bin(Op::Iadd, s, c), None => c })
+        Some(match sum {
+            Some(s) => self.bin(Op::Iadd, s, c),
+            None => c,
+        })
     }
 
     /// Requires `0 <= index < bound` on the first and on the last turn, and so on all, without wrapping.
     ///
-    /// The smallest index must be exact. Once it is known not to be negative the largest lies below 2^64, so its unsigned comparison
-    /// with the bound is exact by itself; and a bound that is not negative keeps it below 2^63.
+    /// The smallest index must be exact. Once it is known not to be negative the largest lies below 2^64, so
+    /// its unsigned comparison with the bound is exact by itself; and a bound that is not negative keeps it
+    /// below 2^63.
     fn moving(&mut self, c: &Counter, last: Value, index: &Affine, bound: Value) {
         let still = self.still(index);
-        let (small, large) = if (c.step > 0) == (index.scale > 0) { (c.start, last) } else { (last, c.start) };
+        let (small, large) =
+            if (c.step > 0) == (index.scale > 0) { (c.start, last) } else { (last, c.start) };
         let (low, high) = match (index.scale, still) {
             (1, None) => (small, large),
             (1, Some(s)) => (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s)),
             (-1, s) => {
-                let s = match s { Some(s) => s, None => self.int(0) };
+                let s = match s {
+                    Some(s) => s,
+                    None => self.int(0),
+                };
                 (self.exact(Op::Isub, Op::SsubOverflows, s, small), self.bin(Op::Isub, s, large))
             }
             (k, s) => {
                 let k = self.int(k);
-                let (small, large) = (self.exact(Op::Imul, Op::SmulOverflows, small, k), self.exact(Op::Imul, Op::SmulOverflows, large, k));
-                match s { Some(s) => (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s)), None => (small, large) }
+                let (small, large) = (
+                    self.exact(Op::Imul, Op::SmulOverflows, small, k),
+                    self.exact(Op::Imul, Op::SmulOverflows, large, k),
+                );
+                match s {
+                    Some(s) => {
+                        (self.exact(Op::Iadd, Op::SaddOverflows, small, s), self.bin(Op::Iadd, large, s))
+                    }
+                    None => (small, large),
+                }
             }
         };
         let zero = self.int(0);
-        for not_negative in [low, bound] { let fine = self.bin(Op::IcmpSge, not_negative, zero); self.require(fine); }
+        for not_negative in [low, bound] {
+            let fine = self.bin(Op::IcmpSge, not_negative, zero);
+            self.require(fine);
+        }
         let below = self.bin(Op::IcmpUlt, high, bound);
         self.require(below);
     }
 }
 
 impl Test<'_> {
-    /// Requires the same of a walk: first and last position are exact and inside, so are those between, whichever way it goes.
+    /// Requires the same of a walk: first and last position are exact and inside, so are those between,
+    /// whichever way it goes.
     fn walking(&mut self, walk: &Walk, index: &Affine, bound: Value) {
         let (one, zero) = (self.int(1), self.int(0));
         let steps = self.bin(Op::Isub, walk.turns, one);
@@ -391,8 +619,14 @@ impl Test<'_> {
         let last = self.exact(Op::Iadd, Op::SaddOverflows, walk.start, way);
         let still = self.still(index);
         for end in [walk.start, last] {
-            let at = match still { Some(s) => self.exact(Op::Iadd, Op::SaddOverflows, end, s), None => end };
-            for not_negative in [at, bound] { let fine = self.bin(Op::IcmpSge, not_negative, zero); self.require(fine); }
+            let at = match still {
+                Some(s) => self.exact(Op::Iadd, Op::SaddOverflows, end, s),
+                None => end,
+            };
+            for not_negative in [at, bound] {
+                let fine = self.bin(Op::IcmpSge, not_negative, zero);
+                self.require(fine);
+            }
             let below = self.bin(Op::IcmpUlt, at, bound);
             self.require(below);
         }
@@ -403,15 +637,28 @@ impl Plan {
     /// Writes the test, makes the copy (the slow loop), and strips the original of its checks.
     fn apply(self, func: &mut Func) -> Copied {
         let copied = copy_blocks(func, &self.blocks);
-        for b in copied.blocks.values() { func.blocks[b.index()].cold = true; }
-        let mut test = Test { func, front: self.front, known: FastMap::default(), constants: FastMap::default(), all: None };
+        for b in copied.blocks.values() {
+            func.blocks[b.index()].cold = true;
+        }
+        let mut test = Test {
+            func,
+            front: self.front,
+            known: FastMap::default(),
+            constants: FastMap::default(),
+            all: None,
+        };
         let is_late = self.may_hand_over(test.func);
-        let counter = self.counter.map(|c| if is_late { Counter { start: self.first_fine(&mut test, &c), ..c } } else { c });
+        let counter = self
+            .counter
+            .map(|c| if is_late { Counter { start: self.first_fine(&mut test, &c), ..c } } else { c });
         let last = counter.as_ref().map(|c| (c, test.last(c)));
         for guard in &self.guards {
             match (guard, &last) {
                 (Guard::Holds(cond), _) => test.require(*cond),
-                (Guard::Still { index, bound }, _) => { let inside = test.bin(Op::IcmpUlt, *index, *bound); test.require(inside) }
+                (Guard::Still { index, bound }, _) => {
+                    let inside = test.bin(Op::IcmpUlt, *index, *bound);
+                    test.require(inside)
+                }
                 (Guard::Moving { index, bound }, Some((c, last))) => {
                     // Stepping past the last turn must not wrap, or the loop would go on with other values.
                     if c.step.abs() > 1 || c.inclusive {
@@ -425,12 +672,17 @@ impl Plan {
             }
         }
         let cond = match (test.all, &self.counter, &counter) {
-            (Some(fine), Some(c), Some(later)) if is_late => Some(late::hand_over(&mut test, &copied, self.header, c, later.start, fine)),
+            (Some(fine), Some(c), Some(later)) if is_late => {
+                Some(late::hand_over(&mut test, &copied, self.header, c, later.start, fine))
+            }
             (all, ..) => all,
         };
-        if let (Some(cond), Some(t)) = (cond, func.terminator(self.front)) && let InstData::Jump(to) = func.insts[t.index()].data.clone() {
+        if let (Some(cond), Some(t)) = (cond, func.terminator(self.front))
+            && let InstData::Jump(to) = func.insts[t.index()].data.clone()
+        {
             let slow = BlockCall { block: copied.blocks[&self.header], args: to.args.clone() };
-            func.insts[t.index()].data = InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
+            func.insts[t.index()].data =
+                InstData::Brif { cond, then_to: to, else_to: slow, cold: Cold::Else };
         }
         for (t, holds) in self.decided {
             if let InstData::Brif { then_to, else_to, .. } = &func.insts[t.index()].data {
@@ -440,7 +692,9 @@ impl Plan {
         }
         for i in self.wraps {
             // Third operand, whatever the condition: a select between one and the same.
-            if let InstData::Op { args, .. } = &mut func.insts[i.index()].data { args[1] = args[2]; }
+            if let InstData::Op { args, .. } = &mut func.insts[i.index()].data {
+                args[1] = args[2];
+            }
         }
         copied
     }

@@ -1,5 +1,7 @@
-//! Single numbers without a call, or with one of a function that does little: the streams of a thread are read where the code stands, and distributions that are a formula
-//! of one number are that formula. What a parameter may not be, and what happens once in a thousand draws, is left to the helper that knows all of it.
+//! Single numbers without a call, or with one of a function that does little: the streams of a thread are
+//! read where the code stands, and distributions that are a formula of one number are that formula. What a
+//! parameter may not be, and what happens once in a thousand draws, is left to the helper that knows all of
+//! it.
 
 use super::*;
 use crate::rt::RtFn;
@@ -12,7 +14,8 @@ use crate::offset;
 pub const NUMPY: i64 = 0;
 pub const PYTHON: i64 = 1;
 
-/// The next `count` words of a stream as bits of one number, the first lowest, where they are ready; else what `empty` gives for the whole number that `ready` makes of them.
+/// The next `count` words of a stream as bits of one number, the first lowest, where they are ready; else
+/// what `empty` gives for the whole number that `ready` makes of them.
 fn read(cx: &mut LowerCx<'_>, which: i64, count: i64, ready: impl FnOnce(&mut LowerCx<'_>, Value) -> Value, empty: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Value {
     let which = cx.b.i64(which);
     let stream = cx.helper_value(&random_stream, &[which]);
@@ -80,7 +83,8 @@ fn until(
     Ok(x[0])
 }
 
-/// An integer of `low` to `low + range`, as the legacy functions draw it: as many bits as `range` has, until they do not exceed it.
+/// An integer of `low` to `low + range`, as the legacy functions draw it: as many bits as `range` has, until
+/// they do not exceed it.
 pub fn masked(cx: &mut LowerCx<'_>, low: Value, range: Value) -> Result<Value> {
     // Of one word, and not of none.
     let below = cx.b.bin_imm(Op::Isub, range, 1);
@@ -141,7 +145,8 @@ impl From {
     }
 }
 
-/// A number of the normal (0) or exponential (1) distribution by the ziggurat method: nearly all 64 bits are accepted at once, and `rest` goes on with those that are not.
+/// A number of the normal (0) or exponential (1) distribution by the ziggurat method: nearly all 64 bits are
+/// accepted at once, and `rest` goes on with those that are not.
 fn ziggurat(cx: &mut LowerCx<'_>, g: Value, which: i64, rest: &'static RtFn) -> Value {
     let first = cx.helper_value(&random_next, &[g]);
     let normal = which == 0;
@@ -183,8 +188,9 @@ impl Float64 for Value {
 }
 fn f(cx: &mut LowerCx<'_>, x: f64) -> Value { cx.b.f64(x) }
 
-/// What a distribution's helper does about parameters, as the condition under which nothing needs to be done; none where this draws the distribution not at all.
-/// What is in doubt goes to the helper, which knows what NumPy says.
+/// What a distribution's helper does about parameters, as the condition under which nothing needs to be done;
+/// none where this draws the distribution not at all. What is in doubt goes to the helper, which knows what
+/// NumPy says.
 fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Value> {
     let at_least = |cx: &mut LowerCx<'_>, x: Value, least: f64| { let least = cx.b.f64(least); cx.b.bin(Op::FcmpGe, x, least) };
     // NumPy refuses -0.0 and lets NaN pass.
@@ -219,7 +225,8 @@ fn fine(cx: &mut LowerCx<'_>, draw: Draw, from: From, p: &[Value]) -> Option<Val
     }
 }
 
-/// One number of a distribution that is little more than a formula; none of another. `words` are the bits of the parameters; `called` asks the helper.
+/// One number of a distribution that is little more than a formula; none of another. `words` are the bits of
+/// the parameters; `called` asks the helper.
 pub fn simple(cx: &mut LowerCx<'_>, draw: Draw, generator: Option<Value>, words: &[Value], called: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Option<Value>> {
     let from = match generator { Some(g) => From::Generator(g), None if draw.is_pythons() => From::Python, None => From::Numpy };
     let p: Vec<Value> = draw.params().iter().zip(words).filter(|(p, _)| !p.int).map(|(_, w)| cx.b.conv(Op::Bitcast, Ty::F64, *w)).collect();
@@ -365,7 +372,8 @@ fn pythons_triangular(cx: &mut LowerCx<'_>, from: From, p: &[Value]) -> Value {
     start.plus(cx, x)
 }
 
-/// A number of the geometric distribution from a parameter of a third on: how many terms of the series it takes to reach a uniform number.
+/// A number of the geometric distribution from a parameter of a third on: how many terms of the series it
+/// takes to reach a uniform number.
 fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
     let u = from.uniform(cx);
     let (one, q) = (cx.b.i64(1), f(cx, 1.0).minus(cx, p));
@@ -383,7 +391,8 @@ fn geometric_search(cx: &mut LowerCx<'_>, from: From, p: Value) -> Value {
     x
 }
 
-/// A number of the geometric distribution; its helper knows what NumPy says of other parameters. Below a third it is a logarithm, and that of the parameter is the same for a whole loop.
+/// A number of the geometric distribution; its helper knows what NumPy says of other parameters. Below a
+/// third it is a logarithm, and that of the parameter is the same for a whole loop.
 pub fn geometric(cx: &mut LowerCx<'_>, generator: Option<Value>, p: Value, called: impl FnOnce(&mut LowerCx<'_>) -> Value) -> Result<Value> {
     let p = cx.b.conv(Op::Bitcast, Ty::F64, p);
     let (zero, third) = (cx.b.f64(0.0), cx.b.f64(0.333333333333333333333333));

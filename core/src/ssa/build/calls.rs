@@ -16,8 +16,11 @@ const CLOSURE: u32 = 8;
 
 impl Builder<'_> {
     pub(super) fn kw_names(&mut self, arg: u32) -> Result<()> {
-        let Some(Constant::Value(Const::Tuple(names))) = self.code.consts.get(arg as usize) else { return Err(self.malformed("keyword names that are no tuple")) };
-        self.keywords = names.iter().filter_map(|c| if let Const::Str(s) = c { Some(s.clone()) } else { None }).collect();
+        let Some(Constant::Value(Const::Tuple(names))) = self.code.consts.get(arg as usize) else {
+            return Err(self.malformed("keyword names that are no tuple"));
+        };
+        self.keywords =
+            names.iter().filter_map(|c| if let Const::Str(s) = c { Some(s.clone()) } else { None }).collect();
         Ok(())
     }
 
@@ -28,38 +31,58 @@ impl Builder<'_> {
         match self.pop_slot()? {
             Slot::Null => {}
             Slot::Value(callable) => args.insert(0, callable),
-            Slot::Code(_) | Slot::Handled | Slot::Lasti => return Err(self.malformed("a call of something that is no value")),
+            Slot::Code(_) | Slot::Handled | Slot::Lasti => {
+                return Err(self.malformed("a call of something that is no value"));
+            }
         }
         let keywords: Arc<[Arc<str>]> = std::mem::take(&mut self.keywords).into();
-        if keywords.len() >= args.len() { return Err(self.malformed("more keywords than operands")); }
+        if keywords.len() >= args.len() {
+            return Err(self.malformed("more keywords than operands"));
+        }
         self.result(Op::Call { keywords }, args)
     }
 
-    /// `f(*args, **kwargs)`. The keywords were collected in a dictionary, which never comes to be: its keys are known, and mappings
-    /// merged into it are passed under the keyword `**`.
+    /// `f(*args, **kwargs)`. The keywords were collected in a dictionary, which never comes to be: its keys
+    /// are known, and mappings merged into it are passed under the keyword `**`.
     pub(super) fn call_spread(&mut self, flags: u32) -> Result<()> {
         let kwargs = if flags & 1 != 0 { Some(self.pop()?) } else { None };
         let (args, callable) = (self.pop()?, self.pop()?);
-        if self.pop_slot()? != Slot::Null { return Err(self.malformed("no NULL below the callable")); }
+        if self.pop_slot()? != Slot::Null {
+            return Err(self.malformed("no NULL below the callable"));
+        }
         let (mut names, mut operands) = (vec![], vec![callable, args]);
         if let Some(kwargs) = kwargs {
             let entries = self.take_dict(kwargs);
-            let too_dynamic = |b: &Self| b.unsupported("keyword arguments that are not known when the function is compiled are", "write them out as name=value");
+            let too_dynamic = |b: &Self| {
+                b.unsupported(
+                    "keyword arguments that are not known when the function is compiled are",
+                    "write them out as name=value",
+                )
+            };
             let Some(entries) = entries else { return Err(too_dynamic(self)) };
             for pair in entries.chunks(2) {
-                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else { return Err(too_dynamic(self)) };
+                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else {
+                    return Err(too_dynamic(self));
+                };
                 names.push(name);
                 operands.push(pair[1]);
             }
-            for m in self.merged.remove(&kwargs).unwrap_or_default() { self.merge(m, &mut names, &mut operands); }
+            for m in self.merged.remove(&kwargs).unwrap_or_default() {
+                self.merge(m, &mut names, &mut operands);
+            }
         }
         self.result(Op::CallSpread { keywords: names.into() }, operands)
     }
 
     /// One mapping that is merged into the keywords; a dictionary with known keys is taken apart.
     fn merge(&mut self, mapping: Value, names: &mut Vec<Arc<str>>, operands: &mut Vec<Value>) {
-        let entries = self.def(mapping).filter(|d| d.op == Op::Table("dict.build")).map(|d| d.args.clone()).unwrap_or_default();
-        let key = |p: &[Value]| if let Some(Const::Str(s)) = self.known(p[0]) { Some(s.clone()) } else { None };
+        let entries = self
+            .def(mapping)
+            .filter(|d| d.op == Op::Table("dict.build"))
+            .map(|d| d.args.clone())
+            .unwrap_or_default();
+        let key =
+            |p: &[Value]| if let Some(Const::Str(s)) = self.known(p[0]) { Some(s.clone()) } else { None };
         let keys: Option<Vec<Arc<str>>> = entries.chunks(2).map(key).collect();
         match keys {
             Some(keys) if !keys.is_empty() => {
@@ -78,14 +101,18 @@ impl Builder<'_> {
     fn take_dict(&mut self, dict: Value) -> Option<Vec<Value>> {
         let inst = self.def_inst(dict)?;
         let node = &mut self.func.insts[inst.index()];
-        if node.op != Op::Table("dict.build") { return None; }
+        if node.op != Op::Table("dict.build") {
+            return None;
+        }
         (node.op, node.unwind) = (Op::Const(Const::None), None);
         Some(std::mem::take(&mut node.args))
     }
 
     /// The members of a tuple made just before.
     fn members(&mut self, tuple: Value) -> Result<Vec<Value>> {
-        if let Some(Const::Tuple(items)) = self.known(tuple).cloned() { return items.into_iter().map(|c| self.constant(c)).collect(); }
+        if let Some(Const::Tuple(items)) = self.known(tuple).cloned() {
+            return items.into_iter().map(|c| self.constant(c)).collect();
+        }
         let built = self.def(tuple).filter(|d| d.op == Op::Table("tuple.build")).map(|d| d.args.clone());
         built.ok_or_else(|| self.malformed("a tuple of unknown members"))
     }
@@ -93,39 +120,87 @@ impl Builder<'_> {
     pub(super) fn make_function(&mut self, index: usize, flags: u32) -> Result<()> {
         let slot = self.pop_slot()?;
         let inner = self.code_constant(slot)?;
-        let closure = if flags & CLOSURE != 0 { let t = self.pop()?; self.members(t)? } else { vec![] };
-        if flags & ANNOTATIONS != 0 { self.pop_slot()?; }
+        let closure = if flags & CLOSURE != 0 {
+            let t = self.pop()?;
+            self.members(t)?
+        } else {
+            vec![]
+        };
+        if flags & ANNOTATIONS != 0 {
+            self.pop_slot()?;
+        }
         let (mut kwdefaults, mut kwvalues) = (vec![], vec![]);
         if flags & KWDEFAULTS != 0 {
             let d = self.pop()?;
             let args = self.take_dict(d).unwrap_or_default();
             for pair in args.chunks(2) {
-                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else { return Err(self.malformed("defaults without names")) };
+                let Some(Const::Str(name)) = self.known(pair[0]).cloned() else {
+                    return Err(self.malformed("defaults without names"));
+                };
                 kwdefaults.push(name);
                 kwvalues.push(pair[1]);
             }
         }
-        let defaults = if flags & DEFAULTS != 0 { let t = self.pop()?; self.members(t)? } else { vec![] };
-        if closure.len() != inner.freevars.len() { return Err(self.malformed("as many captured values as captured variables")); }
+        let defaults = if flags & DEFAULTS != 0 {
+            let t = self.pop()?;
+            self.members(t)?
+        } else {
+            vec![]
+        };
+        if closure.len() != inner.freevars.len() {
+            return Err(self.malformed("as many captured values as captured variables"));
+        }
         let kwdefaults: Arc<[Arc<str>]> = kwdefaults.into();
         let count = defaults.len() as u32;
         let defaults: Vec<Value> = defaults.into_iter().chain(kwvalues).collect();
-        let place = self.families.iter().enumerate().find_map(|(f, m)| Some((f, m.family.members.iter().position(|m| m.made == index)?)));
+        let place = self
+            .families
+            .iter()
+            .enumerate()
+            .find_map(|(f, m)| Some((f, m.family.members.iter().position(|m| m.made == index)?)));
         let (func, captured) = match place {
             Some((f, k)) => self.family_member(f, k, &defaults, &kwdefaults)?,
             None => {
                 let captures: Vec<Capture> = inner.freevars.iter().map(|name| self.capture(name)).collect();
-                (registry::add(build_nested(&inner, self.func.host, Outside { captures: &captures, id: None, relatives: None, locals: self.outside.locals, outermost: false })?), closure)
+                (
+                    registry::add(build_nested(
+                        &inner,
+                        self.func.host,
+                        Outside {
+                            captures: &captures,
+                            id: None,
+                            relatives: None,
+                            locals: self.outside.locals,
+                            outermost: false,
+                        },
+                    )?),
+                    closure,
+                )
             }
         };
-        self.result(Op::MakeFunction { func, defaults: count, kwdefaults }, defaults.into_iter().chain(captured).collect())
+        self.result(
+            Op::MakeFunction { func, defaults: count, kwdefaults },
+            defaults.into_iter().chain(captured).collect(),
+        )
     }
 
-    /// Function `k` of a family, and the free values that it takes. The first one that is made brings the others into being.
-    fn family_member(&mut self, f: usize, k: usize, defaults: &[Value], kwdefaults: &Arc<[Arc<str>]>) -> Result<(FuncId, Vec<Value>)> {
-        if let Some((shared, values)) = &self.families[f].shared { return Ok((shared.all[k].id, values.clone())); }
+    /// Function `k` of a family, and the free values that it takes. The first one that is made brings the
+    /// others into being.
+    fn family_member(
+        &mut self,
+        f: usize,
+        k: usize,
+        defaults: &[Value],
+        kwdefaults: &Arc<[Arc<str>]>,
+    ) -> Result<(FuncId, Vec<Value>)> {
+        if let Some((shared, values)) = &self.families[f].shared {
+            return Ok((shared.all[k].id, values.clone()));
+        }
         let family = &self.families[f].family;
-        let (names, members) = (family.names.clone(), family.members.iter().map(|m| (m.made, self.local_names[m.local].clone())).collect::<Vec<_>>());
+        let (names, members) = (
+            family.names.clone(),
+            family.members.iter().map(|m| (m.made, self.local_names[m.local].clone())).collect::<Vec<_>>(),
+        );
         let modes: Vec<Capture> = names.iter().map(|name| self.capture(name)).collect();
         let mut values = vec![];
         for name in &names {
@@ -140,24 +215,54 @@ impl Builder<'_> {
         let mut shared = Relatives { all: vec![], free: names.clone() };
         for (at, (made, name)) in members.iter().enumerate() {
             // Those of the others are constants.
-            let own = if at == k { defaults.to_vec() } else {
-                let constants = if self.code.insts[*made].arg & DEFAULTS != 0 { families::constant_defaults(self.code, *made).unwrap_or_default() } else { &[] };
+            let own = if at == k {
+                defaults.to_vec()
+            } else {
+                let constants = if self.code.insts[*made].arg & DEFAULTS != 0 {
+                    families::constant_defaults(self.code, *made).unwrap_or_default()
+                } else {
+                    &[]
+                };
                 constants.iter().map(|c| self.constant(c.clone())).collect::<Result<_>>()?
             };
             let kwdefaults: Arc<[Arc<str>]> = if at == k { kwdefaults.clone() } else { [].into() };
-            shared.all.push(Relative { name: name.clone(), id: registry::reserve(), defaults: (own.len() - kwdefaults.len()) as u32, kwdefaults, first_default: values.len() as u32 });
+            shared.all.push(Relative {
+                name: name.clone(),
+                id: registry::reserve(),
+                defaults: (own.len() - kwdefaults.len()) as u32,
+                kwdefaults,
+                first_default: values.len() as u32,
+            });
             shared.free.extend(own.iter().map(|_| Arc::from("default")));
             values.extend(own);
         }
         let shared = Arc::new(shared);
         for ((made, _), relative) in members.iter().zip(&shared.all) {
-            let Some(inner) = cells::code_of(self.code, *made) else { return Err(self.malformed("a function without code")) };
-            let captures: Option<Vec<Capture>> = inner.freevars.iter().map(|name| {
-                let relative = shared.all.iter().position(|r| r.name == *name).map(|k| Capture::Relative(k as u32));
-                relative.or_else(|| Some(modes[names.iter().position(|n| n == name)?]))
-            }).collect();
-            let captures = captures.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
-            let func = build_nested(inner, self.func.host, Outside { captures: &captures, id: Some(relative.id), relatives: Some(shared.clone()), locals: self.outside.locals, outermost: false })?;
+            let Some(inner) = cells::code_of(self.code, *made) else {
+                return Err(self.malformed("a function without code"));
+            };
+            let captures: Option<Vec<Capture>> = inner
+                .freevars
+                .iter()
+                .map(|name| {
+                    let relative =
+                        shared.all.iter().position(|r| r.name == *name).map(|k| Capture::Relative(k as u32));
+                    relative.or_else(|| Some(modes[names.iter().position(|n| n == name)?]))
+                })
+                .collect();
+            let captures = captures
+                .ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
+            let func = build_nested(
+                inner,
+                self.func.host,
+                Outside {
+                    captures: &captures,
+                    id: Some(relative.id),
+                    relatives: Some(shared.clone()),
+                    locals: self.outside.locals,
+                    outermost: false,
+                },
+            )?;
             registry::set(relative.id, func);
         }
         let id = shared.all[k].id;
@@ -168,9 +273,13 @@ impl Builder<'_> {
     /// How a function made here captures `name`.
     fn capture(&self, name: &Arc<str>) -> Capture {
         if let Some(i) = self.local_names.iter().position(|n| n == name) {
-            return if self.cells.contains(i) { Capture::Cell }
-                else if self.bound.contains(i) { Capture::Value }
-                else { Capture::MaybeUnbound };
+            return if self.cells.contains(i) {
+                Capture::Cell
+            } else if self.bound.contains(i) {
+                Capture::Value
+            } else {
+                Capture::MaybeUnbound
+            };
         }
         // A relative is an ordinary value further inside.
         match self.code.freevars.iter().position(|n| n == name).map(|i| self.outside.captures[i]) {

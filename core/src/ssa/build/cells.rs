@@ -1,12 +1,14 @@
 //! Which captured variables need a cell.
 //!
-//! A variable that is never rebound after it was captured travels by value: the outer function keeps an ordinary local variable and
-//! MAKE_FUNCTION takes its current value. It becomes a cell when an inner function rebinds it, or when the outer function may rebind it
-//! after it was captured, unless nobody can tell:
+//! A variable that is never rebound after it was captured travels by value: the outer function keeps an
+//! ordinary local variable and MAKE_FUNCTION takes its current value. It becomes a cell when an inner
+//! function rebinds it, or when the outer function may rebind it after it was captured, unless nobody can
+//! tell:
 //!
-//! * the function is called on the spot and gone by then (a comprehension; a generator expression or lambda handed to a call that
-//!   consumes it: `sum(x * a for x in xs)`, `sorted(xs, key=lambda x: x * a)`);
-//! * the store is the one that gives a function the name by which it, or a function that it calls, refers to it; see [`super::families`].
+//! * the function is called on the spot and gone by then (a comprehension; a generator expression or lambda
+//!   handed to a call that consumes it: `sum(x * a for x in xs)`, `sorted(xs, key=lambda x: x * a)`);
+//! * the store is the one that gives a function the name by which it, or a function that it calls, refers to
+//!   it; see [`super::families`].
 
 use super::families::Family;
 use super::flow::{Bb, Flow};
@@ -22,39 +24,66 @@ const KEEPING: [&str; 5] = ["append", "insert", "add", "setdefault", "appendleft
 /// The local variables of `code` that need a cell.
 pub fn find_cells(code: &Code, flow: &Flow, families: &[Family]) -> BitSet {
     let mut cells = BitSet::new(code.local_count());
-    if code.cellvars.is_empty() { return cells; }
+    if code.cellvars.is_empty() {
+        return cells;
+    }
     let names = code.local_names();
     for name in &code.cellvars {
         let Some(variable) = names.iter().position(|n| n == name) else { continue };
-        if inner_functions(code, name).any(|f| rebinds(f, name)) || rebound_after_capture(code, flow, families, variable, name) { cells.insert(variable); }
+        if inner_functions(code, name).any(|f| rebinds(f, name))
+            || rebound_after_capture(code, flow, families, variable, name)
+        {
+            cells.insert(variable);
+        }
     }
     cells
 }
 
 /// Functions of `code`'s constants that capture `name`.
 pub fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<Item = &'a Code> {
-    code.consts.iter().filter_map(move |c| match c { Constant::Code(f) if f.freevars.contains(name) => Some(&**f), _ => None })
+    code.consts.iter().filter_map(move |c| match c {
+        Constant::Code(f) if f.freevars.contains(name) => Some(&**f),
+        _ => None,
+    })
 }
 
 /// Whether `code` or a function inside it binds or deletes its captured variable `name`.
 pub fn rebinds(code: &Code, name: &Arc<str>) -> bool {
     let Some(free) = code.freevars.iter().position(|n| n == name) else { return false };
     let stores = |op: Opcode| op == Opcode::StoreDeref || op == Opcode::DeleteDeref;
-    code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32)) || inner_functions(code, name).any(|f| rebinds(f, name))
+    code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32))
+        || inner_functions(code, name).any(|f| rebinds(f, name))
 }
 
-fn rebound_after_capture(code: &Code, flow: &Flow, families: &[Family], variable: usize, name: &Arc<str>) -> bool {
-    let stores: Vec<usize> = (0..code.insts.len()).filter(|i| {
-        let inst = &code.insts[*i];
-        (inst.op == Opcode::StoreDeref || inst.op == Opcode::DeleteDeref) && inst.arg as usize == variable
-    }).collect();
-    if stores.is_empty() { return false; }
+fn rebound_after_capture(
+    code: &Code,
+    flow: &Flow,
+    families: &[Family],
+    variable: usize,
+    name: &Arc<str>,
+) -> bool {
+    let stores: Vec<usize> = (0..code.insts.len())
+        .filter(|i| {
+            let inst = &code.insts[*i];
+            (inst.op == Opcode::StoreDeref || inst.op == Opcode::DeleteDeref) && inst.arg as usize == variable
+        })
+        .collect();
+    if stores.is_empty() {
+        return false;
+    }
     (1..code.insts.len()).any(|made| {
-        if code.insts[made].op != Opcode::MakeFunction { return false; }
+        if code.insts[made].op != Opcode::MakeFunction {
+            return false;
+        }
         let Some(inner) = code_of(code, made) else { return false };
         let family = families.iter().find(|f| f.members.iter().any(|m| m.made == made));
-        let captures = match family { Some(f) => f.names.contains(name), None => inner.freevars.contains(name) };
-        if !captures || consumed_at_once(code, flow, made, inner) && !hands_on(inner, name) { return false; }
+        let captures = match family {
+            Some(f) => f.names.contains(name),
+            None => inner.freevars.contains(name),
+        };
+        if !captures || consumed_at_once(code, flow, made, inner) && !hands_on(inner, name) {
+            return false;
+        }
         stores.iter().any(|s| reaches(flow, made, *s))
     })
 }
@@ -62,21 +91,32 @@ fn rebound_after_capture(code: &Code, flow: &Flow, families: &[Family], variable
 /// The code that MAKE_FUNCTION at `made` takes.
 pub fn code_of(code: &Code, made: usize) -> Option<&Code> {
     let load = code.insts[made.checked_sub(1)?];
-    match code.consts.get(load.arg as usize)? { Constant::Code(c) if load.op == Opcode::LoadConst => Some(c), _ => None }
+    match code.consts.get(load.arg as usize)? {
+        Constant::Code(c) if load.op == Opcode::LoadConst => Some(c),
+        _ => None,
+    }
 }
 
-pub fn block_of(flow: &Flow, inst: usize) -> usize { flow.blocks.partition_point(|b| b.end <= inst) }
+pub fn block_of(flow: &Flow, inst: usize) -> usize {
+    flow.blocks.partition_point(|b| b.end <= inst)
+}
 
 /// Whether control can get from instruction `from` to a later execution of instruction `to`.
 fn reaches(flow: &Flow, from: usize, to: usize) -> bool {
     let (start, end) = (block_of(flow, from), block_of(flow, to));
-    if start == end && to > from { return true; }
+    if start == end && to > from {
+        return true;
+    }
     let mut seen = BitSet::new(flow.blocks.len());
     let after = |b: usize| flow.blocks[b].succs.iter().copied().chain(flow.handler_of(Bb::new(b)));
     let mut work: Vec<Bb> = after(start).collect();
     while let Some(b) = work.pop() {
-        if !seen.insert(b.index()) { continue; }
-        if b.index() == end { return true; }
+        if !seen.insert(b.index()) {
+            continue;
+        }
+        if b.index() == end {
+            return true;
+        }
         work.extend(after(b.index()));
     }
     false
@@ -84,21 +124,37 @@ fn reaches(flow: &Flow, from: usize, to: usize) -> bool {
 
 /// What lies on the stack, as far as it matters here.
 #[derive(Clone, Copy, PartialEq)]
-enum Tag { Other, Null, Global(u32), Method(u32), Made }
+enum Tag {
+    Other,
+    Null,
+    Global(u32),
+    Method(u32),
+    Made,
+}
 
 /// Whether a function that `code` makes may keep the captured `name` for later: `[lambda: x for _ in xs]`.
 fn hands_on(code: &Code, name: &Arc<str>) -> bool {
-    if inner_functions(code, name).next().is_none() { return false; }
+    if inner_functions(code, name).next().is_none() {
+        return false;
+    }
     let flow = Flow::new(code, &BitSet::new(code.local_count()));
     (1..code.insts.len()).any(|made| {
-        let Some(inner) = (code.insts[made].op == Opcode::MakeFunction).then(|| code_of(code, made)).flatten() else { return false };
-        inner.freevars.contains(name) && (!consumed_at_once(code, &flow, made, inner) || hands_on(inner, name))
+        let Some(inner) =
+            (code.insts[made].op == Opcode::MakeFunction).then(|| code_of(code, made)).flatten()
+        else {
+            return false;
+        };
+        inner.freevars.contains(name)
+            && (!consumed_at_once(code, &flow, made, inner) || hands_on(inner, name))
     })
 }
 
-/// Whether the function made at `made` is gone when the statement ends, and used by nothing that would show a later change.
+/// Whether the function made at `made` is gone when the statement ends, and used by nothing that would show a
+/// later change.
 fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool {
-    if ["<listcomp>", "<setcomp>", "<dictcomp>"].contains(&&*inner.name) { return true; }
+    if ["<listcomp>", "<setcomp>", "<dictcomp>"].contains(&&*inner.name) {
+        return true;
+    }
     let block = &flow.blocks[block_of(flow, made)];
     let mut stack: Vec<Tag> = vec![];
     let mut generator = &*inner.name != "<genexpr>";
@@ -113,13 +169,19 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
             Opcode::MakeFunction if i == made => Tag::Made,
             _ => Tag::Other,
         };
-        if inst.op == Opcode::LoadMethod { stack.push(Tag::Null); }
+        if inst.op == Opcode::LoadMethod {
+            stack.push(Tag::Null);
+        }
         if i > made && taken.contains(&Tag::Made) {
-            if inst.op != Opcode::Call { return false; }
+            if inst.op != Opcode::Call {
+                return false;
+            }
             if generator {
                 // Slots below the operands: NULL and the callable, or the callable and the first operand.
                 let callable = if taken.first() == Some(&Tag::Null) { taken.get(1) } else { taken.first() };
-                let one_of = |n: &u32, list: &[&str]| code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n));
+                let one_of = |n: &u32, list: &[&str]| {
+                    code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n))
+                };
                 return match callable {
                     Some(Tag::Global(n)) => !one_of(n, &LAZY),
                     Some(Tag::Method(n)) => !one_of(n, &KEEPING),
@@ -132,7 +194,9 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
             stack.push(Tag::Made);
             continue;
         }
-        for _ in 0..pushes { stack.push(tag); }
+        for _ in 0..pushes {
+            stack.push(tag);
+        }
     }
     false
 }

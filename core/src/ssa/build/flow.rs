@@ -1,8 +1,10 @@
-//! Basic blocks of bytecode, and two facts about local variables at the start of each: which may still be read (so that blocks get no
-//! useless parameters) and which are bound on every path (so that reading them needs no check).
+//! Basic blocks of bytecode, and two facts about local variables at the start of each: which may still be
+//! read (so that blocks get no useless parameters) and which are bound on every path (so that reading them
+//! needs no check).
 //!
-//! A block lies in one protected range at most. An exception may leave it anywhere, so a variable that its handler reads is live
-//! throughout, and the handler may count on those bound at the block's start and not deleted in it.
+//! A block lies in one protected range at most. An exception may leave it anywhere, so a variable that its
+//! handler reads is live throughout, and the handler may count on those bound at the block's start and not
+//! deleted in it.
 
 use crate::bitset::BitSet;
 use crate::bytecode::{Arg, Code, Instr, Opcode, Variable};
@@ -43,7 +45,8 @@ pub enum Touch {
     Delete(usize),
 }
 
-/// What `inst` does to the local variables; `cells` are those that hold a cell, which is bound once and for all.
+/// What `inst` does to the local variables; `cells` are those that hold a cell, which is bound once and for
+/// all.
 pub fn touch(code: &Code, cells: &BitSet, inst: &Instr) -> Touch {
     match (inst.op.arg(), inst.op) {
         (Arg::Local, Opcode::StoreFast) => Touch::Write(inst.arg as usize),
@@ -60,52 +63,96 @@ pub fn touch(code: &Code, cells: &BitSet, inst: &Instr) -> Touch {
 fn touch_captured(code: &Code, is_cell: bool, op: Opcode, i: usize) -> Touch {
     if op == Opcode::MakeCell {
         // The cell of a parameter starts with the parameter's value and takes its place.
-        return if !is_cell { Touch::None } else if i < code.param_count() { Touch::ReadOrBind(i) } else { Touch::Write(i) };
+        return if !is_cell {
+            Touch::None
+        } else if i < code.param_count() {
+            Touch::ReadOrBind(i)
+        } else {
+            Touch::Write(i)
+        };
     }
-    if is_cell || op == Opcode::LoadClosure { return Touch::Read(i); }
-    if op == Opcode::StoreDeref { Touch::Write(i) } else if op == Opcode::DeleteDeref { Touch::Delete(i) } else { Touch::ReadOrBind(i) }
+    if is_cell || op == Opcode::LoadClosure {
+        return Touch::Read(i);
+    }
+    if op == Opcode::StoreDeref {
+        Touch::Write(i)
+    } else if op == Opcode::DeleteDeref {
+        Touch::Delete(i)
+    } else {
+        Touch::ReadOrBind(i)
+    }
 }
 
 impl Flow {
     pub fn new(code: &Code, cells: &BitSet) -> Flow {
         let mut flow = Flow::cut(code);
         let cfg = Cfg::new(&flow);
-        for b in 0..flow.blocks.len() { flow.blocks[b].joins = cfg.is_reachable(Bb::new(b)) && cfg.preds(Bb::new(b)).len() > 1; }
+        for b in 0..flow.blocks.len() {
+            flow.blocks[b].joins = cfg.is_reachable(Bb::new(b)) && cfg.preds(Bb::new(b)).len() > 1;
+        }
         // The function's own entry is one more way into the first block.
-        if let Some(first) = flow.blocks.first_mut() { first.joins |= !cfg.preds(Bb(0)).is_empty(); }
-        for b in cfg.rpo() { if let Some(t) = flow.handler_of(*b) { flow.blocks[t.index()].joins = true; } }
+        if let Some(first) = flow.blocks.first_mut() {
+            first.joins |= !cfg.preds(Bb(0)).is_empty();
+        }
+        for b in cfg.rpo() {
+            if let Some(t) = flow.handler_of(*b) {
+                flow.blocks[t.index()].joins = true;
+            }
+        }
         flow.find_live(code, cells, &cfg);
         flow.find_bound(code, cells, &cfg);
         flow
     }
 
     /// The block that starts with instruction `i`.
-    pub fn block_at(&self, i: usize) -> Option<Bb> { self.starts.get(i).copied().flatten() }
+    pub fn block_at(&self, i: usize) -> Option<Bb> {
+        self.starts.get(i).copied().flatten()
+    }
     /// Where exceptions of a block go.
-    pub fn handler_of(&self, b: Bb) -> Option<Bb> { self.blocks[b.index()].handler.and_then(|h| self.handler_targets[h]) }
+    pub fn handler_of(&self, b: Bb) -> Option<Bb> {
+        self.blocks[b.index()].handler.and_then(|h| self.handler_targets[h])
+    }
     /// Reachable blocks, every block after one that leads to it.
-    pub fn order(&self) -> Vec<Bb> { Cfg::new(self).rpo().to_vec() }
+    pub fn order(&self) -> Vec<Bb> {
+        Cfg::new(self).rpo().to_vec()
+    }
 
     fn cut(code: &Code) -> Flow {
         let n = code.insts.len();
         let mut leader = vec![false; n + 1];
         leader[0] = true;
         for (i, inst) in code.insts.iter().enumerate() {
-            if inst.op.jumps() { leader[inst.arg as usize] = true; }
-            if inst.op.jumps() || inst.op.ends() { leader[i + 1] = true; }
+            if inst.op.jumps() {
+                leader[inst.arg as usize] = true;
+            }
+            if inst.op.jumps() || inst.op.ends() {
+                leader[i + 1] = true;
+            }
         }
         let mut handler = vec![None; n];
         for (k, h) in code.handlers.iter().enumerate() {
-            for at in [h.start, h.end, h.target] { leader[at as usize] = true; }
+            for at in [h.start, h.end, h.target] {
+                leader[at as usize] = true;
+            }
             handler[h.start as usize..h.end as usize].fill(Some(k));
         }
         let mut flow = Flow { blocks: vec![], starts: vec![None; n], handler_targets: vec![] };
         let mut start = 0;
         for end in 1..=n {
-            if end < n && !leader[end] { continue; }
+            if end < n && !leader[end] {
+                continue;
+            }
             flow.starts[start] = Some(Bb::new(flow.blocks.len()));
             let (live_in, bound_in) = (BitSet::default(), BitSet::default());
-            flow.blocks.push(BasicBlock { start, end, handler: handler[start], succs: vec![], joins: false, live_in, bound_in });
+            flow.blocks.push(BasicBlock {
+                start,
+                end,
+                handler: handler[start],
+                succs: vec![],
+                joins: false,
+                live_in,
+                bound_in,
+            });
             start = end;
         }
         for b in 0..flow.blocks.len() {
@@ -123,33 +170,51 @@ impl Flow {
     fn find_live(&mut self, code: &Code, cells: &BitSet, cfg: &Cfg<Bb>) {
         let n = code.local_count();
         // (read before written, written) of each block.
-        let local: Vec<(BitSet, BitSet)> = self.blocks.iter().map(|b| {
-            let (mut read, mut written) = (BitSet::new(n), BitSet::new(n));
-            for inst in &code.insts[b.start..b.end] {
-                match touch(code, cells, inst) {
-                    Touch::None => {}
-                    Touch::Read(i) | Touch::ReadOrBind(i) => { if !written.contains(i) { read.insert(i); } }
-                    Touch::Write(i) => { written.insert(i); }
-                    // `del x` looks whether `x` is bound.
-                    Touch::Delete(i) => {
-                        if !written.contains(i) { read.insert(i); }
-                        written.insert(i);
+        let local: Vec<(BitSet, BitSet)> = self
+            .blocks
+            .iter()
+            .map(|b| {
+                let (mut read, mut written) = (BitSet::new(n), BitSet::new(n));
+                for inst in &code.insts[b.start..b.end] {
+                    match touch(code, cells, inst) {
+                        Touch::None => {}
+                        Touch::Read(i) | Touch::ReadOrBind(i) => {
+                            if !written.contains(i) {
+                                read.insert(i);
+                            }
+                        }
+                        Touch::Write(i) => {
+                            written.insert(i);
+                        }
+                        // `del x` looks whether `x` is bound.
+                        Touch::Delete(i) => {
+                            if !written.contains(i) {
+                                read.insert(i);
+                            }
+                            written.insert(i);
+                        }
                     }
                 }
-            }
-            (read, written)
-        }).collect();
-        for b in &mut self.blocks { b.live_in = BitSet::new(n); }
+                (read, written)
+            })
+            .collect();
+        for b in &mut self.blocks {
+            b.live_in = BitSet::new(n);
+        }
         let mut changed = true;
         while changed {
             changed = false;
             for b in cfg.rpo().iter().rev() {
                 let mut live = BitSet::new(n);
-                for s in &self.blocks[b.index()].succs { live.union(&self.blocks[s.index()].live_in); }
+                for s in &self.blocks[b.index()].succs {
+                    live.union(&self.blocks[s.index()].live_in);
+                }
                 let (read, written) = &local[b.index()];
                 live.subtract(written);
                 live.union(read);
-                if let Some(h) = self.handler_of(*b) { live.union(&self.blocks[h.index()].live_in); }
+                if let Some(h) = self.handler_of(*b) {
+                    live.union(&self.blocks[h.index()].live_in);
+                }
                 changed |= self.blocks[b.index()].live_in.union(&live);
             }
         }
@@ -158,10 +223,14 @@ impl Flow {
     /// Forwards to a fixed point, from "everything is bound" downwards.
     fn find_bound(&mut self, code: &Code, cells: &BitSet, cfg: &Cfg<Bb>) {
         let n = code.local_count();
-        for b in &mut self.blocks { b.bound_in = BitSet::full(n); }
+        for b in &mut self.blocks {
+            b.bound_in = BitSet::full(n);
+        }
         if let Some(entry) = self.blocks.first_mut() {
             entry.bound_in = BitSet::new(n);
-            for i in 0..code.param_count() { entry.bound_in.insert(i); }
+            for i in 0..code.param_count() {
+                entry.bound_in.insert(i);
+            }
         }
         let mut changed = true;
         while changed {
@@ -173,12 +242,21 @@ impl Flow {
                 for inst in &code.insts[block.start..block.end] {
                     match touch(code, cells, inst) {
                         Touch::None | Touch::Read(_) => {}
-                        Touch::Write(i) | Touch::ReadOrBind(i) => { bound.insert(i); }
-                        Touch::Delete(i) => { bound.remove(i); in_handler.remove(i); }
+                        Touch::Write(i) | Touch::ReadOrBind(i) => {
+                            bound.insert(i);
+                        }
+                        Touch::Delete(i) => {
+                            bound.remove(i);
+                            in_handler.remove(i);
+                        }
                     }
                 }
-                for s in self.blocks[b.index()].succs.clone() { changed |= self.blocks[s.index()].bound_in.intersect(&bound); }
-                if let Some(h) = self.handler_of(*b) { changed |= self.blocks[h.index()].bound_in.intersect(&in_handler); }
+                for s in self.blocks[b.index()].succs.clone() {
+                    changed |= self.blocks[s.index()].bound_in.intersect(&bound);
+                }
+                if let Some(h) = self.handler_of(*b) {
+                    changed |= self.blocks[h.index()].bound_in.intersect(&in_handler);
+                }
             }
         }
     }
@@ -186,10 +264,18 @@ impl Flow {
 
 impl FlowGraph for Flow {
     type Block = Bb;
-    fn block_count(&self) -> usize { self.blocks.len() }
-    fn entry_block(&self) -> Option<Bb> { self.block_at(0) }
+    fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+    fn entry_block(&self) -> Option<Bb> {
+        self.block_at(0)
+    }
     fn each_successor(&self, b: Bb, f: &mut dyn FnMut(Bb)) {
-        for s in &self.blocks[b.index()].succs { f(*s); }
-        if let Some(h) = self.handler_of(b) { f(h); }
+        for s in &self.blocks[b.index()].succs {
+            f(*s);
+        }
+        if let Some(h) = self.handler_of(b) {
+            f(h);
+        }
     }
 }

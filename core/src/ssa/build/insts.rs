@@ -10,12 +10,35 @@ use crate::types::Const;
 use std::sync::Arc;
 
 const BINARY: [&str; 26] = [
-    "operator.add", "operator.and_", "operator.floordiv", "operator.lshift", "operator.matmul", "operator.mul", "operator.mod", "operator.or_",
-    "operator.pow", "operator.rshift", "operator.sub", "operator.truediv", "operator.xor", "operator.iadd", "operator.iand", "operator.ifloordiv",
-    "operator.ilshift", "operator.imatmul", "operator.imul", "operator.imod", "operator.ior", "operator.ipow", "operator.irshift", "operator.isub",
-    "operator.itruediv", "operator.ixor",
+    "operator.add",
+    "operator.and_",
+    "operator.floordiv",
+    "operator.lshift",
+    "operator.matmul",
+    "operator.mul",
+    "operator.mod",
+    "operator.or_",
+    "operator.pow",
+    "operator.rshift",
+    "operator.sub",
+    "operator.truediv",
+    "operator.xor",
+    "operator.iadd",
+    "operator.iand",
+    "operator.ifloordiv",
+    "operator.ilshift",
+    "operator.imatmul",
+    "operator.imul",
+    "operator.imod",
+    "operator.ior",
+    "operator.ipow",
+    "operator.irshift",
+    "operator.isub",
+    "operator.itruediv",
+    "operator.ixor",
 ];
-const COMPARE: [&str; 6] = ["operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"];
+const COMPARE: [&str; 6] =
+    ["operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"];
 
 impl Builder<'_> {
     /// Translates instruction `index`. One arm an opcode, so longer than functions should be.
@@ -159,9 +182,13 @@ impl Builder<'_> {
         let args = self.pop_n(operands)?;
         self.result(Op::Table(path), args)
     }
-    fn unary(&mut self, path: &'static str) -> Result<()> { self.operation(path, 1) }
+    fn unary(&mut self, path: &'static str) -> Result<()> {
+        self.operation(path, 1)
+    }
 
-    pub(super) fn name(&self, i: usize) -> Result<Arc<str>> { self.code.names.get(i).cloned().ok_or_else(|| self.malformed("no such name")) }
+    pub(super) fn name(&self, i: usize) -> Result<Arc<str>> {
+        self.code.names.get(i).cloned().ok_or_else(|| self.malformed("no such name"))
+    }
 
     fn swap(&mut self, n: usize) -> Result<()> {
         self.slot(n)?;
@@ -173,15 +200,22 @@ impl Builder<'_> {
     fn load_const(&mut self, i: u32) -> Result<()> {
         match self.code.consts.get(i as usize) {
             Some(Constant::Value(c)) => self.result(Op::Const(c.clone()), vec![]),
-            Some(Constant::Code(_)) => { self.state.stack.push(Slot::Code(i)); Ok(()) }
-            Some(Constant::Unsupported(what)) => Err(self.unsupported(&format!("{what} is"), "keep it outside the function")),
+            Some(Constant::Code(_)) => {
+                self.state.stack.push(Slot::Code(i));
+                Ok(())
+            }
+            Some(Constant::Unsupported(what)) => {
+                Err(self.unsupported(&format!("{what} is"), "keep it outside the function"))
+            }
             None => Err(self.malformed("no such constant")),
         }
     }
 
     // ---- variables ----
 
-    pub(super) fn local_name(&self, i: usize) -> Result<Arc<str>> { self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable")) }
+    pub(super) fn local_name(&self, i: usize) -> Result<Arc<str>> {
+        self.local_names.get(i).cloned().ok_or_else(|| self.malformed("no such variable"))
+    }
 
     fn load_local(&mut self, i: usize) -> Result<()> {
         let name = self.local_name(i)?;
@@ -215,14 +249,21 @@ impl Builder<'_> {
 
     fn variable(&self, arg: u32) -> Result<Variable> {
         let v = self.code.variable(arg);
-        let known = match v { Variable::Local(i) => (i as usize) < self.local_names.len(), Variable::Free(i) => (i as usize) < self.outside.captures.len() };
+        let known = match v {
+            Variable::Local(i) => (i as usize) < self.local_names.len(),
+            Variable::Free(i) => (i as usize) < self.outside.captures.len(),
+        };
         if known { Ok(v) } else { Err(self.malformed("no such captured variable")) }
     }
 
     fn make_cell(&mut self, arg: u32) -> Result<()> {
-        let Variable::Local(i) = self.variable(arg)? else { return Err(self.malformed("a cell for a captured variable")) };
+        let Variable::Local(i) = self.variable(arg)? else {
+            return Err(self.malformed("a cell for a captured variable"));
+        };
         let i = i as usize;
-        if !self.cells.contains(i) { return Ok(()); }
+        if !self.cells.contains(i) {
+            return Ok(());
+        }
         let cell = self.table("cell.new", vec![])?;
         if i < self.code.param_count() {
             let v = self.local(i);
@@ -234,29 +275,47 @@ impl Builder<'_> {
 
     /// The value that stands for captured variable `i` of this function: what it holds, or its cell.
     pub(super) fn free(&mut self, i: usize) -> Result<Value> {
-        if let Capture::Relative(k) = self.outside.captures[i] { return self.relative(k as usize); }
-        let place = match &self.outside.relatives { Some(r) => r.free.iter().position(|n| *n == self.code.freevars[i]), None => Some(i) };
-        let place = place.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
+        if let Capture::Relative(k) = self.outside.captures[i] {
+            return self.relative(k as usize);
+        }
+        let place = match &self.outside.relatives {
+            Some(r) => r.free.iter().position(|n| *n == self.code.freevars[i]),
+            None => Some(i),
+        };
+        let place =
+            place.ok_or_else(|| self.malformed("a captured variable that the family does not know"))?;
         self.emit(Op::Free(place as u32), vec![])
     }
 
     /// A function of the same family, made anew out of what this one takes.
     fn relative(&mut self, k: usize) -> Result<Value> {
-        let Some(shared) = self.outside.relatives.clone() else { return Err(self.malformed("a relative without a family")) };
+        let Some(shared) = self.outside.relatives.clone() else {
+            return Err(self.malformed("a relative without a family"));
+        };
         let r = &shared.all[k];
         let own = r.first_default..r.first_default + r.defaults + r.kwdefaults.len() as u32;
         let mut args = vec![];
-        for n in own.chain(0..shared.free.len() as u32) { args.push(self.emit(Op::Free(n), vec![])?); }
-        self.emit(Op::MakeFunction { func: r.id, defaults: r.defaults, kwdefaults: r.kwdefaults.clone() }, args)
+        for n in own.chain(0..shared.free.len() as u32) {
+            args.push(self.emit(Op::Free(n), vec![])?);
+        }
+        self.emit(
+            Op::MakeFunction { func: r.id, defaults: r.defaults, kwdefaults: r.kwdefaults.clone() },
+            args,
+        )
     }
 
     fn load_closure(&mut self, arg: u32) -> Result<()> {
-        let v = match self.variable(arg)? { Variable::Local(i) => self.local(i as usize), Variable::Free(i) => self.free(i as usize)? };
+        let v = match self.variable(arg)? {
+            Variable::Local(i) => self.local(i as usize),
+            Variable::Free(i) => self.free(i as usize)?,
+        };
         self.push(v);
         Ok(())
     }
 
-    fn cell_name(&mut self, name: Arc<str>) -> Result<Value> { self.constant(Const::Str(name)) }
+    fn cell_name(&mut self, name: Arc<str>) -> Result<Value> {
+        self.constant(Const::Str(name))
+    }
 
     fn load_deref(&mut self, arg: u32) -> Result<()> {
         match self.variable(arg)? {
@@ -270,9 +329,15 @@ impl Builder<'_> {
                 let i = i as usize;
                 let (v, name) = (self.free(i)?, self.code.freevars[i].clone());
                 match self.outside.captures[i] {
-                    Capture::Value | Capture::Relative(_) => { self.push(v); Ok(()) }
+                    Capture::Value | Capture::Relative(_) => {
+                        self.push(v);
+                        Ok(())
+                    }
                     Capture::MaybeUnbound => self.result(Op::CheckBound { name, captured: true }, vec![v]),
-                    Capture::Cell => { let name = self.cell_name(name)?; self.result(Op::Table("cell.get"), vec![v, name]) }
+                    Capture::Cell => {
+                        let name = self.cell_name(name)?;
+                        self.result(Op::Table("cell.get"), vec![v, name])
+                    }
                 }
             }
         }
@@ -285,7 +350,10 @@ impl Builder<'_> {
             Variable::Local(i) => self.local(i as usize),
             Variable::Free(i) => self.free_cell(i as usize)?,
         };
-        let (name, own) = match self.variable(arg)? { Variable::Local(i) => (self.local_name(i as usize)?, self.outside.outermost), Variable::Free(i) => (self.code.freevars[i as usize].clone(), true) };
+        let (name, own) = match self.variable(arg)? {
+            Variable::Local(i) => (self.local_name(i as usize)?, self.outside.outermost),
+            Variable::Free(i) => (self.code.freevars[i as usize].clone(), true),
+        };
         let v = self.as_declared(name, own, v)?;
         self.table("cell.set", vec![cell, v]).map(drop)
     }
@@ -293,7 +361,10 @@ impl Builder<'_> {
     fn free_cell(&mut self, i: usize) -> Result<Value> {
         if self.outside.captures[i] != Capture::Cell {
             let name = self.code.freevars[i].clone();
-            return Err(self.unsupported(&format!("rebinding `{name}`, a variable of the enclosing function, is"), "return the value instead, or keep it in a list"));
+            return Err(self.unsupported(
+                &format!("rebinding `{name}`, a variable of the enclosing function, is"),
+                "return the value instead, or keep it in a list",
+            ));
         }
         self.free(i)
     }
@@ -320,17 +391,25 @@ impl Builder<'_> {
 
     fn build_slice(&mut self, n: usize) -> Result<()> {
         let mut parts = self.pop_n(n)?;
-        if parts.len() == 2 { parts.push(self.constant(Const::None)?); }
+        if parts.len() == 2 {
+            parts.push(self.constant(Const::None)?);
+        }
         self.result(Op::Table("builtins.slice"), parts)
     }
 
     fn build_const_key_map(&mut self, n: usize) -> Result<()> {
         let keys = self.pop()?;
-        let Some(Const::Tuple(keys)) = self.known(keys).cloned() else { return Err(self.malformed("keys that are no constants")) };
+        let Some(Const::Tuple(keys)) = self.known(keys).cloned() else {
+            return Err(self.malformed("keys that are no constants"));
+        };
         let values = self.pop_n(n)?;
-        if keys.len() != n { return Err(self.malformed("as many keys as values")); }
+        if keys.len() != n {
+            return Err(self.malformed("as many keys as values"));
+        }
         let mut args = vec![];
-        for (k, v) in keys.into_iter().zip(values) { args.extend([self.constant(k)?, v]); }
+        for (k, v) in keys.into_iter().zip(values) {
+            args.extend([self.constant(k)?, v]);
+        }
         self.result(Op::Table("dict.build"), args)
     }
 
@@ -338,21 +417,28 @@ impl Builder<'_> {
         let spec = if flags & 4 != 0 { Some(self.pop()?) } else { None };
         let value = self.pop()?;
         let conversion = self.int((flags & 3) as i64)?;
-        let spec = match spec { Some(s) => s, None => self.constant(Const::None)? };
+        let spec = match spec {
+            Some(s) => s,
+            None => self.constant(Const::None)?,
+        };
         self.result(Op::Table("format.value"), vec![value, conversion, spec])
     }
 
-    /// `list.append`, `list.extend` of the list that lies `depth` below. A literal of constants becomes one instruction again.
+    /// `list.append`, `list.extend` of the list that lies `depth` below. A literal of constants becomes one
+    /// instruction again.
     fn list_add(&mut self, path: &'static str, depth: usize) -> Result<()> {
         let (item, list) = (self.pop()?, self.peek(depth)?);
         let literal = match self.known(item) {
             Some(Const::Tuple(items)) if path == "list.extend" && items.len() <= 64 => Some(items.clone()),
             Some(_) | None => None,
         };
-        let fresh = self.lists.get(&list).is_some_and(Vec::is_empty) && self.def(list).is_some_and(|d| d.args.is_empty());
+        let fresh = self.lists.get(&list).is_some_and(Vec::is_empty)
+            && self.def(list).is_some_and(|d| d.args.is_empty());
         if let (Some(items), true) = (literal, fresh) {
             let mut args = vec![];
-            for c in items { args.push(self.constant(c)?); }
+            for c in items {
+                args.push(self.constant(c)?);
+            }
             let full = self.table("list.build", args)?;
             self.begin_list(full);
             let n = self.state.stack.len();
@@ -361,20 +447,28 @@ impl Builder<'_> {
         }
         self.table(path, vec![list, item])?;
         let inst = self.func.insts.len() - 1;
-        if let Some(changes) = self.lists.get_mut(&list) { changes.push(crate::ssa::Inst::new(inst)); }
+        if let Some(changes) = self.lists.get_mut(&list) {
+            changes.push(crate::ssa::Inst::new(inst));
+        }
         Ok(())
     }
 
     fn begin_list(&mut self, list: Value) {
         self.lists.insert(list, vec![]);
         let here = self.loc;
-        let becomes_tuple = |i: &Instr| i.op == Opcode::ListToTuple && (i.at.line, i.at.col, i.at.end_col) == (here.line, here.col, here.end_col);
+        let becomes_tuple = |i: &Instr| {
+            i.op == Opcode::ListToTuple
+                && (i.at.line, i.at.col, i.at.end_col) == (here.line, here.col, here.end_col)
+        };
         // Without columns nothing is known for sure.
-        if (here.col, here.end_col) != (0, 0) && self.code.insts.iter().any(becomes_tuple) { self.displays.insert(list); }
+        if (here.col, here.end_col) != (0, 0) && self.code.insts.iter().any(becomes_tuple) {
+            self.displays.insert(list);
+        }
     }
 
-    /// `(*a, b)` and `f(*a, b)` build a list and make a tuple of it. Members of a tuple have types of their own, so what built the
-    /// list is rewritten into `spread.extend` and `spread.append`, which give a new tuple.
+    /// `(*a, b)` and `f(*a, b)` build a list and make a tuple of it. Members of a tuple have types of their
+    /// own, so what built the list is rewritten into `spread.extend` and `spread.append`, which give a new
+    /// tuple.
     fn list_to_tuple(&mut self) -> Result<()> {
         let list = self.pop()?;
         let (Some(changes), Some(start)) = (self.lists.remove(&list), self.def_inst(list)) else {
@@ -384,7 +478,11 @@ impl Builder<'_> {
         let mut current = list;
         for i in changes {
             let node = &mut self.func.insts[i.index()];
-            node.op = Op::Table(if node.op == Op::Table("list.append") { "spread.append" } else { "spread.extend" });
+            node.op = Op::Table(if node.op == Op::Table("list.append") {
+                "spread.append"
+            } else {
+                "spread.extend"
+            });
             node.args[0] = current;
             current = node.result.unwrap_or(current);
         }
@@ -403,14 +501,18 @@ impl Builder<'_> {
     fn unpack(&mut self, path: &'static str, args: Vec<Value>, count: usize) -> Result<()> {
         let all = self.table(path, args)?;
         let mut members = vec![];
-        for k in 0..count { members.push(self.member(all, k as u32)?); }
+        for k in 0..count {
+            members.push(self.member(all, k as u32)?);
+        }
         self.state.stack.extend(members.into_iter().rev().map(Slot::Value));
         Ok(())
     }
 
     // ---- control flow ----
 
-    fn two_way(&mut self, cond: Value, then_to: BlockCall, else_to: BlockCall) { self.terminate(Term::Branch { cond, then_to, else_to }); }
+    fn two_way(&mut self, cond: Value, then_to: BlockCall, else_to: BlockCall) {
+        self.terminate(Term::Branch { cond, then_to, else_to });
+    }
 
     /// Jumps to `target` if the truth of the top is `when`; `keep`s the value on that way.
     fn branch(&mut self, index: usize, target: usize, when: bool, keep: bool) -> Result<()> {
@@ -419,8 +521,15 @@ impl Builder<'_> {
         let kept = if keep { Some(self.edge_at(target)?) } else { None };
         self.pop()?;
         let next = self.edge_at(index + 1)?;
-        let jump = match kept { Some(to) => to, None => self.edge_at(target)? };
-        if when { self.two_way(cond, jump, next) } else { self.two_way(cond, next, jump) }
+        let jump = match kept {
+            Some(to) => to,
+            None => self.edge_at(target)?,
+        };
+        if when {
+            self.two_way(cond, jump, next)
+        } else {
+            self.two_way(cond, next, jump)
+        }
         Ok(())
     }
 
@@ -429,18 +538,25 @@ impl Builder<'_> {
         let none = self.constant(Const::None)?;
         let cond = self.table("operator.is_", vec![v, none])?;
         let (next, jump) = (self.edge_at(index + 1)?, self.edge_at(target)?);
-        if when { self.two_way(cond, jump, next) } else { self.two_way(cond, next, jump) }
+        if when {
+            self.two_way(cond, jump, next)
+        } else {
+            self.two_way(cond, next, jump)
+        }
         Ok(())
     }
 
-    /// `iter.next` gives the next state, whether there is a value, and the value. State and value are taken where there is one.
+    /// `iter.next` gives the next state, whether there is a value, and the value. State and value are taken
+    /// where there is one.
     fn advance(&mut self, index: usize, target: usize, exhausted: Option<Value>) -> Result<()> {
         let state = self.pop()?;
         let next = self.table("iter.next", vec![state])?;
         let more = self.member(next, 1)?;
         self.state.stack.extend(exhausted.map(Slot::Value));
         let done = self.edge_at(target)?;
-        if exhausted.is_some() { self.pop()?; }
+        if exhausted.is_some() {
+            self.pop()?;
+        }
         // A block of its own: the one that follows may have other predecessors.
         let (from, body) = (self.block, self.func.make_block());
         self.block = body;
@@ -453,13 +569,16 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn for_iter(&mut self, index: usize, target: usize) -> Result<()> { self.advance(index, target, None) }
+    fn for_iter(&mut self, index: usize, target: usize) -> Result<()> {
+        self.advance(index, target, None)
+    }
 
     /// One step of `yield from`: what is sent is always None, and so is the value of the whole expression.
     fn send(&mut self, index: usize, target: usize) -> Result<()> {
         self.pop()?;
         if self.code.insts[target].op != Opcode::PopTop {
-            return Err(self.unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
+            return Err(self
+                .unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
         }
         let none = self.constant(Const::None)?;
         self.advance(index, target, Some(none))
@@ -467,11 +586,13 @@ impl Builder<'_> {
 
     // ---- exceptions ----
 
-    /// `yield`. What the generator is handling is nobody else's business: it is put away, and taken up again when the generator goes on, by an exception
-    /// (that closes it) too.
+    /// `yield`. What the generator is handling is nobody else's business: it is put away, and taken up again
+    /// when the generator goes on, by an exception (that closes it) too.
     fn suspend(&mut self, v: Value) -> Result<()> {
         let depth = self.state.stack.iter().filter(|s| **s == Slot::Handled).count();
-        if depth == 0 { return self.result(Op::Yield, vec![v]); }
+        if depth == 0 {
+            return self.result(Op::Yield, vec![v]);
+        }
         let mut handled = vec![];
         for _ in 0..depth {
             handled.push(self.table("exc.current", vec![])?);
@@ -480,7 +601,13 @@ impl Builder<'_> {
         let back = self.func.make_block();
         let exc = self.func.add_param(back);
         let raised = Term::Raise { exc, unwind: self.unwind()? };
-        let sent = self.func.push(self.block, Op::Yield, vec![v], self.loc, Some(BlockCall { block: back, args: vec![] }));
+        let sent = self.func.push(
+            self.block,
+            Op::Yield,
+            vec![v],
+            self.loc,
+            Some(BlockCall { block: back, args: vec![] }),
+        );
         for e in handled.iter().rev() {
             self.func.push(self.block, Op::PushHandled, vec![*e], self.loc, None);
             self.func.push(back, Op::PushHandled, vec![*e], self.loc, None);
@@ -492,7 +619,13 @@ impl Builder<'_> {
     }
 
     fn pop_handled(&mut self) -> Result<()> {
-        let node = crate::ssa::InstNode { op: Op::PopHandled, args: vec![], result: None, loc: self.loc, unwind: None };
+        let node = crate::ssa::InstNode {
+            op: Op::PopHandled,
+            args: vec![],
+            result: None,
+            loc: self.loc,
+            unwind: None,
+        };
         self.func.insts.push(node);
         let inst = crate::ssa::Inst::new(self.func.insts.len() - 1);
         self.func.blocks[self.block.index()].insts.push(inst);
@@ -508,7 +641,10 @@ impl Builder<'_> {
     fn raise(&mut self, form: u32) -> Result<()> {
         let exc = match form {
             0 => self.table("exc.current", vec![])?,
-            1 => { let v = self.pop()?; self.table("exc.make", vec![v])? }
+            1 => {
+                let v = self.pop()?;
+                self.table("exc.make", vec![v])?
+            }
             2 => {
                 let (cause, v) = (self.pop()?, self.pop()?);
                 let exc = self.table("exc.make", vec![v])?;
@@ -537,7 +673,9 @@ impl Builder<'_> {
 
     fn import_name(&mut self, n: usize) -> Result<()> {
         let (names, level, name) = (self.pop()?, self.pop()?, self.name(n)?);
-        if self.known(level) != Some(&Const::Int(0)) { return Err(self.unsupported("relative imports inside a function are", "import at module level")); }
+        if self.known(level) != Some(&Const::Int(0)) {
+            return Err(self.unsupported("relative imports inside a function are", "import at module level"));
+        }
         // `import a.b` binds `a`.
         let whole = self.known(names) != Some(&Const::None);
         let module: Arc<str> = if whole { name } else { name.split('.').next().unwrap_or_default().into() };
@@ -548,6 +686,9 @@ impl Builder<'_> {
     /// For diagnostics about code nested in this one.
     pub(super) fn code_constant(&self, slot: Slot) -> Result<Arc<Code>> {
         let Slot::Code(i) = slot else { return Err(self.malformed("a function without code")) };
-        match self.code.consts.get(i as usize) { Some(Constant::Code(c)) => Ok(c.clone()), _ => Err(self.malformed("a function without code")) }
+        match self.code.consts.get(i as usize) {
+            Some(Constant::Code(c)) => Ok(c.clone()),
+            _ => Err(self.malformed("a function without code")),
+        }
     }
 }

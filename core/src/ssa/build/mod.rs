@@ -1,12 +1,15 @@
-//! Untyped SSA from bytecode: the operand stack is interpreted block by block, in an order in which every block comes after one that
-//! leads to it.
+//! Untyped SSA from bytecode: the operand stack is interpreted block by block, in an order in which every
+//! block comes after one that leads to it.
 //!
-//! * Local variables live in an array of current values. Where several edges meet, every variable that may still be read and every
-//!   stack slot becomes a block parameter; [`super::opt::cleanup`] removes those that turn out to have one value.
-//! * Inside a protected range every instruction that may raise carries an edge to the handler with the values current before it.
-//! * Stack slots that hold no Python value (`NULL`, the saved exception, the index of the raising instruction) are markers that never
-//!   become values.
-//! * A captured variable travels by value where [`cells`] can show that nobody sees a difference, else as a cell.
+//! * Local variables live in an array of current values. Where several edges meet, every variable that may
+//!   still be read and every stack slot becomes a block parameter; [`super::opt::cleanup`] removes those that
+//!   turn out to have one value.
+//! * Inside a protected range every instruction that may raise carries an edge to the handler with the values
+//!   current before it.
+//! * Stack slots that hold no Python value (`NULL`, the saved exception, the index of the raising
+//!   instruction) are markers that never become values.
+//! * A captured variable travels by value where [`cells`] can show that nobody sees a difference, else as a
+//!   cell.
 //!
 //! Start at [`build`], then `translate` in [`insts`], which maps every opcode.
 
@@ -38,31 +41,55 @@ pub enum Capture {
     Relative(u32),
 }
 
-/// What the function around an inner one decided about it: how each captured variable reaches it, the number that it will have if others name it, its family.
+/// What the function around an inner one decided about it: how each captured variable reaches it, the number
+/// that it will have if others name it, its family.
 struct Outside<'a> {
-    captures: &'a [Capture], id: Option<FuncId>, relatives: Option<Arc<Relatives>>,
+    captures: &'a [Capture],
+    id: Option<FuncId>,
+    relatives: Option<Arc<Relatives>>,
     /// Variables of the outermost function whose types are given.
-    locals: &'a Locals, outermost: bool,
+    locals: &'a Locals,
+    outermost: bool,
 }
 
 /// Variables whose types `locals=` gives, with the texts of these types.
 pub type Locals = [(Arc<str>, Arc<str>)];
 
-/// A family of inner functions: what they share, and the free values that they take, once the first of them is made.
-struct Made { family: Family, shared: Option<(Arc<Relatives>, Vec<Value>)> }
-
-/// The SSA of a Python function, closures inlined. `host` is what the host calls the function ([`Func::host`]).
-pub fn build(code: &Code, host: u64) -> Result<Func> { build_declared(code, host, &[]) }
-
-fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
-    build_nested(code, host, Outside { captures: &vec![Capture::Value; code.freevars.len()], id: None, relatives: None, locals, outermost: true })
+/// A family of inner functions: what they share, and the free values that they take, once the first of them
+/// is made.
+struct Made {
+    family: Family,
+    shared: Option<(Arc<Relatives>, Vec<Value>)>,
 }
 
-/// The same for a function some `parts` of which run in parallel (the first of them are loops over `prange`), and whose variables `locals` have the types that are given.
+/// The SSA of a Python function, closures inlined. `host` is what the host calls the function
+/// ([`Func::host`]).
+pub fn build(code: &Code, host: u64) -> Result<Func> {
+    build_declared(code, host, &[])
+}
+
+fn build_declared(code: &Code, host: u64, locals: &Locals) -> Result<Func> {
+    build_nested(
+        code,
+        host,
+        Outside {
+            captures: &vec![Capture::Value; code.freevars.len()],
+            id: None,
+            relatives: None,
+            locals,
+            outermost: true,
+        },
+    )
+}
+
+/// The same for a function some `parts` of which run in parallel (the first of them are loops over `prange`),
+/// and whose variables `locals` have the types that are given.
 pub fn build_with(code: &Code, host: u64, parts: Parts, names: &dyn Names, locals: &Locals) -> Result<Func> {
     let mut func = build_declared(code, host, locals)?;
     func.parallel = parts;
-    if parts.any() { super::opt::parallel::run(&mut func, names)?; }
+    if parts.any() {
+        super::opt::parallel::run(&mut func, names)?;
+    }
     Ok(func)
 }
 
@@ -96,10 +123,17 @@ enum Slot {
 }
 
 #[derive(Clone)]
-struct State { locals: Vec<Option<Value>>, stack: Vec<Slot> }
+struct State {
+    locals: Vec<Option<Value>>,
+    stack: Vec<Slot>,
+}
 
 /// What is known of a basic block of bytecode once an edge to it exists.
-struct Target { block: Block, entry: State, built: bool }
+struct Target {
+    block: Block,
+    entry: State,
+    built: bool,
+}
 
 struct Builder<'a> {
     code: &'a Code,
@@ -134,11 +168,16 @@ struct Builder<'a> {
 }
 
 fn check_flags(code: &Code) -> Result<()> {
-    let what = if code.flags & (bytecode::COROUTINE | bytecode::ITERABLE_COROUTINE) != 0 { "coroutines" }
-        else if code.flags & bytecode::ASYNC_GENERATOR != 0 { "asynchronous generators" }
-        else { return Ok(()) };
+    let what = if code.flags & (bytecode::COROUTINE | bytecode::ITERABLE_COROUTINE) != 0 {
+        "coroutines"
+    } else if code.flags & bytecode::ASYNC_GENERATOR != 0 {
+        "asynchronous generators"
+    } else {
+        return Ok(());
+    };
     // The host knows where the name of the function stands.
-    Err(Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} are not compiled")).help("use a function without `async`"))
+    Err(Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} are not compiled"))
+        .help("use a function without `async`"))
 }
 
 fn params(code: &Code) -> Params {
@@ -154,21 +193,54 @@ fn params(code: &Code) -> Params {
 
 impl<'a> Builder<'a> {
     fn new(code: &'a Code, host: u64, outside: Outside<'a>, cells: BitSet, flow: Flow) -> Builder<'a> {
-        let free = match &outside.relatives { Some(r) => r.free.clone(), None => code.freevars.to_vec() };
+        let free = match &outside.relatives {
+            Some(r) => r.free.clone(),
+            None => code.freevars.to_vec(),
+        };
         let mut func = Func {
-            id: outside.id, name: code.name.clone(), qualname: code.qualname.clone(), file: code.file.clone(), first_line: code.first_line, params: params(code), free,
-            is_generator: code.flags & bytecode::GENERATOR != 0, hash: code.fingerprint(), host, ..Func::default()
+            id: outside.id,
+            name: code.name.clone(),
+            qualname: code.qualname.clone(),
+            file: code.file.clone(),
+            first_line: code.first_line,
+            params: params(code),
+            free,
+            is_generator: code.flags & bytecode::GENERATOR != 0,
+            hash: code.fingerprint(),
+            host,
+            ..Func::default()
         };
         let entry = func.make_block();
         let mut locals: Vec<Option<Value>> = vec![None; code.local_count()];
-        for l in locals.iter_mut().take(code.param_count()) { *l = Some(func.add_param(entry)); }
+        for l in locals.iter_mut().take(code.param_count()) {
+            *l = Some(func.add_param(entry));
+        }
         let undef = func.make_value();
         let state = State { locals, stack: vec![] };
         let targets = (0..flow.blocks.len()).map(|_| None).collect();
         Builder {
-            code, func, flow, cells, outside, families: vec![], local_names: code.local_names(), targets, defs: vec![], undef, undef_used: false,
-            at: Bb(0), block: entry, done: false, state, bound: BitSet::default(), loc: Loc::default(), handler: None, keywords: vec![],
-            lists: HashMap::new(), displays: HashSet::new(), merged: HashMap::new(),
+            code,
+            func,
+            flow,
+            cells,
+            outside,
+            families: vec![],
+            local_names: code.local_names(),
+            targets,
+            defs: vec![],
+            undef,
+            undef_used: false,
+            at: Bb(0),
+            block: entry,
+            done: false,
+            state,
+            bound: BitSet::default(),
+            loc: Loc::default(),
+            handler: None,
+            keywords: vec![],
+            lists: HashMap::new(),
+            displays: HashSet::new(),
+            merged: HashMap::new(),
         }
     }
 
@@ -188,10 +260,13 @@ impl<'a> Builder<'a> {
                 let to = self.edge(Bb(0), None)?;
                 self.terminate(Term::Jump(to));
             }
-            Some(_) => self.targets[0] = Some(Target { block: self.block, entry: self.state.clone(), built: false }),
+            Some(_) => {
+                self.targets[0] = Some(Target { block: self.block, entry: self.state.clone(), built: false })
+            }
         }
         let order = self.flow.order();
-        // A block is reached when an edge to it exists; one round suffices for the control flow that CPython's compiler makes.
+        // A block is reached when an edge to it exists; one round suffices for the control flow that
+        // CPython's compiler makes.
         loop {
             let mut progress = false;
             for b in &order {
@@ -200,7 +275,9 @@ impl<'a> Builder<'a> {
                     progress = true;
                 }
             }
-            if !progress { return Ok(()); }
+            if !progress {
+                return Ok(());
+            }
         }
     }
 
@@ -217,7 +294,9 @@ impl<'a> Builder<'a> {
             let inst = self.code.insts[i];
             self.loc = Loc { line: inst.at.line, col: inst.at.col, end_col: inst.at.end_col, inlined: 0 };
             self.translate(i, inst)?;
-            if self.done { return Ok(()); }
+            if self.done {
+                return Ok(());
+            }
         }
         match self.flow.block_at(end) {
             Some(_) => {
@@ -231,7 +310,13 @@ impl<'a> Builder<'a> {
 
     fn finish(mut self) -> Result<Func> {
         if self.undef_used {
-            self.func.insts.push(InstNode { op: Op::Undef, args: vec![], result: Some(self.undef), loc: Loc::default(), unwind: None });
+            self.func.insts.push(InstNode {
+                op: Op::Undef,
+                args: vec![],
+                result: Some(self.undef),
+                loc: Loc::default(),
+                unwind: None,
+            });
             let inst = Inst::new(self.func.insts.len() - 1);
             self.func.blocks[0].insts.insert(0, inst);
         }
@@ -242,13 +327,20 @@ impl<'a> Builder<'a> {
 
     // ---- errors ----
 
-    fn span(&self) -> Span { self.func.span(self.loc) }
-    fn malformed(&self, what: &str) -> Diagnostic { Diagnostic::new(DiagCode::UnsupportedBytecode, format!("malformed bytecode: {what}")).at(self.span()) }
+    fn span(&self) -> Span {
+        self.func.span(self.loc)
+    }
+    fn malformed(&self, what: &str) -> Diagnostic {
+        Diagnostic::new(DiagCode::UnsupportedBytecode, format!("malformed bytecode: {what}")).at(self.span())
+    }
     fn unsupported(&self, what: &str, help: &str) -> Diagnostic {
-        Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} not compiled")).at(self.span()).help(help)
+        Diagnostic::new(DiagCode::UnsupportedSyntax, format!("{what} not compiled"))
+            .at(self.span())
+            .help(help)
     }
 
-    /// What variable `name` holds when it is given the value `v`; `own` says whether it is one of the outermost function's.
+    /// What variable `name` holds when it is given the value `v`; `own` says whether it is one of the
+    /// outermost function's.
     fn as_declared(&mut self, name: Arc<str>, own: bool, v: Value) -> Result<Value> {
         let Some((_, ty)) = self.outside.locals.iter().find(|(n, _)| own && *n == name) else { return Ok(v) };
         let (ty, name) = (self.constant(Const::Str(ty.clone()))?, self.constant(Const::Str(name))?);
@@ -257,31 +349,45 @@ impl<'a> Builder<'a> {
 
     // ---- the operand stack ----
 
-    fn push(&mut self, v: Value) { self.state.stack.push(Slot::Value(v)); }
-    fn pop_slot(&mut self) -> Result<Slot> { self.state.stack.pop().ok_or_else(|| self.malformed("the stack is empty")) }
+    fn push(&mut self, v: Value) {
+        self.state.stack.push(Slot::Value(v));
+    }
+    fn pop_slot(&mut self) -> Result<Slot> {
+        self.state.stack.pop().ok_or_else(|| self.malformed("the stack is empty"))
+    }
     fn pop(&mut self) -> Result<Value> {
         match self.pop_slot()? {
             Slot::Value(v) => Ok(v),
-            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => Err(self.malformed("no value where one is needed")),
+            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => {
+                Err(self.malformed("no value where one is needed"))
+            }
         }
     }
     /// The topmost `n` values, deepest first.
     fn pop_n(&mut self, n: usize) -> Result<Vec<Value>> {
         let mut out = vec![Value(0); n.min(self.state.stack.len())];
-        if out.len() < n { return Err(self.malformed("the stack is empty")); }
-        for slot in out.iter_mut().rev() { *slot = self.pop()?; }
+        if out.len() < n {
+            return Err(self.malformed("the stack is empty"));
+        }
+        for slot in out.iter_mut().rev() {
+            *slot = self.pop()?;
+        }
         Ok(out)
     }
     /// The `depth`-th slot from the top, which is number 1.
     fn slot(&self, depth: usize) -> Result<Slot> {
         let n = self.state.stack.len();
-        if depth == 0 || depth > n { return Err(self.malformed("the stack is too short")); }
+        if depth == 0 || depth > n {
+            return Err(self.malformed("the stack is too short"));
+        }
         Ok(self.state.stack[n - depth])
     }
     fn peek(&self, depth: usize) -> Result<Value> {
         match self.slot(depth)? {
             Slot::Value(v) => Ok(v),
-            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => Err(self.malformed("no value where one is needed")),
+            Slot::Null | Slot::Code(_) | Slot::Handled | Slot::Lasti => {
+                Err(self.malformed("no value where one is needed"))
+            }
         }
     }
 
@@ -295,15 +401,29 @@ impl<'a> Builder<'a> {
         self.defs[v.index()] = Some(Inst::new(self.func.insts.len() - 1));
         Ok(v)
     }
-    fn table(&mut self, path: &'static str, args: Vec<Value>) -> Result<Value> { self.emit(Op::Table(path), args) }
-    fn constant(&mut self, c: Const) -> Result<Value> { self.emit(Op::Const(c), vec![]) }
-    fn int(&mut self, i: i64) -> Result<Value> { self.constant(Const::Int(i)) }
-    fn member(&mut self, of: Value, n: u32) -> Result<Value> { self.emit(Op::Member(n), vec![of]) }
+    fn table(&mut self, path: &'static str, args: Vec<Value>) -> Result<Value> {
+        self.emit(Op::Table(path), args)
+    }
+    fn constant(&mut self, c: Const) -> Result<Value> {
+        self.emit(Op::Const(c), vec![])
+    }
+    fn int(&mut self, i: i64) -> Result<Value> {
+        self.constant(Const::Int(i))
+    }
+    fn member(&mut self, of: Value, n: u32) -> Result<Value> {
+        self.emit(Op::Member(n), vec![of])
+    }
     /// The instruction that made `v`, if it is known.
-    fn def(&self, v: Value) -> Option<&InstNode> { self.def_inst(v).map(|i| self.func.inst(i)) }
+    fn def(&self, v: Value) -> Option<&InstNode> {
+        self.def_inst(v).map(|i| self.func.inst(i))
+    }
     /// `v` as a constant.
-    fn known(&self, v: Value) -> Option<&Const> { self.def(v).and_then(|d| if let Op::Const(c) = &d.op { Some(c) } else { None }) }
-    fn def_inst(&self, v: Value) -> Option<Inst> { self.defs.get(v.index()).copied().flatten() }
+    fn known(&self, v: Value) -> Option<&Const> {
+        self.def(v).and_then(|d| if let Op::Const(c) = &d.op { Some(c) } else { None })
+    }
+    fn def_inst(&self, v: Value) -> Option<Inst> {
+        self.defs.get(v.index()).copied().flatten()
+    }
 
     fn terminate(&mut self, term: Term) {
         let block = &mut self.func.blocks[self.block.index()];
@@ -316,7 +436,10 @@ impl<'a> Builder<'a> {
         self.undef
     }
     fn local(&mut self, i: usize) -> Value {
-        match self.state.locals[i] { Some(v) => v, None => self.undef() }
+        match self.state.locals[i] {
+            Some(v) => v,
+            None => self.undef(),
+        }
     }
 
     // ---- edges ----
@@ -330,42 +453,68 @@ impl<'a> Builder<'a> {
     /// Where exceptions of this place go.
     fn unwind(&mut self) -> Result<Option<BlockCall>> {
         let Some(to) = self.handler else { return Ok(None) };
-        let Some(h) = self.flow.blocks[self.at.index()].handler.map(|h| self.code.handlers[h]) else { return Ok(None) };
+        let Some(h) = self.flow.blocks[self.at.index()].handler.map(|h| self.code.handlers[h]) else {
+            return Ok(None);
+        };
         self.edge(to, Some(h)).map(Some)
     }
 
-    /// Makes or extends the target block. As a handler it takes the exception first and a stack cut to the table's depth.
+    /// Makes or extends the target block. As a handler it takes the exception first and a stack cut to the
+    /// table's depth.
     fn edge(&mut self, to: Bb, handler: Option<bytecode::Handler>) -> Result<BlockCall> {
         let mut stack: Vec<Slot> = match handler {
             None => self.state.stack.clone(),
             Some(h) => {
                 let depth = h.depth as usize;
-                if depth > self.state.stack.len() { return Err(self.malformed("the stack is too short for the handler")); }
+                if depth > self.state.stack.len() {
+                    return Err(self.malformed("the stack is too short for the handler"));
+                }
                 let mut cut = self.state.stack[..depth].to_vec();
-                if h.lasti { cut.push(Slot::Lasti); }
+                if h.lasti {
+                    cut.push(Slot::Lasti);
+                }
                 cut
             }
         };
         if !self.flow.blocks[to.index()].joins {
-            if self.targets[to.index()].is_some() { return Err(self.malformed("a second edge to a block")); }
+            if self.targets[to.index()].is_some() {
+                return Err(self.malformed("a second edge to a block"));
+            }
             let block = self.func.make_block();
             let entry = State { locals: self.state.locals.clone(), stack };
             self.targets[to.index()] = Some(Target { block, entry, built: false });
             return Ok(BlockCall { block, args: vec![] });
         }
         let live: Vec<usize> = self.flow.blocks[to.index()].live_in.iter().collect();
-        // `(*a, b if c else d)`: what will be a tuple is the same on all paths while it is built. It has to stay this very value, or nobody would
-        // know its parts.
-        let fixed: Vec<bool> = stack.iter().map(|s| matches!(s, Slot::Value(v) if self.displays.contains(v))).collect();
-        let mut args: Vec<Value> = stack.iter().zip(&fixed).filter_map(|(s, fixed)| match s { Slot::Value(v) if !fixed => Some(*v), _ => None }).collect();
-        for i in &live { let v = self.local(*i); args.push(v); }
+        // `(*a, b if c else d)`: what will be a tuple is the same on all paths while it is built. It has to
+        // stay this very value, or nobody would know its parts.
+        let fixed: Vec<bool> =
+            stack.iter().map(|s| matches!(s, Slot::Value(v) if self.displays.contains(v))).collect();
+        let mut args: Vec<Value> = stack
+            .iter()
+            .zip(&fixed)
+            .filter_map(|(s, fixed)| match s {
+                Slot::Value(v) if !fixed => Some(*v),
+                _ => None,
+            })
+            .collect();
+        for i in &live {
+            let v = self.local(*i);
+            args.push(v);
+        }
         if self.targets[to.index()].is_none() {
             let block = self.func.make_block();
             let exception = handler.map(|_| Slot::Value(self.func.add_param(block)));
-            for (s, fixed) in stack.iter_mut().zip(&fixed) { if let (Slot::Value(v), false) = (s, fixed) { *v = self.func.add_param(block); } }
+            for (s, fixed) in stack.iter_mut().zip(&fixed) {
+                if let (Slot::Value(v), false) = (s, fixed) {
+                    *v = self.func.add_param(block);
+                }
+            }
             stack.extend(exception);
             let mut locals = vec![None; self.state.locals.len()];
-            for i in &live { locals[*i] = Some(self.func.add_param(block)); }
+            for i in &live {
+                locals[*i] = Some(self.func.add_param(block));
+            }
             self.targets[to.index()] = Some(Target { block, entry: State { locals, stack }, built: false });
             return Ok(BlockCall { block, args });
         }

@@ -1,13 +1,14 @@
-//! Says in the code what a branch found out about None: behind `x is not None` the variable `x` is a value of its own that is not None,
-//! so its type there is that of the value. Behind `x is None` it is None. `if x:` tells the same, and `isinstance(x, int)` leaves of several types those
-//! that are instances.
+//! Says in the code what a branch found out about None: behind `x is not None` the variable `x` is a value of
+//! its own that is not None, so its type there is that of the value. Behind `x is None` it is None. `if x:`
+//! tells the same, and `isinstance(x, int)` leaves of several types those that are instances.
 //!
 //! ```python
 //! if best is None or value < best:     # `best` is a number right of `or`
 //!     best = value                     # ... and is not None behind the `if`
 //! ```
 //!
-//! Nothing is written where no later code reads the variable. Values are renamed along the dominator tree in one walk.
+//! Nothing is written where no later code reads the variable. Values are renamed along the dominator tree in
+//! one walk.
 
 use crate::ssa::analysis::{Cfg, Definitions, Dominators};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Narrow, Op, Term, Value};
@@ -16,10 +17,16 @@ use std::collections::HashMap;
 
 /// What is known of a value; a class with it.
 #[derive(Clone, Copy, PartialEq)]
-struct Found { value: Value, what: Narrow, class: Option<Value> }
+struct Found {
+    value: Value,
+    what: Narrow,
+    class: Option<Value>,
+}
 
 impl Found {
-    fn none(value: Value, is: bool) -> Found { Found { value, what: if is { Narrow::IsNone } else { Narrow::NotNone }, class: None } }
+    fn none(value: Value, is: bool) -> Found {
+        Found { value, what: if is { Narrow::IsNone } else { Narrow::NotNone }, class: None }
+    }
 }
 
 pub fn run(func: &mut Func) {
@@ -30,20 +37,30 @@ pub fn run(func: &mut Func) {
         let mut tests: Vec<(Block, [Vec<Found>; 2])> = vec![];
         for b in (0..func.blocks.len()).map(Block::new) {
             let Term::Branch { cond, then_to, else_to } = &func.block(b).term else { continue };
-            if then_to.block == else_to.block { continue; }
+            if then_to.block == else_to.block {
+                continue;
+            }
             let sides = [true, false].map(|side| {
                 let mut out = vec![];
                 decode(func, &defs, *cond, side, 0, &mut out);
                 out
             });
-            if sides.iter().any(|s| !s.is_empty()) { tests.push((b, sides)); }
+            if sides.iter().any(|s| !s.is_empty()) {
+                tests.push((b, sides));
+            }
         }
-        if tests.is_empty() { return; }
+        if tests.is_empty() {
+            return;
+        }
         let cfg = Cfg::new(func);
         for (b, sides) in tests {
-            if !cfg.is_reachable(b) { continue; }
+            if !cfg.is_reachable(b) {
+                continue;
+            }
             for (side, facts) in sides.into_iter().enumerate() {
-                if facts.is_empty() { continue; }
+                if facts.is_empty() {
+                    continue;
+                }
                 let to = func.block(b).term.targets()[side].clone();
                 if cfg.preds(to.block).len() == 1 {
                     found.entry(to.block).or_default().extend(facts);
@@ -53,13 +70,16 @@ pub fn run(func: &mut Func) {
                     let loc = func.block(b).term_loc;
                     let block = &mut func.blocks[between.index()];
                     (block.term, block.term_loc) = (Term::Jump(to), loc);
-                    *func.blocks[b.index()].term.targets_mut()[side] = BlockCall { block: between, args: vec![] };
+                    *func.blocks[b.index()].term.targets_mut()[side] =
+                        BlockCall { block: between, args: vec![] };
                     found.insert(between, facts);
                 }
             }
         }
     }
-    if !found.is_empty() { rename(func, &found); }
+    if !found.is_empty() {
+        rename(func, &found);
+    }
 }
 
 /// What is known where the truth of `cond` is `truth`.
@@ -70,27 +90,52 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
         (Op::Table("operator.truth"), [x]) => {
             decode(func, defs, *x, truth, depth + 1, out);
             // What is true is not None.
-            if truth && !is_test(func, defs, *x) { out.push(Found::none(*x, false)); }
+            if truth && !is_test(func, defs, *x) {
+                out.push(Found::none(*x, false));
+            }
         }
         (Op::Table("operator.not_"), [x]) => {
             decode(func, defs, *x, !truth, depth + 1, out);
-            if !truth && !is_test(func, defs, *x) { out.push(Found::none(*x, false)); }
+            if !truth && !is_test(func, defs, *x) {
+                out.push(Found::none(*x, false));
+            }
         }
         (Op::Table(path @ ("operator.is_" | "operator.is_not")), [a, b]) => {
-            let value = if is_none(*b) { *a } else if is_none(*a) { *b } else { return };
+            let value = if is_none(*b) {
+                *a
+            } else if is_none(*a) {
+                *b
+            } else {
+                return;
+            };
             let none = (*path == "operator.is_") == truth;
             out.push(Found::none(value, none));
-            // A class pattern gives what it looks at, or None. Without patterns inside it fails for nothing but the class.
+            // A class pattern gives what it looks at, or None. Without patterns inside it fails for nothing
+            // but the class.
             let pattern = defs.inst(value).map(|i| func.inst(i)).filter(|n| n.op == Op::Table("match.class"));
             if let Some([x, class, names, count]) = pattern.map(|n| &n.args[..]) {
-                let empty = |v: Value, c: Const| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(c));
+                let empty =
+                    |v: Value, c: Const| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(c));
                 let plain = empty(*names, Const::Tuple(vec![])) && empty(*count, Const::Int(0));
-                if !none || plain { out.push(Found { value: *x, what: if none { Narrow::NotA } else { Narrow::IsA }, class: Some(*class) }); }
+                if !none || plain {
+                    out.push(Found {
+                        value: *x,
+                        what: if none { Narrow::NotA } else { Narrow::IsA },
+                        class: Some(*class),
+                    });
+                }
             }
         }
         (Op::Call { keywords }, [callee, x, class]) if keywords.is_empty() => {
-            if defs.inst(*callee).is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) if &**n == "isinstance")) {
-                out.push(Found { value: *x, what: if truth { Narrow::IsA } else { Narrow::NotA }, class: Some(*class) });
+            if defs
+                .inst(*callee)
+                .is_some_and(|i| matches!(&func.inst(i).op, Op::Global(n) if &**n == "isinstance"))
+            {
+                out.push(Found {
+                    value: *x,
+                    what: if truth { Narrow::IsA } else { Narrow::NotA },
+                    class: Some(*class),
+                });
             }
         }
         _ => {}
@@ -101,14 +146,28 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
 fn is_test(func: &Func, defs: &Definitions, v: Value) -> bool {
     let Some(node) = defs.inst(v).map(|i| func.inst(i)) else { return false };
     match &node.op {
-        Op::Table(path) => matches!(*path, "operator.truth" | "operator.not_" | "operator.is_" | "operator.is_not" | "iter.next" | "operator.contains" | "exc.matches" | "match.sequence"),
+        Op::Table(path) => matches!(
+            *path,
+            "operator.truth"
+                | "operator.not_"
+                | "operator.is_"
+                | "operator.is_not"
+                | "iter.next"
+                | "operator.contains"
+                | "exc.matches"
+                | "match.sequence"
+        ),
         Op::Member(_) | Op::Const(_) => true,
         _ => false,
     }
 }
 
 /// The names of a value at one place of the walk.
-struct Name { block: Block, found: Found, value: Option<Value> }
+struct Name {
+    block: Block,
+    found: Found,
+    value: Option<Value>,
+}
 
 /// Replaces reads of the values below the blocks where something was found out.
 fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
@@ -121,13 +180,17 @@ fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
         let left = |n: &Name| !doms.dominates(n.block, *b);
         for f in found.get(b).into_iter().flatten() {
             let stack = names.entry(f.value).or_default();
-            while stack.last().is_some_and(left) { stack.pop(); }
+            while stack.last().is_some_and(left) {
+                stack.pop();
+            }
             stack.push(Name { block: *b, found: *f, value: None });
         }
         let mut values = func.values;
         let mut read = |v: &mut Value| {
             let Some(stack) = names.get_mut(v) else { return };
-            while stack.last().is_some_and(left) { stack.pop(); }
+            while stack.last().is_some_and(left) {
+                stack.pop();
+            }
             // What was found out further up holds too: each name is made from the one before.
             let mut at = stack.iter().rposition(|n| n.value.is_some()).map_or(0, |k| k + 1);
             let mut old = if at == 0 { *v } else { stack[at - 1].value.unwrap_or(*v) };
@@ -146,14 +209,22 @@ fn rename(func: &mut Func, found: &HashMap<Block, Vec<Found>>) {
             node.unwind.iter_mut().flat_map(|u| &mut u.args).for_each(&mut read);
         }
         let term = &mut func.blocks[b.index()].term;
-        if let Some(v) = term.operand_mut() { read(v); }
+        if let Some(v) = term.operand_mut() {
+            read(v);
+        }
         term.targets_mut().into_iter().flat_map(|t| &mut t.args).for_each(&mut read);
         func.values = values;
     }
     // Each goes before what stands at the start of its block; later ones need earlier ones.
     for (block, value, name, found) in made.into_iter().rev() {
         let loc = func.block(block).term_loc;
-        func.insts.push(InstNode { op: Op::Narrow(found.what), args: [value].into_iter().chain(found.class).collect(), result: Some(name), loc, unwind: None });
+        func.insts.push(InstNode {
+            op: Op::Narrow(found.what),
+            args: [value].into_iter().chain(found.class).collect(),
+            result: Some(name),
+            loc,
+            unwind: None,
+        });
         let inst = Inst::new(func.insts.len() - 1);
         func.blocks[block.index()].insts.insert(0, inst);
     }

@@ -1,8 +1,10 @@
 //! The directory with the entries, one file each.
 //!
-//! It is a folder of its own (`code-UID`) below what the user chose, so that a directory may be shared by users and by machines, and nothing else is ever
-//! removed. It must belong to this user, be writable by nobody else, and be no symbolic link; so must every file in it. Files are written
-//! under another name and renamed, so a reader sees a whole entry or none. Every operation opens the directory anew and works relative to it.
+//! It is a folder of its own (`code-UID`) below what the user chose, so that a directory may be shared by
+//! users and by machines, and nothing else is ever removed. It must belong to this user, be writable by
+//! nobody else, and be no symbolic link; so must every file in it. Files are written under another name and
+//! renamed, so a reader sees a whole entry or none. Every operation opens the directory anew and works
+//! relative to it.
 
 use super::{Key, entry};
 use std::ffi::{CStr, CString, OsStr};
@@ -24,11 +26,16 @@ const TOUCH: i64 = 3600;
 /// Unfinished files of processes that died are removed after that time (seconds).
 const ABANDONED: i64 = 3600;
 
-/// The chosen directory: empty means the user's. None where there is none: no home, or a program that runs with other rights than its user's.
+/// The chosen directory: empty means the user's. None where there is none: no home, or a program that runs
+/// with other rights than its user's.
 pub fn base(chosen: &str) -> Option<PathBuf> {
     // SAFETY: a plain question to the C library.
-    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 { return None; }
-    if !chosen.is_empty() { return Some(PathBuf::from(chosen)); }
+    if unsafe { libc::getauxval(libc::AT_SECURE) } != 0 {
+        return None;
+    }
+    if !chosen.is_empty() {
+        return Some(PathBuf::from(chosen));
+    }
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     Some(variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")))?.join("tierup"))
 }
@@ -44,7 +51,14 @@ pub struct Directory {
 
 /// One file, for people.
 #[derive(Clone, Debug)]
-pub struct Listed { pub name: String, pub label: String, pub bytes: u64, /** Seconds since 1970. */ pub used: i64, pub problem: Option<String> }
+pub struct Listed {
+    pub name: String,
+    pub label: String,
+    pub bytes: u64,
+    /** Seconds since 1970. */
+    pub used: i64,
+    pub problem: Option<String>,
+}
 
 /// What is wrong with a file or directory.
 type Wrong = String;
@@ -54,43 +68,62 @@ fn user() -> libc::uid_t {
     unsafe { libc::geteuid() }
 }
 
-fn now() -> i64 { SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64) }
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64)
+}
 
 fn state_of(file: &impl AsRawFd) -> Result<libc::stat, Wrong> {
     // SAFETY: all zeros is a `stat`, and the call fills it.
     unsafe {
         let mut s: libc::stat = std::mem::zeroed();
-        if libc::fstat(file.as_raw_fd(), &raw mut s) != 0 { return Err("its state cannot be read".into()); }
+        if libc::fstat(file.as_raw_fd(), &raw mut s) != 0 {
+            return Err("its state cannot be read".into());
+        }
         Ok(s)
     }
 }
 
 /// Belongs to this user, and nobody else may write it.
 fn check_owner(s: &libc::stat) -> Result<(), Wrong> {
-    if s.st_uid != user() { return Err(format!("it belongs to user {}", s.st_uid)); }
-    if s.st_mode & 0o022 != 0 { return Err("others may write it".into()); }
+    if s.st_uid != user() {
+        return Err(format!("it belongs to user {}", s.st_uid));
+    }
+    if s.st_mode & 0o022 != 0 {
+        return Err("others may write it".into());
+    }
     Ok(())
 }
 
-fn entry_name(key: Key) -> CString { CString::new(format!("{key}{SUFFIX}")).unwrap_or_default() }
+fn entry_name(key: Key) -> CString {
+    CString::new(format!("{key}{SUFFIX}")).unwrap_or_default()
+}
 
 fn key_of(name: &str) -> Option<Key> {
     let hex = name.strip_suffix(SUFFIX)?;
-    if hex.len() != 64 || !hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) { return None; }
+    if hex.len() != 64 || !hex.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+        return None;
+    }
     let mut key = [0; 32];
-    for (k, byte) in key.iter_mut().enumerate() { *byte = u8::from_str_radix(&hex[2 * k..2 * k + 2], 16).ok()?; }
+    for (k, byte) in key.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&hex[2 * k..2 * k + 2], 16).ok()?;
+    }
     Some(Key(key))
 }
 
 impl Directory {
-    pub fn new(base: PathBuf, most: u64) -> Directory { Directory { path: base.join(format!("code-{}", user())), most, credit: Arc::default() } }
+    pub fn new(base: PathBuf, most: u64) -> Directory {
+        Directory { path: base.join(format!("code-{}", user())), most, credit: Arc::default() }
+    }
 
     /// Opens the directory, if it can be trusted.
     fn open(&self) -> Result<Option<OwnedFd>, Wrong> {
         let path = CString::new(self.path.as_os_str().as_bytes()).map_err(|_| "its name has a NUL in it")?;
         // SAFETY: a C string; the descriptor is new and ours.
         let dir = unsafe {
-            let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC);
+            let fd = libc::open(
+                path.as_ptr(),
+                libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC,
+            );
             if fd < 0 {
                 let e = std::io::Error::last_os_error();
                 return if e.raw_os_error() == Some(libc::ENOENT) { Ok(None) } else { Err(e.to_string()) };
@@ -103,23 +136,34 @@ impl Directory {
 
     /// The same, made where it is missing.
     fn open_or_make(&self) -> Option<OwnedFd> {
-        if let Some(dir) = self.open().ok()? { return Some(dir); }
+        if let Some(dir) = self.open().ok()? {
+            return Some(dir);
+        }
         std::fs::create_dir_all(self.path.parent()?).ok()?;
         // Another process may be first.
-        let _ = std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&self.path);
+        let _ =
+            std::os::unix::fs::DirBuilderExt::mode(&mut std::fs::DirBuilder::new(), 0o700).create(&self.path);
         self.open().ok()?
     }
 
     /// Why the directory is not used, if it is there and cannot be trusted.
-    pub fn problem(&self) -> Option<String> { self.open().err() }
+    pub fn problem(&self) -> Option<String> {
+        self.open().err()
+    }
 
-    /// The object of a key; none where there is no entry. What is not as it should be is removed, and says why.
+    /// The object of a key; none where there is no entry. What is not as it should be is removed, and says
+    /// why.
     pub fn get(&self, key: Key) -> Result<Option<Vec<u8>>, Wrong> {
         let Some(dir) = self.open()? else { return Ok(None) };
         let name = entry_name(key);
         let Some((mut file, state)) = open_file(&dir, &name)? else { return Ok(None) };
-        let found = contents(&mut file, &state).and_then(|bytes| Ok(entry::read(key, &bytes)?.object.to_vec()));
-        if found.is_err() { remove(&dir, &name); } else if now() - state.st_mtime > TOUCH { touch(&file); }
+        let found =
+            contents(&mut file, &state).and_then(|bytes| Ok(entry::read(key, &bytes)?.object.to_vec()));
+        if found.is_err() {
+            remove(&dir, &name);
+        } else if now() - state.st_mtime > TOUCH {
+            touch(&file);
+        }
         found.map(Some)
     }
 
@@ -127,29 +171,45 @@ impl Directory {
     pub fn put(&self, key: Key, label: &str, object: &[u8]) -> bool {
         let bytes = entry::write(key, label, object);
         // What would push out most of the others is not worth it.
-        if bytes.len() as u64 > (self.most / 4).min(entry::LARGEST) { return false; }
+        if bytes.len() as u64 > (self.most / 4).min(entry::LARGEST) {
+            return false;
+        }
         let Some(dir) = self.open_or_make() else { return false };
         self.make_room(&dir, bytes.len() as u64);
         write_file(&dir, &entry_name(key), &bytes).is_some()
     }
 
-    pub fn forget(&self, key: Key) { if let Ok(Some(dir)) = self.open() { remove(&dir, &entry_name(key)); } }
+    pub fn forget(&self, key: Key) {
+        if let Ok(Some(dir)) = self.open() {
+            remove(&dir, &entry_name(key));
+        }
+    }
 
-    /// Removes what has not been used for longest, until `more` bytes fit. Looks only when this process has written a part of what is allowed.
+    /// Removes what has not been used for longest, until `more` bytes fit. Looks only when this process has
+    /// written a part of what is allowed.
     fn make_room(&self, dir: &OwnedFd, more: u64) {
-        if self.credit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |c| c.checked_sub(more)).is_ok() { return; }
+        if self.credit.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |c| c.checked_sub(more)).is_ok() {
+            return;
+        }
         let mut all = vec![];
         for (name, state) in files(dir) {
             let unfinished = name.to_bytes().starts_with(UNFINISHED.as_bytes());
-            if unfinished && now() - state.st_mtime > ABANDONED { remove(dir, &name); continue; }
-            if !unfinished { all.push((state.st_mtime, state.st_mtime_nsec, state.st_size as u64, name)); }
+            if unfinished && now() - state.st_mtime > ABANDONED {
+                remove(dir, &name);
+                continue;
+            }
+            if !unfinished {
+                all.push((state.st_mtime, state.st_mtime_nsec, state.st_size as u64, name));
+            }
         }
         let mut sum: u64 = all.iter().map(|a| a.2).sum();
         if sum + more > self.most {
             all.sort_unstable();
             let keep = self.most / 8 * 7;
             for (_, _, bytes, name) in &all {
-                if sum + more <= keep { break; }
+                if sum + more <= keep {
+                    break;
+                }
                 remove(dir, name);
                 sum -= bytes;
             }
@@ -161,17 +221,23 @@ impl Directory {
     /// Every entry, each read and checked.
     pub fn list(&self) -> Result<Vec<Listed>, Wrong> {
         let Some(dir) = self.open()? else { return Ok(vec![]) };
-        let mut out: Vec<Listed> = files(&dir).into_iter().map(|(name, state)| {
-            let text = name.to_string_lossy().into_owned();
-            let looked = || -> Result<String, Wrong> {
-                let key = key_of(&text).ok_or("it is not finished, or no entry")?;
-                let (mut file, state) = open_file(&dir, &name)?.ok_or("it has just been removed")?;
-                let bytes = contents(&mut file, &state)?;
-                Ok(entry::read(key, &bytes)?.label.to_owned())
-            };
-            let (label, problem) = match looked() { Ok(label) => (label, None), Err(why) => (String::new(), Some(why)) };
-            Listed { name: text, label, bytes: state.st_size as u64, used: state.st_mtime, problem }
-        }).collect();
+        let mut out: Vec<Listed> = files(&dir)
+            .into_iter()
+            .map(|(name, state)| {
+                let text = name.to_string_lossy().into_owned();
+                let looked = || -> Result<String, Wrong> {
+                    let key = key_of(&text).ok_or("it is not finished, or no entry")?;
+                    let (mut file, state) = open_file(&dir, &name)?.ok_or("it has just been removed")?;
+                    let bytes = contents(&mut file, &state)?;
+                    Ok(entry::read(key, &bytes)?.label.to_owned())
+                };
+                let (label, problem) = match looked() {
+                    Ok(label) => (label, None),
+                    Err(why) => (String::new(), Some(why)),
+                };
+                Listed { name: text, label, bytes: state.st_size as u64, used: state.st_mtime, problem }
+            })
+            .collect();
         out.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.name.cmp(&b.name)));
         Ok(out)
     }
@@ -186,9 +252,14 @@ impl Directory {
 
 /// Opens an entry, if it can be trusted.
 fn open_file(dir: &OwnedFd, name: &CStr) -> Result<Option<(File, libc::stat)>, Wrong> {
-    // SAFETY: a C string; the descriptor is new and ours. Without O_NONBLOCK a FIFO under this name would stop us here.
+    // SAFETY: a C string; the descriptor is new and ours. Without O_NONBLOCK a FIFO under this name would
+    // stop us here.
     let file = unsafe {
-        let fd = libc::openat(dir.as_raw_fd(), name.as_ptr(), libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC);
+        let fd = libc::openat(
+            dir.as_raw_fd(),
+            name.as_ptr(),
+            libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_CLOEXEC,
+        );
         if fd < 0 {
             let e = std::io::Error::last_os_error();
             return if e.raw_os_error() == Some(libc::ENOENT) { Ok(None) } else { Err(e.to_string()) };
@@ -196,16 +267,22 @@ fn open_file(dir: &OwnedFd, name: &CStr) -> Result<Option<(File, libc::stat)>, W
         File::from_raw_fd(fd)
     };
     let state = state_of(&file)?;
-    if state.st_mode & libc::S_IFMT != libc::S_IFREG { return Err("it is no plain file".into()); }
+    if state.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Err("it is no plain file".into());
+    }
     // A second name could lie where others may see to what is in it.
-    if state.st_nlink > 1 { return Err("it has more than one name".into()); }
+    if state.st_nlink > 1 {
+        return Err("it has more than one name".into());
+    }
     check_owner(&state)?;
     Ok(Some((file, state)))
 }
 
 /// All of a file. It is read, not mapped: a mapping would change, or fail, when somebody cuts the file short.
 fn contents(file: &mut File, state: &libc::stat) -> Result<Vec<u8>, Wrong> {
-    if state.st_size as u64 > entry::LARGEST { return Err("it is too large".into()); }
+    if state.st_size as u64 > entry::LARGEST {
+        return Err("it is too large".into());
+    }
     let mut bytes = Vec::with_capacity(state.st_size as usize + 1);
     file.take(entry::LARGEST).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
     Ok(bytes)
@@ -213,26 +290,44 @@ fn contents(file: &mut File, state: &libc::stat) -> Result<Vec<u8>, Wrong> {
 
 fn write_file(dir: &OwnedFd, name: &CStr, bytes: &[u8]) -> Option<()> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    let unfinished = format!("{UNFINISHED}{}-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed), SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos()));
+    let unfinished = format!(
+        "{UNFINISHED}{}-{}-{}",
+        std::process::id(),
+        COUNT.fetch_add(1, Ordering::Relaxed),
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos())
+    );
     let unfinished = CString::new(unfinished).ok()?;
     let mode: libc::c_uint = 0o600;
     // SAFETY: C strings; the descriptor is new and ours.
     let mut file = unsafe {
-        let fd = libc::openat(dir.as_raw_fd(), unfinished.as_ptr(), libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC, mode);
-        if fd < 0 { return None; }
+        let fd = libc::openat(
+            dir.as_raw_fd(),
+            unfinished.as_ptr(),
+            libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC,
+            mode,
+        );
+        if fd < 0 {
+            return None;
+        }
         File::from_raw_fd(fd)
     };
     let written = file.write_all(bytes).is_ok();
     drop(file);
     // SAFETY: C strings, and a descriptor of ours.
-    let done = written && unsafe { libc::renameat(dir.as_raw_fd(), unfinished.as_ptr(), dir.as_raw_fd(), name.as_ptr()) } == 0;
-    if !done { remove(dir, &unfinished); }
+    let done = written
+        && unsafe { libc::renameat(dir.as_raw_fd(), unfinished.as_ptr(), dir.as_raw_fd(), name.as_ptr()) }
+            == 0;
+    if !done {
+        remove(dir, &unfinished);
+    }
     done.then_some(())
 }
 
 fn touch(file: &File) {
     // SAFETY: no times means now. A read-only file system refuses; then the entry merely looks old.
-    unsafe { libc::futimens(file.as_raw_fd(), std::ptr::null()); }
+    unsafe {
+        libc::futimens(file.as_raw_fd(), std::ptr::null());
+    }
 }
 
 fn remove(dir: &OwnedFd, name: &CStr) -> bool {
@@ -244,21 +339,31 @@ fn remove(dir: &OwnedFd, name: &CStr) -> bool {
 fn files(dir: &OwnedFd) -> Vec<(CString, libc::stat)> {
     let mut out = vec![];
     let Ok(copy) = dir.try_clone() else { return out };
-    // SAFETY: the stream takes the copy of the descriptor and is closed below; a name lives until the next call.
+    // SAFETY: the stream takes the copy of the descriptor and is closed below; a name lives until the next
+    // call.
     unsafe {
         let raw = copy.into_raw_fd();
         let stream = libc::fdopendir(raw);
-        if stream.is_null() { drop(OwnedFd::from_raw_fd(raw)); return out; }
+        if stream.is_null() {
+            drop(OwnedFd::from_raw_fd(raw));
+            return out;
+        }
         // The copy shares its position with the descriptor.
         libc::rewinddir(stream);
         loop {
             let e = libc::readdir(stream);
-            if e.is_null() { break; }
+            if e.is_null() {
+                break;
+            }
             let name = CStr::from_ptr((*e).d_name.as_ptr());
             let text = Path::new(OsStr::from_bytes(name.to_bytes())).to_str().unwrap_or("");
-            if key_of(text).is_none() && !text.starts_with(UNFINISHED) { continue; }
+            if key_of(text).is_none() && !text.starts_with(UNFINISHED) {
+                continue;
+            }
             let mut state: libc::stat = std::mem::zeroed();
-            if libc::fstatat(dir.as_raw_fd(), name.as_ptr(), &raw mut state, libc::AT_SYMLINK_NOFOLLOW) == 0 { out.push((name.to_owned(), state)); }
+            if libc::fstatat(dir.as_raw_fd(), name.as_ptr(), &raw mut state, libc::AT_SYMLINK_NOFOLLOW) == 0 {
+                out.push((name.to_owned(), state));
+            }
         }
         libc::closedir(stream);
     }

@@ -27,7 +27,10 @@ pub const LARGEST: u64 = 1 << 28;
 
 /// What a file says.
 #[derive(Debug, PartialEq)]
-pub struct Entry<'a> { pub label: &'a str, pub object: &'a [u8] }
+pub struct Entry<'a> {
+    pub label: &'a str,
+    pub object: &'a [u8],
+}
 
 /// The bytes of an entry.
 pub fn write(key: Key, label: &str, object: &[u8]) -> Vec<u8> {
@@ -51,13 +54,23 @@ pub fn read(key: Key, bytes: &[u8]) -> Result<Entry<'_>, &'static str> {
     let (body, sum) = bytes.split_last_chunk::<SUM>().ok_or("it is too short")?;
     let (header, rest) = body.split_first_chunk::<HEADER>().ok_or("it is too short")?;
     let word = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-    if header[..8] != MAGIC { return Err("it is no entry of the code cache"); }
-    if word(8) != VERSION { return Err("it belongs to another version of Tierup"); }
+    if header[..8] != MAGIC {
+        return Err("it is no entry of the code cache");
+    }
+    if word(8) != VERSION {
+        return Err("it belongs to another version of Tierup");
+    }
     // The sum before anything else is believed.
-    if blake3::hash(body) != *sum { return Err("its checksum is wrong"); }
-    if header[24..56] != key.0 { return Err("it lies under another key's name"); }
+    if blake3::hash(body) != *sum {
+        return Err("its checksum is wrong");
+    }
+    if header[24..56] != key.0 {
+        return Err("it lies under another key's name");
+    }
     let (label, object) = (word(12) as usize, u64::from(word(16)) | u64::from(word(20)) << 32);
-    if label > LONGEST_LABEL || label as u64 + object != rest.len() as u64 { return Err("its lengths do not add up"); }
+    if label > LONGEST_LABEL || label as u64 + object != rest.len() as u64 {
+        return Err("its lengths do not add up");
+    }
     let (label, object) = rest.split_at(label);
     Ok(Entry { label: std::str::from_utf8(label).map_err(|_| "its label is no text")?, object })
 }

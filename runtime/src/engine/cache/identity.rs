@@ -1,7 +1,8 @@
 //! Which build of Tierup, which LLVM and which CPU an object belongs to.
 //!
-//! Builds are told apart by the build id that the linker wrote: of this library as it lies in memory, and of the library with LLVM as it lies on disk, for a process
-//! that finds everything in the cache never opens that one. Without build ids there is no cache, rather than one that may be wrong.
+//! Builds are told apart by the build id that the linker wrote: of this library as it lies in memory, and of
+//! the library with LLVM as it lies on disk, for a process that finds everything in the cache never opens
+//! that one. Without build ids there is no cache, rather than one that may be wrong.
 
 use std::path::PathBuf;
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -11,32 +12,45 @@ static LIBRARY: RwLock<Option<PathBuf>> = RwLock::new(None);
 static LIBRARY_ID: OnceLock<Option<Vec<u8>>> = OnceLock::new();
 static IDENTITY: [OnceLock<Option<[u8; 32]>>; Cpu::ALL.len()] = [const { OnceLock::new() }; Cpu::ALL.len()];
 
-pub fn set_library(path: PathBuf) { *LIBRARY.write().unwrap_or_else(PoisonError::into_inner) = Some(path); }
+pub fn set_library(path: PathBuf) {
+    *LIBRARY.write().unwrap_or_else(PoisonError::into_inner) = Some(path);
+}
 
 /// A hash of all of it, worked out once for each processor that code is made for.
 pub fn identity(target: Cpu) -> Option<&'static [u8; 32]> {
-    IDENTITY[target as usize].get_or_init(|| {
-        let mut hash = blake3::Hasher::new();
-        let parts = [env!("CARGO_PKG_VERSION").as_bytes().to_vec(), loaded_id(identity as *const () as usize)?, library_id()?.clone(), processor(target)];
-        for part in parts {
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(&part);
-        }
-        Some(*hash.finalize().as_bytes())
-    }).as_ref()
+    IDENTITY[target as usize]
+        .get_or_init(|| {
+            let mut hash = blake3::Hasher::new();
+            let parts = [
+                env!("CARGO_PKG_VERSION").as_bytes().to_vec(),
+                loaded_id(identity as *const () as usize)?,
+                library_id()?.clone(),
+                processor(target),
+            ];
+            for part in parts {
+                hash.update(&(part.len() as u64).to_le_bytes());
+                hash.update(&part);
+            }
+            Some(*hash.finalize().as_bytes())
+        })
+        .as_ref()
 }
 
 /// Whether the code at `address` belongs to the library that keys were made for.
-pub fn is_library(address: usize) -> bool { library_id().is_some_and(|id| loaded_id(address).as_ref() == Some(id)) }
+pub fn is_library(address: usize) -> bool {
+    library_id().is_some_and(|id| loaded_id(address).as_ref() == Some(id))
+}
 
 fn library_id() -> Option<&'static Vec<u8>> {
-    LIBRARY_ID.get_or_init(|| {
-        let path = LIBRARY.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        // Headers and notes are in front.
-        let mut start = vec![0; 4096];
-        let n = std::io::Read::read(&mut std::fs::File::open(path).ok()?, &mut start).ok()?;
-        build_id_of_file(&start[..n])
-    }).as_ref()
+    LIBRARY_ID
+        .get_or_init(|| {
+            let path = LIBRARY.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+            // Headers and notes are in front.
+            let mut start = vec![0; 4096];
+            let n = std::io::Read::read(&mut std::fs::File::open(path).ok()?, &mut start).ok()?;
+            build_id_of_file(&start[..n])
+        })
+        .as_ref()
 }
 
 /// The build id in the first bytes of an ELF file.
@@ -46,11 +60,15 @@ fn build_id_of_file(start: &[u8]) -> Option<Vec<u8>> {
         word[..bytes].copy_from_slice(start.get(at..at.checked_add(bytes)?)?);
         usize::try_from(u64::from_le_bytes(word)).ok()
     };
-    if start.get(..5)? != b"\x7fELF\x02" { return None; }
+    if start.get(..5)? != b"\x7fELF\x02" {
+        return None;
+    }
     let (table, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
     (0..count).find_map(|k| {
         let at = table.checked_add(k * size)?;
-        if number(at, 4)? != libc::PT_NOTE as usize { return None; }
+        if number(at, 4)? != libc::PT_NOTE as usize {
+            return None;
+        }
         let (offset, bytes) = (number(at + 8, 8)?, number(at + 32, 8)?);
         build_id(start.get(offset..offset.checked_add(bytes)?)?)
     })
@@ -65,37 +83,54 @@ fn build_id(mut notes: &[u8]) -> Option<Vec<u8>> {
         let (name, data) = (word(0) as usize, word(4) as usize);
         let at = name.checked_next_multiple_of(4)?;
         let id = rest.get(at..at.checked_add(data)?)?;
-        if word(8) == NT_GNU_BUILD_ID && rest.get(..name) == Some(b"GNU\0") { return Some(id.to_vec()); }
+        if word(8) == NT_GNU_BUILD_ID && rest.get(..name) == Some(b"GNU\0") {
+            return Some(id.to_vec());
+        }
         notes = rest.get(at + data.checked_next_multiple_of(4)?..)?;
     }
 }
 
 /// The build id of the library that the code at `address` belongs to.
 fn loaded_id(address: usize) -> Option<Vec<u8>> {
-    struct Asked { address: usize, found: Option<Vec<u8>> }
+    struct Asked {
+        address: usize,
+        found: Option<Vec<u8>>,
+    }
     unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, asked: *mut libc::c_void) -> i32 {
         // SAFETY: the dynamic linker hands out what it has loaded; `asked` is the value below.
         unsafe {
             let (info, asked) = (&*info, &mut *asked.cast::<Asked>());
             let base = info.dlpi_addr as usize;
             let headers = std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum));
-            let range = |h: &libc::Elf64_Phdr| base.wrapping_add(h.p_vaddr as usize)..base.wrapping_add((h.p_vaddr + h.p_memsz) as usize);
-            if !headers.iter().any(|h| h.p_type == libc::PT_LOAD && range(h).contains(&asked.address)) { return 0; }
+            let range = |h: &libc::Elf64_Phdr| {
+                base.wrapping_add(h.p_vaddr as usize)..base.wrapping_add((h.p_vaddr + h.p_memsz) as usize)
+            };
+            if !headers.iter().any(|h| h.p_type == libc::PT_LOAD && range(h).contains(&asked.address)) {
+                return 0;
+            }
             let notes = headers.iter().filter(|h| h.p_type == libc::PT_NOTE);
-            asked.found = notes.map(|h| std::slice::from_raw_parts(range(h).start as *const u8, h.p_memsz as usize)).find_map(build_id);
+            asked.found = notes
+                .map(|h| std::slice::from_raw_parts(range(h).start as *const u8, h.p_memsz as usize))
+                .find_map(build_id);
             1
         }
     }
     let mut asked = Asked { address, found: None };
     // SAFETY: `look` matches the type that is asked for.
-    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut asked).cast()); }
+    unsafe {
+        libc::dl_iterate_phdr(Some(look), (&raw mut asked).cast());
+    }
     asked.found
 }
 
-/// What tells processors apart whose objects are not each other's. Every machine of a level runs what was made for it, so machines may share a cache.
-fn processor(target: Cpu) -> Vec<u8> { if target == Cpu::Native { cpu() } else { target.name().into() } }
+/// What tells processors apart whose objects are not each other's. Every machine of a level runs what was
+/// made for it, so machines may share a cache.
+fn processor(target: Cpu) -> Vec<u8> {
+    if target == Cpu::Native { cpu() } else { target.name().into() }
+}
 
-/// Model and features of the CPU. Which CPU of several in the machine answers must not matter, so what numbers them is left out.
+/// Model and features of the CPU. Which CPU of several in the machine answers must not matter, so what
+/// numbers them is left out.
 #[cfg(target_arch = "x86_64")]
 fn cpu() -> Vec<u8> {
     use std::arch::x86_64::{__cpuid_count, _xgetbv};
@@ -109,15 +144,23 @@ fn cpu() -> Vec<u8> {
     if first.eax >= 7 {
         let more = ask(7, 0);
         add(&[more.ebx, more.ecx, more.edx]);
-        if more.eax >= 1 { let l = ask(7, 1); add(&[l.eax, l.ebx, l.edx]); }
+        if more.eax >= 1 {
+            let l = ask(7, 1);
+            add(&[l.eax, l.ebx, l.edx]);
+        }
     }
     let extended = ask(0x8000_0000, 0).eax;
-    if extended >= 0x8000_0001 { let l = ask(0x8000_0001, 0); add(&[l.ecx, l.edx]); }
+    if extended >= 0x8000_0001 {
+        let l = ask(0x8000_0001, 0);
+        add(&[l.ecx, l.edx]);
+    }
     // Registers that the system saves: without them AVX is not to be used.
     const OSXSAVE: u32 = 1 << 27;
     if model.ecx & OSXSAVE != 0 {
         #[target_feature(enable = "xsave")]
-        unsafe fn saved() -> u64 { unsafe { _xgetbv(0) } }
+        unsafe fn saved() -> u64 {
+            unsafe { _xgetbv(0) }
+        }
         // SAFETY: the feature bit says that the instruction is there.
         let saved = unsafe { saved() };
         add(&[saved as u32, (saved >> 32) as u32]);
@@ -127,7 +170,9 @@ fn cpu() -> Vec<u8> {
 
 /// Elsewhere there is no tier 1 yet.
 #[cfg(not(target_arch = "x86_64"))]
-fn cpu() -> Vec<u8> { vec![] }
+fn cpu() -> Vec<u8> {
+    vec![]
+}
 
 #[cfg(test)]
 mod tests {
@@ -135,14 +180,17 @@ mod tests {
 
     #[test]
     fn a_build_id_is_found_in_memory_and_in_the_file() {
-        let here = loaded_id(a_build_id_is_found_in_memory_and_in_the_file as *const () as usize).expect("the linker writes one");
+        let here = loaded_id(a_build_id_is_found_in_memory_and_in_the_file as *const () as usize)
+            .expect("the linker writes one");
         assert!(here.len() >= 8);
         let mut start = vec![0; 4096];
         let n = std::io::Read::read(&mut std::fs::File::open("/proc/self/exe").unwrap(), &mut start).unwrap();
         assert_eq!(build_id_of_file(&start[..n]), Some(here));
         assert_eq!(loaded_id(1), None);
         // Whatever the bytes say, nothing is read outside of them.
-        for cut in 0..n { build_id_of_file(&start[..cut]); }
+        for cut in 0..n {
+            build_id_of_file(&start[..cut]);
+        }
         for at in 0..512 {
             for x in [0, 1, 0x7f, 0xff] {
                 let old = std::mem::replace(&mut start[at], x);
@@ -156,6 +204,8 @@ mod tests {
     fn the_cpu_is_the_same_one_everywhere() {
         let first = cpu();
         assert!(cfg!(not(target_arch = "x86_64")) || first.len() > 24);
-        for _ in 0..4 { assert_eq!(std::thread::spawn(cpu).join().unwrap(), first); }
+        for _ in 0..4 {
+            assert_eq!(std::thread::spawn(cpu).join().unwrap(), first);
+        }
     }
 }

@@ -15,20 +15,36 @@ impl Own {
         fs::create_dir(&path).unwrap();
         Own(path)
     }
-    fn cache(&self, most: u64) -> Directory { Directory::new(self.0.clone(), most) }
+    fn cache(&self, most: u64) -> Directory {
+        Directory::new(self.0.clone(), most)
+    }
 }
 impl Drop for Own {
-    fn drop(&mut self) { let _ = fs::remove_dir_all(&self.0); }
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 const MB: u64 = 1 << 20;
 
-fn key(k: u32) -> Key { Key(*blake3::hash(&k.to_le_bytes()).as_bytes()) }
-fn object(k: u32, len: usize) -> Vec<u8> { (0..len).map(|i| (i as u32 ^ k) as u8).collect() }
-fn file(d: &Directory, k: Key) -> PathBuf { d.path.join(format!("{k}.tierup")) }
-fn names(d: &Directory) -> Vec<String> { fs::read_dir(&d.path).map(|all| all.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()).unwrap_or_default() }
+fn key(k: u32) -> Key {
+    Key(*blake3::hash(&k.to_le_bytes()).as_bytes())
+}
+fn object(k: u32, len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i as u32 ^ k) as u8).collect()
+}
+fn file(d: &Directory, k: Key) -> PathBuf {
+    d.path.join(format!("{k}.tierup"))
+}
+fn names(d: &Directory) -> Vec<String> {
+    fs::read_dir(&d.path)
+        .map(|all| all.map(|e| e.unwrap().file_name().into_string().unwrap()).collect())
+        .unwrap_or_default()
+}
 
-fn age(path: &Path, seconds: u64) { fs::File::open(path).unwrap().set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap(); }
+fn age(path: &Path, seconds: u64) {
+    fs::File::open(path).unwrap().set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+}
 
 #[test]
 fn what_was_put_is_found() {
@@ -36,7 +52,11 @@ fn what_was_put_is_found() {
     let d = own.cache(MB);
     assert_eq!(d.get(key(1)), Ok(None));
     assert!(!d.path.exists(), "looking makes nothing");
-    assert!(d.put(key(1), "f", &object(1, 5000)) && d.put(key(2), "", &[]) && d.put(key(3), &"ж".repeat(300), &object(3, 1)));
+    assert!(
+        d.put(key(1), "f", &object(1, 5000))
+            && d.put(key(2), "", &[])
+            && d.put(key(3), &"ж".repeat(300), &object(3, 1))
+    );
     assert_eq!(d.get(key(1)), Ok(Some(object(1, 5000))));
     assert_eq!(d.get(key(2)), Ok(Some(vec![])));
     assert_eq!(d.get(key(3)), Ok(Some(object(3, 1))));
@@ -108,7 +128,11 @@ fn links_pipes_folders_and_what_others_may_write_are_refused() {
     let d = own.cache(MB);
     let good = entry::write(key(1), "f", &object(1, 64));
     let path = file(&d, key(1));
-    let fresh = || { let _ = fs::remove_file(&path); let _ = fs::remove_dir(&path); assert!(d.put(key(1), "f", &object(1, 64))); };
+    let fresh = || {
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir(&path);
+        assert!(d.put(key(1), "f", &object(1, 64)));
+    };
     fresh();
     let outside = own.0.join("outside");
     fs::write(&outside, &good).unwrap();
@@ -142,7 +166,14 @@ fn a_directory_that_others_may_write_or_that_is_a_link_is_not_used() {
     assert!(d.put(key(1), "f", &object(1, 64)));
     for mode in [0o720, 0o702, 0o777] {
         fs::set_permissions(&d.path, fs::Permissions::from_mode(mode)).unwrap();
-        assert!(d.get(key(1)).is_err() && !d.put(key(2), "f", &[]) && d.list().is_err() && d.clear().is_err() && d.problem().is_some(), "{mode:o}");
+        assert!(
+            d.get(key(1)).is_err()
+                && !d.put(key(2), "f", &[])
+                && d.list().is_err()
+                && d.clear().is_err()
+                && d.problem().is_some(),
+            "{mode:o}"
+        );
     }
     fs::set_permissions(&d.path, fs::Permissions::from_mode(0o700)).unwrap();
     assert!(d.problem().is_none());
@@ -162,7 +193,9 @@ fn what_belongs_to_another_user_is_refused() {
     let d = own.cache(MB);
     assert!(d.put(key(1), "f", &object(1, 64)));
     // SAFETY: a plain question.
-    if unsafe { libc::geteuid() } != 0 { return; }
+    if unsafe { libc::geteuid() } != 0 {
+        return;
+    }
     std::os::unix::fs::chown(file(&d, key(1)), Some(12345), None).unwrap();
     assert!(d.get(key(1)).is_err());
     assert!(d.put(key(1), "f", &object(1, 64)), "a file of one's own takes its place");
@@ -194,7 +227,10 @@ fn what_was_not_used_for_longest_makes_room() {
     assert!(fs::metadata(file(&d, key(0))).unwrap().modified().unwrap().elapsed().unwrap().as_secs() < 1000);
     assert!(d.put(key(9), "f", &object(9, 10_000)) && d.put(key(10), "f", &object(10, 10_000)));
     let there: Vec<u32> = (0..11).filter(|k| file(&d, key(*k)).exists()).collect();
-    assert!(there.contains(&0) && there.contains(&9) && there.contains(&10) && !there.contains(&1), "{there:?}");
+    assert!(
+        there.contains(&0) && there.contains(&9) && there.contains(&10) && !there.contains(&1),
+        "{there:?}"
+    );
     let sum: u64 = fs::read_dir(&d.path).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum();
     assert!(sum <= 100_000, "{sum}");
     assert!(!d.put(key(11), "f", &object(11, 30_000)), "too large for this cache");
@@ -207,7 +243,9 @@ fn files_that_nobody_finished_go_and_those_of_others_stay() {
     let d = own.cache(100_000);
     assert!(d.put(key(1), "f", &object(1, 10)));
     let (old, young, other) = (d.path.join(".new-1-0-0"), d.path.join(".new-2-0-0"), d.path.join("README"));
-    for p in [&old, &young, &other] { fs::write(p, "x").unwrap(); }
+    for p in [&old, &young, &other] {
+        fs::write(p, "x").unwrap();
+    }
     age(&old, 7200);
     age(&other, 7200);
     assert!(own.cache(100_000).put(key(2), "f", &object(2, 10)));
@@ -225,7 +263,11 @@ fn many_writers_and_readers_at_once() {
             s.spawn(move || {
                 for k in 0..200 {
                     let which = (k * 7 + t) % 40;
-                    if let Ok(Some(o)) = d.get(key(which)) { assert_eq!(o, object(which, 10_000)); } else { d.put(key(which), "f", &object(which, 10_000)); }
+                    if let Ok(Some(o)) = d.get(key(which)) {
+                        assert_eq!(o, object(which, 10_000));
+                    } else {
+                        d.put(key(which), "f", &object(which, 10_000));
+                    }
                 }
             });
         }
@@ -240,5 +282,8 @@ fn the_users_directory() {
     assert_eq!(directory::base("/x"), Some("/x".into()));
     let empty = directory::base("");
     let home = std::env::var_os("HOME").is_some_and(|h| Path::new(&h).is_absolute());
-    assert!(empty.is_none_or(|p| p.ends_with("tierup") && p.is_absolute()) && (!home || directory::base("").is_some()));
+    assert!(
+        empty.is_none_or(|p| p.ends_with("tierup") && p.is_absolute())
+            && (!home || directory::base("").is_some())
+    );
 }

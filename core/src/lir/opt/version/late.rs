@@ -1,4 +1,5 @@
-//! Loops that fail the test by their first turns alone: `a[i - 1]` from `i = 0` on wraps once, `a[i - k]` k times. The slow loop runs these and hands over to the fast one.
+//! Loops that fail the test by their first turns alone: `a[i - 1]` from `i = 0` on wraps once, `a[i - k]` k
+//! times. The slow loop runs these and hands over to the fast one.
 //!
 //! ```text
 //! front:             first = max(start, what the indices need); fine = the test of first … last
@@ -13,18 +14,31 @@ use super::{Counter, Guard, Plan, Test};
 use crate::lir::{Alias, Block, BlockCall, Cold, Func, Inst, InstData, Loc, Op, Ty, Value};
 
 impl Plan {
-    /// Whether indices are expected to wrap on the first turns, and the header may be entered again where it was left: what it computes it may compute twice.
+    /// Whether indices are expected to wrap on the first turns, and the header may be entered again where it
+    /// was left: what it computes it may compute twice.
     pub(super) fn may_hand_over(&self, func: &Func) -> bool {
         let Some(Counter { step: 1, inclusive: false, .. }) = self.counter else { return false };
         let again = |i: &Inst| match &func.insts[i.index()].data {
-            InstData::Const { .. } | InstData::Op { .. } | InstData::StackAddr { .. } | InstData::SymbolAddr { .. } | InstData::Brif { .. } => true,
+            InstData::Const { .. }
+            | InstData::Op { .. }
+            | InstData::StackAddr { .. }
+            | InstData::SymbolAddr { .. }
+            | InstData::Brif { .. } => true,
             InstData::Load { alias, .. } => *alias != Alias::Volatile,
-            InstData::Store { .. } | InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::CallHelper { .. } | InstData::Jump(_) | InstData::Switch { .. }
-            | InstData::Return(_) | InstData::Unreachable => false,
+            InstData::Store { .. }
+            | InstData::Call { .. }
+            | InstData::CallIndirect { .. }
+            | InstData::CallHelper { .. }
+            | InstData::Jump(_)
+            | InstData::Switch { .. }
+            | InstData::Return(_)
+            | InstData::Unreachable => false,
         };
         // Where a loop begins at `k` the index `k` itself is hardly ever negative, so that needs no code.
         let begins_below = |g: &Guard| matches!(g, Guard::Moving { index, .. } if index.scale == 1 && (index.constant < 0 || !index.terms.is_empty()));
-        !self.wraps.is_empty() && self.guards.iter().any(begins_below) && func.blocks[self.header.index()].insts.iter().all(again)
+        !self.wraps.is_empty()
+            && self.guards.iter().any(begins_below)
+            && func.blocks[self.header.index()].insts.iter().all(again)
     }
 
     /// The first turn on which no index is negative any more.
@@ -33,17 +47,30 @@ impl Plan {
         let mut first = c.start;
         for guard in &self.guards {
             let Guard::Moving { index, .. } = guard else { continue };
-            if index.scale != 1 { continue; }
+            if index.scale != 1 {
+                continue;
+            }
             // Where this wraps the test says so.
-            let need = match test.still(index) { Some(still) => test.bin(Op::Isub, zero, still), None => zero };
+            let need = match test.still(index) {
+                Some(still) => test.bin(Op::Isub, zero, still),
+                None => zero,
+            };
             first = test.bin(Op::Smax, first, need);
         }
         first
     }
 }
 
-/// Makes the slow loop stop before turn `first` and go on as the fast one, where that is `fine`; gives the condition under which the fast one runs from the start.
-pub(super) fn hand_over(test: &mut Test<'_>, copied: &Copied, header: Block, c: &Counter, first: Value, fine: Value) -> Value {
+/// Makes the slow loop stop before turn `first` and go on as the fast one, where that is `fine`; gives the
+/// condition under which the fast one runs from the start.
+pub(super) fn hand_over(
+    test: &mut Test<'_>,
+    copied: &Copied,
+    header: Block,
+    c: &Counter,
+    first: Value,
+    fine: Value,
+) -> Value {
     let at_once = test.bin(Op::IcmpEq, first, c.start);
     let at_once = test.bin(Op::Band, fine, at_once);
     let near = test.bin(Op::Smin, first, c.bound);
@@ -52,8 +79,17 @@ pub(super) fn hand_over(test: &mut Test<'_>, copied: &Copied, header: Block, c: 
     let slow = copied.blocks[&header];
     let inside = |b: Block| copied.blocks.values().any(|x| *x == b);
     let Some(t) = func.terminator(slow) else { return at_once };
-    let InstData::Brif { cond, then_to, else_to, cold } = func.insts[t.index()].data.clone() else { return at_once };
-    let Some(compare) = func.blocks[slow.index()].insts.iter().find(|i| func.insts[i.index()].results.first() == Some(&cond)).map(|i| func.insts[i.index()].data.clone()) else { return at_once };
+    let InstData::Brif { cond, then_to, else_to, cold } = func.insts[t.index()].data.clone() else {
+        return at_once;
+    };
+    let Some(compare) = func.blocks[slow.index()]
+        .insts
+        .iter()
+        .find(|i| func.insts[i.index()].results.first() == Some(&cond))
+        .map(|i| func.insts[i.index()].data.clone())
+    else {
+        return at_once;
+    };
     // The same question with a nearer bound; others may have read the answer to the old one.
     let mut nearer = compare.clone();
     nearer.map_uses(|v| if v == c.bound { near } else { v });
@@ -75,7 +111,10 @@ pub(super) fn hand_over(test: &mut Test<'_>, copied: &Copied, header: Block, c: 
     func.insts[t.index()].data = loop_to;
     let ask = func.make_inst(compare, Loc(0));
     let left = func.insts[ask.index()].results[0];
-    let branch = func.make_inst(InstData::Brif { cond: left, then_to: choose.0, else_to: choose.1, cold: Cold::Neither }, Loc(0));
+    let branch = func.make_inst(
+        InstData::Brif { cond: left, then_to: choose.0, else_to: choose.1, cold: Cold::Neither },
+        Loc(0),
+    );
     func.blocks[over.index()].insts.extend([ask, branch]);
     at_once
 }

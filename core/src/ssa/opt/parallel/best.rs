@@ -6,8 +6,9 @@
 //!     at = i                        # follows
 //! ```
 //!
-//! What is compared may be a part of the variable (`x > best[0]`) or what it is the index of (`a[i] > a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may
-//! depend on what was the best so far: it would depend on which iterations came before.
+//! What is compared may be a part of the variable (`x > best[0]`) or what it is the index of (`a[i] >
+//! a[best]`). Pieces are compared in the same way. Nothing else that an iteration does may depend on what was
+//! the best so far: it would depend on which iterations came before.
 
 use super::race;
 use super::reduce::{Classifier, Incoming, Kind, Reads, Use};
@@ -22,11 +23,21 @@ pub type Gate = (Block, usize);
 
 /// From a variable to what is compared.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step { /** `best[0]`, with the index. */ Part(Value), /** `a[best]`, with the array. */ Of(Value) }
+pub enum Step {
+    /** `best[0]`, with the index. */
+    Part(Value),
+    /** `a[best]`, with the array. */
+    Of(Value),
+}
 
 /// A comparison of a version: its operand, the way from the version to it, and the version.
 #[derive(Clone)]
-pub struct Compared { pub inst: Inst, pub side: usize, pub via: Vec<Step>, pub of: Value }
+pub struct Compared {
+    pub inst: Inst,
+    pub side: usize,
+    pub via: Vec<Step>,
+    pub of: Value,
+}
 
 /// Where a variable is chosen.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +56,9 @@ impl Classifier<'_> {
     /// The step that an operation is which reads a version as operand `k`.
     pub fn step(&self, inst: Inst, k: usize) -> Option<Step> {
         let node = self.func.inst(inst);
-        if node.op != Op::Table("operator.getitem") { return None; }
+        if node.op != Op::Table("operator.getitem") {
+            return None;
+        }
         let other = node.args[1 - k];
         let fixed = matches!(self.inst_of(other).map(|n| &n.op), Some(Op::Const(Const::Int(_))));
         match k {
@@ -55,117 +68,217 @@ impl Classifier<'_> {
         }
     }
 
-    fn is_stored_to(&self, of: Value) -> bool { self.operands(of).is_none_or(|u| u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.setitem"))) }
+    fn is_stored_to(&self, of: Value) -> bool {
+        self.operands(of).is_none_or(|u| {
+            u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.setitem"))
+        })
+    }
 
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
     pub fn shows(&self, fresh: Value, new: Value, via: &[Step]) -> bool {
         let Some((step, rest)) = via.split_first() else { return self.conversions(fresh, new).is_some() };
         match step {
             Step::Part(k) => {
-                let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else { return false };
-                self.inst_of(fresh).filter(|n| n.op == Op::Table("tuple.build")).and_then(|n| n.args.get(if k < 0 { k + n.args.len() as i64 } else { k } as usize)).is_some_and(|part| self.shows(*part, new, rest))
+                let Some(Op::Const(Const::Int(k))) = self.inst_of(*k).map(|n| n.op.clone()) else {
+                    return false;
+                };
+                self.inst_of(fresh)
+                    .filter(|n| n.op == Op::Table("tuple.build"))
+                    .and_then(|n| n.args.get(if k < 0 { k + n.args.len() as i64 } else { k } as usize))
+                    .is_some_and(|part| self.shows(*part, new, rest))
             }
-            Step::Of(a) => rest.is_empty() && !self.may_differ(fresh, 0) && self.inst_of(new).is_some_and(|n| n.op == Op::Table("operator.getitem") && n.args[0] == *a && self.is_equal(n.args[1], fresh, 0)),
+            Step::Of(a) => {
+                rest.is_empty()
+                    && !self.may_differ(fresh, 0)
+                    && self.inst_of(new).is_some_and(|n| {
+                        n.op == Op::Table("operator.getitem")
+                            && n.args[0] == *a
+                            && self.is_equal(n.args[1], fresh, 0)
+                    })
+            }
         }
     }
 
-    /// The calls that make of what was compared what is kept, if there is nothing else between them. Whether they keep order is asked when types are known (`ops/kept.rs`).
+    /// The calls that make of what was compared what is kept, if there is nothing else between them. Whether
+    /// they keep order is asked when types are known (`ops/kept.rs`).
     fn conversions(&self, fresh: Value, new: Value) -> Option<Vec<Inst>> {
         let (mut at, mut calls) = (fresh, vec![]);
         while !self.is_equal(at, new, 0) {
             let call = self.definition(at).filter(|i| self.block_of(*i).is_some())?;
             let node = self.func.inst(call);
             let [callee, x] = node.args[..] else { return None };
-            let named = self.inst_of(callee).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_) | Op::Attr(_)));
-            if !named || !matches!(&node.op, Op::Call { keywords } if keywords.is_empty()) { return None; }
+            let named = self
+                .inst_of(callee)
+                .is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_) | Op::Attr(_)));
+            if !named || !matches!(&node.op, Op::Call { keywords } if keywords.is_empty()) {
+                return None;
+            }
             calls.push(call);
             at = x;
         }
         (at == new || !self.may_differ(at, 0)).then_some(calls)
     }
 
-    /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it changes.
+    /// The kind of a variable that is compared, or asked whether it is None, and the gates behind which it
+    /// changes.
     pub fn best(&self, r: &mut Reads) -> Option<(Kind, Vec<Gate>)> {
         let func = self.func;
         let mut gates: Vec<Gate> = vec![];
         for i in &r.nones {
             let b = self.branch_of(func.inst(*i).result)?;
-            if self.current(r, b) != Some(self.original(func.inst(*i).args[0])) { return None; }
+            if self.current(r, b) != Some(self.original(func.inst(*i).args[0])) {
+                return None;
+            }
             gates.push((b, usize::from(func.inst(*i).op == Op::Table("operator.is_not"))));
         }
         let none = !gates.is_empty();
         let Some(first) = r.comparisons.first().cloned() else {
             // The first one of all.
-            let kind = Kind::Select { path: None, via: vec![], swapped: false, taken: true, none, flag: none };
+            let kind =
+                Kind::Select { path: None, via: vec![], swapped: false, taken: true, none, flag: none };
             return (none && r.fresh.iter().all(|f| self.is_gated(f, &gates))).then_some((kind, gates));
         };
         let Op::Table(path) = func.inst(first.inst).op else { return None };
-        if !r.comparisons.iter().all(|c| func.inst(c.inst).op == Op::Table(path) && c.side == first.side && c.via == first.via) { return None; }
-        let branches: Vec<(Block, Value)> = r.comparisons.iter().map(|c| Some((self.branch_on(func.inst(c.inst).result)?, func.inst(c.inst).args[1 - c.side]))).collect::<Option<_>>()?;
-        let taken = [true, false].into_iter().find(|t| r.fresh.iter().all(|f| branches.iter().any(|(branch, new)| {
-            let all: Vec<Gate> = gates.iter().copied().chain([(*branch, usize::from(!t))]).collect();
-            self.shows(f.value, *new, &first.via) && self.is_gated(f, &all)
-        })))?;
-        if !self.stand_alone(r, &branches, taken) || !gates.iter().all(|none| self.asks_the_same(r, *none, &branches, taken)) { return None; }
-        // Of several equal ones the last counts, a NaN is taken, or there may be none yet: then a piece that found none must say so.
+        if !r
+            .comparisons
+            .iter()
+            .all(|c| func.inst(c.inst).op == Op::Table(path) && c.side == first.side && c.via == first.via)
+        {
+            return None;
+        }
+        let branches: Vec<(Block, Value)> = r
+            .comparisons
+            .iter()
+            .map(|c| Some((self.branch_on(func.inst(c.inst).result)?, func.inst(c.inst).args[1 - c.side])))
+            .collect::<Option<_>>()?;
+        let taken = [true, false].into_iter().find(|t| {
+            r.fresh.iter().all(|f| {
+                branches.iter().any(|(branch, new)| {
+                    let all: Vec<Gate> = gates.iter().copied().chain([(*branch, usize::from(!t))]).collect();
+                    self.shows(f.value, *new, &first.via) && self.is_gated(f, &all)
+                })
+            })
+        })?;
+        if !self.stand_alone(r, &branches, taken)
+            || !gates.iter().all(|none| self.asks_the_same(r, *none, &branches, taken))
+        {
+            return None;
+        }
+        // Of several equal ones the last counts, a NaN is taken, or there may be none yet: then a piece that
+        // found none must say so.
         let last = matches!(path, "operator.ge" | "operator.le") == taken;
-        if (!taken || none) && r.fresh.iter().any(|f| f.raises) { return None; }
-        r.choice.branches = r.comparisons.iter().zip(&branches).map(|(c, b)| (b.0, self.original(c.of), func.inst(c.inst).args[c.side])).collect();
-        if first.via.is_empty() { r.choice.conversions = r.fresh.iter().flat_map(|f| branches.iter().find_map(|b| self.conversions(f.value, b.1)).unwrap_or_default()).collect(); }
-        r.choice.before = r.fresh.iter().map(|f| Some((f.from, self.current(r, f.from)?))).collect::<Option<_>>()?;
+        if (!taken || none) && r.fresh.iter().any(|f| f.raises) {
+            return None;
+        }
+        r.choice.branches = r
+            .comparisons
+            .iter()
+            .zip(&branches)
+            .map(|(c, b)| (b.0, self.original(c.of), func.inst(c.inst).args[c.side]))
+            .collect();
+        if first.via.is_empty() {
+            r.choice.conversions = r
+                .fresh
+                .iter()
+                .flat_map(|f| {
+                    branches.iter().find_map(|b| self.conversions(f.value, b.1)).unwrap_or_default()
+                })
+                .collect();
+        }
+        r.choice.before =
+            r.fresh.iter().map(|f| Some((f.from, self.current(r, f.from)?))).collect::<Option<_>>()?;
         gates.extend(branches.iter().map(|b| (b.0, usize::from(!taken))));
-        Some((Kind::Select { path: Some(path), via: first.via, swapped: first.side == 0, taken, none, flag: none || last || !taken }, gates))
+        Some((
+            Kind::Select {
+                path: Some(path),
+                via: first.via,
+                swapped: first.side == 0,
+                taken,
+                none,
+                flag: none || last || !taken,
+            },
+            gates,
+        ))
     }
 
     /// The block that branches on the truth of a comparison and on nothing else.
     pub fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
         let [Use::Operand(truth, 0)] = self.uses_of(compared?)[..] else { return None };
-        if self.func.inst(truth).op != Op::Table("operator.truth") { return None; }
+        if self.func.inst(truth).op != Op::Table("operator.truth") {
+            return None;
+        }
         self.branch_of(self.func.inst(truth).result)
     }
-    pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> { if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None } }
+    pub fn branch_of(&self, truth: Option<Value>) -> Option<Block> {
+        if let [Use::Term(b)] = self.uses_of(truth?)[..] { Some(b) } else { None }
+    }
 
     /// Loops inside of the parallel one that a block is in.
-    fn around(&self, b: Block) -> Vec<&Loop> { self.loops.iter().filter(|l| self.found.blocks.contains(&l.header) && l.blocks.contains(&b)).collect() }
+    fn around(&self, b: Block) -> Vec<&Loop> {
+        self.loops.iter().filter(|l| self.found.blocks.contains(&l.header) && l.blocks.contains(&b)).collect()
+    }
 
-    /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`, nor on to the next turn of a loop that `stop` is in.
+    /// Blocks of an iteration that are reached from one without going through gates or beyond `stop`, nor on
+    /// to the next turn of a loop that `stop` is in.
     pub fn reach(&self, from: Block, gates: &[Gate], stop: Option<Block>) -> HashSet<Block> {
         let around = stop.map_or(vec![], |b| self.around(b));
         let (mut seen, mut work) = (HashSet::new(), vec![from]);
         while let Some(b) = work.pop() {
-            if !self.found.blocks.contains(&b) || !seen.insert(b) || Some(b) == stop { continue; }
+            if !self.found.blocks.contains(&b) || !seen.insert(b) || Some(b) == stop {
+                continue;
+            }
             let turn = around.iter().find(|l| l.header == b);
             let mut side = 0;
             self.func.each_edge(b, &mut |edge, to| {
                 let this = (b, side);
-                if edge == Edge::Jumps { side += 1; }
-                if turn.is_some_and(|l| l.blocks.contains(&to.block)) { return; }
-                if edge == Edge::Raises || !gates.contains(&this) { work.push(to.block); }
+                if edge == Edge::Jumps {
+                    side += 1;
+                }
+                if turn.is_some_and(|l| l.blocks.contains(&to.block)) {
+                    return;
+                }
+                if edge == Edge::Raises || !gates.contains(&this) {
+                    work.push(to.block);
+                }
             });
         }
         seen
     }
 
-    /// Whether a side of a branch leaves a loop inside of the parallel one, so that what later turns do depends on it.
+    /// Whether a side of a branch leaves a loop inside of the parallel one, so that what later turns do
+    /// depends on it.
     fn ends_turns(&self, branch: Block) -> bool {
         let around = self.around(branch);
         let one = self.one_side(branch);
         let leaves = |b: Block| {
             let mut found = false;
-            self.func.each_edge(b, &mut |edge, to| found |= edge == Edge::Jumps && around.iter().any(|l| l.header != b && l.blocks.contains(&b) && !l.blocks.contains(&to.block)));
+            self.func.each_edge(b, &mut |edge, to| {
+                found |= edge == Edge::Jumps
+                    && around
+                        .iter()
+                        .any(|l| l.header != b && l.blocks.contains(&b) && !l.blocks.contains(&to.block))
+            });
             found
         };
         one.into_iter().chain([branch]).any(leaves)
     }
 
-    fn entry(&self) -> Block { if let Term::Branch { then_to, .. } = &self.func.block(self.found.header).term { then_to.block } else { self.found.header } }
+    fn entry(&self) -> Block {
+        if let Term::Branch { then_to, .. } = &self.func.block(self.found.header).term {
+            then_to.block
+        } else {
+            self.found.header
+        }
+    }
 
     /// Whether an iteration gets along an edge through gates only.
     pub fn is_gated(&self, edge: &Incoming, gates: &[Gate]) -> bool {
         !edge.raises && gates.contains(&(edge.from, edge.side)) || self.is_behind(edge.from, gates)
     }
     /// Whether an iteration gets into a block through gates only.
-    pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool { !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b) }
+    pub fn is_behind(&self, b: Block, gates: &[Gate]) -> bool {
+        !gates.is_empty() && !self.reach(self.entry(), gates, None).contains(&b)
+    }
 
     /// Blocks that an iteration gets to from one side of a branch alone.
     pub fn one_side(&self, branch: Block) -> Vec<Block> {
@@ -179,7 +292,12 @@ impl Classifier<'_> {
     /// Whether what a parameter becomes depends on which side of a branch is taken.
     pub fn is_chosen(&self, param: Value, branch: Block) -> bool {
         let one = self.one_side(branch);
-        let mut values: Vec<Value> = self.incoming_of(param).iter().filter(|i| i.from == branch || one.contains(&i.from)).map(|i| i.value).collect();
+        let mut values: Vec<Value> = self
+            .incoming_of(param)
+            .iter()
+            .filter(|i| i.from == branch || one.contains(&i.from))
+            .map(|i| i.value)
+            .collect();
         values.sort();
         values.dedup();
         values.len() > 1
@@ -190,17 +308,33 @@ impl Classifier<'_> {
             .help("do this in a second loop, when the best is known, or use range")
     }
 
-    /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names, and variables of the iteration that `is_known` does not know; those that the loop
-    /// carries as well where it knows none.
-    pub fn nothing_depends_on(&self, branch: Block, is_known: Option<&dyn Fn(Value) -> bool>, may_store: &dyn Fn(Value) -> bool) -> Result<()> {
+    /// Refuses what depends on which side of a branch is taken: stores but those to what `may_store` names,
+    /// and variables of the iteration that `is_known` does not know; those that the loop carries as well
+    /// where it knows none.
+    pub fn nothing_depends_on(
+        &self,
+        branch: Block,
+        is_known: Option<&dyn Fn(Value) -> bool>,
+        may_store: &dyn Fn(Value) -> bool,
+    ) -> Result<()> {
         let func = self.func;
         let one = self.one_side(branch);
-        if self.ends_turns(branch) { return Err(self.depends(func.block(branch).term_loc)); }
+        if self.ends_turns(branch) {
+            return Err(self.depends(func.block(branch).term_loc));
+        }
         for b in &one {
-            if let Term::Raise { .. } = func.block(*b).term { return Err(self.depends(func.block(*b).term_loc)); }
+            if let Term::Raise { .. } = func.block(*b).term {
+                return Err(self.depends(func.block(*b).term_loc));
+            }
             for i in &func.block(*b).insts {
                 let node = func.inst(*i);
-                let shared = |v: Value| self.is_outside(v) || self.inst_of(v).is_some_and(|n| matches!(n.op, Op::Global(_) | Op::Free(_)) || n.op == Op::Table("operator.getitem") && self.is_outside(n.args[0]));
+                let shared = |v: Value| {
+                    self.is_outside(v)
+                        || self.inst_of(v).is_some_and(|n| {
+                            matches!(n.op, Op::Global(_) | Op::Free(_))
+                                || n.op == Op::Table("operator.getitem") && self.is_outside(n.args[0])
+                        })
+                };
                 let stores = match &node.op {
                     Op::Table("operator.setitem") => shared(node.args[0]) && !may_store(node.args[0]),
                     Op::Attr(n) => matches!(&**n, "append" | "extend") && shared(node.args[0]),
@@ -208,12 +342,19 @@ impl Classifier<'_> {
                     Op::Call { .. } => node.result.is_none_or(|v| self.uses_of(v).is_empty()),
                     _ => false,
                 };
-                if stores { return Err(self.depends(node.loc)); }
+                if stores {
+                    return Err(self.depends(node.loc));
+                }
             }
         }
         for b in self.found.blocks.iter().filter(|b| !one.contains(b)) {
             for p in &func.block(*b).params {
-                if self.is_chosen(*p, branch) && !is_known.is_some_and(|k| k(*p)) && let Some(loc) = self.matters(*p, is_known) { return Err(self.needs_earlier(loc)); }
+                if self.is_chosen(*p, branch)
+                    && !is_known.is_some_and(|k| k(*p))
+                    && let Some(loc) = self.matters(*p, is_known)
+                {
+                    return Err(self.needs_earlier(loc));
+                }
             }
         }
         Ok(())
@@ -229,7 +370,13 @@ impl Classifier<'_> {
                     Use::Term(b) => return Some(self.func.block(b).term_loc),
                     Use::Passed { to, at } => {
                         let p = self.func.block(to).params[at];
-                        if to == self.found.header { if is_known.is_none() { return Some(self.found.loc); } } else if !is_known.is_some_and(|k| k(p)) && seen.insert(p) { work.push(p); }
+                        if to == self.found.header {
+                            if is_known.is_none() {
+                                return Some(self.found.loc);
+                            }
+                        } else if !is_known.is_some_and(|k| k(p)) && seen.insert(p) {
+                            work.push(p);
+                        }
                     }
                 }
             }
@@ -237,12 +384,22 @@ impl Classifier<'_> {
         None
     }
 
-    /// A store to an element that is the best of all that were stored there: how the new value is compared with the old one, which comes second, where the old one is read, and the branch.
-    pub fn better_element(&self, at: Block, store: &crate::ssa::InstNode) -> Option<(&'static str, Inst, Block)> {
-        let reads = self.operands(store.args[0])?.into_iter().filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.getitem"));
+    /// A store to an element that is the best of all that were stored there: how the new value is compared
+    /// with the old one, which comes second, where the old one is read, and the branch.
+    pub fn better_element(
+        &self,
+        at: Block,
+        store: &crate::ssa::InstNode,
+    ) -> Option<(&'static str, Inst, Block)> {
+        let reads = self
+            .operands(store.args[0])?
+            .into_iter()
+            .filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.getitem"));
         for (read, _) in reads {
             let node = self.func.inst(read);
-            let Some(old) = node.result.filter(|_| self.is_equal(node.args[1], store.args[1], 0)) else { continue };
+            let Some(old) = node.result.filter(|_| self.is_equal(node.args[1], store.args[1], 0)) else {
+                continue;
+            };
             let [Use::Operand(compared, side)] = self.uses_of(old)[..] else { continue };
             let test = self.func.inst(compared);
             let Op::Table(path) = test.op else { continue };
@@ -254,27 +411,42 @@ impl Classifier<'_> {
                 _ => continue,
             };
             let Some(branch) = self.branch_on(test.result) else { continue };
-            if self.is_equal(test.args[1 - side], store.args[2], 0) && self.is_behind(at, &[(branch, 0)]) { return Some((path, read, branch)); }
+            if self.is_equal(test.args[1 - side], store.args[2], 0) && self.is_behind(at, &[(branch, 0)]) {
+                return Some((path, read, branch));
+            }
         }
         None
     }
 
-    /// Arrays and lists to which iterations store behind a gate alone, at an index, and with which they do nothing else.
+    /// Arrays and lists to which iterations store behind a gate alone, at an index, and with which they do
+    /// nothing else.
     pub fn followers(&self, gate: Gate, index: Value) -> Vec<Value> {
         let mut all: Vec<Value> = vec![];
         for b in &self.found.blocks {
             for i in &self.func.block(*b).insts {
                 let node = self.func.inst(*i);
-                if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || all.contains(&node.args[0]) { continue; }
+                if node.op != Op::Table("operator.setitem")
+                    || !self.is_outside(node.args[0])
+                    || all.contains(&node.args[0])
+                {
+                    continue;
+                }
                 let follows = |(i, k): &(Inst, usize)| {
                     let n = self.func.inst(*i);
-                    *k == 0 && n.op == Op::Table("operator.setitem") && self.is_equal(n.args[1], index, 0) && self.block_of(*i).is_some_and(|b| self.is_behind(b, &[gate]))
+                    *k == 0
+                        && n.op == Op::Table("operator.setitem")
+                        && self.is_equal(n.args[1], index, 0)
+                        && self.block_of(*i).is_some_and(|b| self.is_behind(b, &[gate]))
                 };
-                if self.operands(node.args[0]).is_some_and(|u| u.iter().all(follows)) { all.push(node.args[0]); }
+                if self.operands(node.args[0]).is_some_and(|u| u.iter().all(follows)) {
+                    all.push(node.args[0]);
+                }
             }
         }
         all
     }
 
-    pub fn block_of(&self, inst: Inst) -> Option<Block> { self.found.blocks.iter().copied().find(|b| self.func.block(*b).insts.contains(&inst)) }
+    pub fn block_of(&self, inst: Inst) -> Option<Block> {
+        self.found.blocks.iter().copied().find(|b| self.func.block(*b).insts.contains(&inst))
+    }
 }

@@ -17,7 +17,8 @@ pub struct Bins {
     pub of: Value,
     /// Makes what a piece begins with.
     pub start: &'static str,
-    /// Takes what a piece has into the whole: `merge(whole, part)`, or with `choose` or what it follows as further operands.
+    /// Takes what a piece has into the whole: `merge(whole, part)`, or with `choose` or what it follows as
+    /// further operands.
     pub merge: &'static str,
     /// `min` or `max`.
     pub choose: Option<Value>,
@@ -25,7 +26,8 @@ pub struct Bins {
     pub follows: Option<Value>,
     /// A NaN is taken, and forgotten at the next value: `h[k] = max(x, h[k])`. Each piece says where it was.
     pub resets: bool,
-    /// Of equal ones the last counts, and others follow: `if x <= h[k]: h[k] = x; w[k] = i`. Each piece says where something was taken.
+    /// Of equal ones the last counts, and others follow: `if x <= h[k]: h[k] = x; w[k] = i`. Each piece says
+    /// where something was taken.
     pub changes: bool,
     /// Sometimes the old one is the first argument, sometimes the new one.
     pub several: bool,
@@ -35,26 +37,53 @@ pub struct Bins {
 
 impl Bins {
     /// Whether each piece keeps a note for each element.
-    pub fn notes(&self) -> bool { self.resets || self.changes }
+    pub fn notes(&self) -> bool {
+        self.resets || self.changes
+    }
     pub fn describe(&self) -> &'static str {
-        if self.follows.is_some() { "elements that belong to the least or greatest" } else if matches!(self.merge, "parallel.lesser_bins" | "parallel.greater_bins" | "parallel.least_bins" | "parallel.greatest_bins") || self.choose.is_some() { "elements that are the least or greatest" } else { "elements that are added up" }
+        if self.follows.is_some() {
+            "elements that belong to the least or greatest"
+        } else if matches!(
+            self.merge,
+            "parallel.lesser_bins"
+                | "parallel.greater_bins"
+                | "parallel.least_bins"
+                | "parallel.greatest_bins"
+        ) || self.choose.is_some()
+        {
+            "elements that are the least or greatest"
+        } else {
+            "elements that are added up"
+        }
     }
 }
 
 /// What an update does: the family of its operation, or the function that chooses.
 #[derive(Clone, PartialEq)]
-enum Kind { Family(&'static str), Choose(Op), /** Compared by this operation, the new one first. */ Better(&'static str) }
+enum Kind {
+    Family(&'static str),
+    Choose(Op),
+    /** Compared by this operation, the new one first. */
+    Better(&'static str),
+}
 
 impl Classifier<'_> {
-    /// Values from outside of which the loop does nothing but update elements, all in one way, some of them perhaps in several iterations.
+    /// Values from outside of which the loop does nothing but update elements, all in one way, some of them
+    /// perhaps in several iterations.
     pub fn bins(&self) -> Vec<Bins> {
         let func = self.func;
         let mut found: Vec<Bins> = vec![];
-        let mut insts: Vec<Inst> = self.found.blocks.iter().flat_map(|b| func.block(*b).insts.iter().copied()).collect();
+        let mut insts: Vec<Inst> =
+            self.found.blocks.iter().flat_map(|b| func.block(*b).insts.iter().copied()).collect();
         insts.sort();
         for i in insts {
             let node = func.inst(i);
-            if node.op != Op::Table("operator.setitem") || !self.is_outside(node.args[0]) || found.iter().any(|f| f.of == node.args[0]) { continue; }
+            if node.op != Op::Table("operator.setitem")
+                || !self.is_outside(node.args[0])
+                || found.iter().any(|f| f.of == node.args[0])
+            {
+                continue;
+            }
             found.extend(self.updates(node.args[0]).into_iter().flatten());
         }
         found
@@ -70,16 +99,38 @@ impl Classifier<'_> {
         let (mut followers, mut branches): (Vec<Vec<Value>>, Vec<Block>) = (vec![], vec![]);
         for (i, k) in self.operands(of)? {
             let node = func.inst(i);
-            let is_len = |v: Value| matches!(self.inst_of(v).map(|n| &n.op), Some(Op::Global(n)) if &**n == "len");
-            let asks = matches!(&node.op, Op::Attr(name) if matches!(&**name, "shape" | "size" | "ndim" | "dtype")) || matches!(node.op, Op::Call { .. }) && k == 1 && node.args.len() == 2 && is_len(node.args[0]);
-            if asks { continue; }
-            if k == 0 && node.op == Op::Table("operator.getitem") { read.push(i); continue; }
-            if k != 0 || node.op != Op::Table("operator.setitem") { return None; }
-            let is_read = |v: &Value| self.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == of && self.is_equal(g.args[1], node.args[1], 0));
+            let is_len =
+                |v: Value| matches!(self.inst_of(v).map(|n| &n.op), Some(Op::Global(n)) if &**n == "len");
+            let asks = matches!(&node.op, Op::Attr(name) if matches!(&**name, "shape" | "size" | "ndim" | "dtype"))
+                || matches!(node.op, Op::Call { .. })
+                    && k == 1
+                    && node.args.len() == 2
+                    && is_len(node.args[0]);
+            if asks {
+                continue;
+            }
+            if k == 0 && node.op == Op::Table("operator.getitem") {
+                read.push(i);
+                continue;
+            }
+            if k != 0 || node.op != Op::Table("operator.setitem") {
+                return None;
+            }
+            let is_read = |v: &Value| {
+                self.inst_of(*v).is_some_and(|g| {
+                    g.op == Op::Table("operator.getitem")
+                        && g.args[0] == of
+                        && self.is_equal(g.args[1], node.args[1], 0)
+                })
+            };
             let parts = trial.places.parts(node.args[1]);
-            if !changed.contains(&parts) { changed.push(parts); }
+            if !changed.contains(&parts) {
+                changed.push(parts);
+            }
             if let Some((path, at, branch)) = self.block_of(i).and_then(|b| self.better_element(b, node)) {
-                if kind.as_ref().is_some_and(|k| *k != Kind::Better(path)) { return None; }
+                if kind.as_ref().is_some_and(|k| *k != Kind::Better(path)) {
+                    return None;
+                }
                 kind = Some(Kind::Better(path));
                 reads.push(at);
                 followers.push(self.followers((branch, 0), node.args[1]));
@@ -90,22 +141,37 @@ impl Classifier<'_> {
             let (this, first) = if let Op::Table(path) = new.op {
                 let f = family(path)?;
                 (Kind::Family(f.name), usize::from(f.either && !is_read(&new.args[0])))
-            } else if matches!(&new.op, Op::Call { keywords } if keywords.is_empty()) && new.args.len() == 3 && self.is_choice(new.args[0]) {
+            } else if matches!(&new.op, Op::Call { keywords } if keywords.is_empty())
+                && new.args.len() == 3
+                && self.is_choice(new.args[0])
+            {
                 choose = Some(new.args[0]);
-                let (op, first) = (self.inst_of(new.args[0])?.op.clone(), if is_read(&new.args[1]) { 1 } else { 2 });
-                if matches!(op, Op::Global(_)) { orders[usize::from(first == 2)] = true; }
+                let (op, first) =
+                    (self.inst_of(new.args[0])?.op.clone(), if is_read(&new.args[1]) { 1 } else { 2 });
+                if matches!(op, Op::Global(_)) {
+                    orders[usize::from(first == 2)] = true;
+                }
                 (Kind::Choose(op), first)
             } else {
                 return None;
             };
             let old = *new.args.get(first)?;
             // What was there is read for this alone, and the new value goes nowhere else.
-            if !is_read(&old) || !self.is_read_once(old) || !self.is_read_once(node.args[2]) || kind.as_ref().is_some_and(|k| *k != this) { return None; }
+            if !is_read(&old)
+                || !self.is_read_once(old)
+                || !self.is_read_once(node.args[2])
+                || kind.as_ref().is_some_and(|k| *k != this)
+            {
+                return None;
+            }
             kind = Some(this);
             reads.push(self.definition(old)?);
         }
-        let meet = changed.iter().enumerate().any(|(k, p)| changed[..=k].iter().any(|q| trial.may_meet(p, q)));
-        if !meet || !read.iter().all(|r| reads.contains(r)) { return None; }
+        let meet =
+            changed.iter().enumerate().any(|(k, p)| changed[..=k].iter().any(|q| trial.may_meet(p, q)));
+        if !meet || !read.iter().all(|r| reads.contains(r)) {
+            return None;
+        }
         let kind = kind?;
         let (start, merge) = match kind {
             Kind::Family("sum") => ("parallel.zero_bins", "parallel.add_bins"),
@@ -128,7 +194,12 @@ impl Classifier<'_> {
             // What belongs to the best one comes first: it asks what was the best so far.
             let all_follow = followers.iter().all(|f| *f == followers[0]) && followers.len() == 1;
             let with = if all_follow { std::mem::take(&mut followers[0]) } else { vec![] };
-            if branches.iter().any(|b| self.nothing_depends_on(*b, None, &|v| v == of || with.contains(&v)).is_err()) { return None; }
+            if branches
+                .iter()
+                .any(|b| self.nothing_depends_on(*b, None, &|v| v == of || with.contains(&v)).is_err())
+            {
+                return None;
+            }
             let merge = match path {
                 "operator.lt" => "parallel.with_lesser_bins",
                 "operator.gt" => "parallel.with_greater_bins",
@@ -136,9 +207,29 @@ impl Classifier<'_> {
                 _ => "parallel.with_greatest_bins",
             };
             changes = !with.is_empty() && matches!(path, "operator.le" | "operator.ge");
-            all.extend(with.into_iter().map(|w| Bins { of: w, start: "parallel.own_bins", merge, choose: None, follows: Some(of), resets: false, changes: false, several: false, gates: vec![] }));
+            all.extend(with.into_iter().map(|w| Bins {
+                of: w,
+                start: "parallel.own_bins",
+                merge,
+                choose: None,
+                follows: Some(of),
+                resets: false,
+                changes: false,
+                several: false,
+                gates: vec![],
+            }));
         }
-        all.push(Bins { of, start, merge, choose, follows: None, resets: start == "parallel.nan_bins", changes, several: orders == [true; 2], gates: branches.iter().map(|b| (*b, 0)).collect() });
+        all.push(Bins {
+            of,
+            start,
+            merge,
+            choose,
+            follows: None,
+            resets: start == "parallel.nan_bins",
+            changes,
+            several: orders == [true; 2],
+            gates: branches.iter().map(|b| (*b, 0)).collect(),
+        });
         Some(all)
     }
 }

@@ -1,4 +1,5 @@
-//! Comprehensions whose list becomes an array fill the array: `np.array([f(x) for x in a])` makes no list where `a` is an array or a range and `f(x)` a number.
+//! Comprehensions whose list becomes an array fill the array: `np.array([f(x) for x in a])` makes no list
+//! where `a` is an array or a range and `f(x)` a number.
 //!
 //! Both is known when types are, so the loop stands twice, and one of the two is never reached:
 //!
@@ -27,7 +28,8 @@ const BUDGET: usize = 4000;
 /// A comprehension that may fill its array.
 struct Comprehension {
     found: Found,
-    /// The block that the loop is left to, with the call that makes the array at `call`, behind constants and globals alone.
+    /// The block that the loop is left to, with the call that makes the array at `call`, behind constants and
+    /// globals alone.
     exit: Block,
     call: usize,
     list: Value,
@@ -37,7 +39,9 @@ struct Comprehension {
 }
 
 pub fn run(func: &mut Func) {
-    if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table("list.append")) { return; }
+    if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table("list.append")) {
+        return;
+    }
     let mut seen: Vec<Loc> = vec![];
     while func.insts.len() < BUDGET {
         let Some(c) = find(func, &mut seen) else { return };
@@ -54,8 +58,16 @@ pub fn run(func: &mut Func) {
 pub fn all(func: &Func) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
-    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).is_some_and(|i| func.inst(i).op == Op::Table(INDICES));
-    Loops::new(func, &cfg, &doms).all.iter().filter_map(|l| over(func, &cfg, &defs, l, &[])).filter(is_one).map(|o| o.loc).collect()
+    let is_one = |o: &Over| {
+        defs.inst(func.inst(o.iter).args[0]).is_some_and(|i| func.inst(i).op == Op::Table(INDICES))
+    };
+    Loops::new(func, &cfg, &doms)
+        .all
+        .iter()
+        .filter_map(|l| over(func, &cfg, &defs, l, &[]))
+        .filter(is_one)
+        .map(|o| o.loc)
+        .collect()
 }
 
 fn find(func: &Func, seen: &mut Vec<Loc>) -> Option<Comprehension> {
@@ -66,43 +78,94 @@ fn find(func: &Func, seen: &mut Vec<Loc>) -> Option<Comprehension> {
     loops.iter().find_map(|l| of_loop(func, (&cfg, &doms, &defs), (l, &loops), seen))
 }
 
-fn of_loop(func: &Func, (cfg, doms, defs): (&Cfg, &Dominators, &Definitions), (l, loops): (&Loop, &[Loop]), seen: &mut Vec<Loc>) -> Option<Comprehension> {
+fn of_loop(
+    func: &Func,
+    (cfg, doms, defs): (&Cfg, &Dominators, &Definitions),
+    (l, loops): (&Loop, &[Loop]),
+    seen: &mut Vec<Loc>,
+) -> Option<Comprehension> {
     let Over { next, loc, pre, iter, state } = over(func, cfg, defs, l, &[])?;
-    if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) { return None; }
+    if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) {
+        return None;
+    }
     let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { return None };
     let (entry, exit) = (then_to.block, else_to.block);
-    if !then_to.args.is_empty() || cfg.preds(entry).len() != 1 || !func.block(exit).params.is_empty() || cfg.preds(exit) != [l.header] { return None; }
+    if !then_to.args.is_empty()
+        || cfg.preds(entry).len() != 1
+        || !func.block(exit).params.is_empty()
+        || cfg.preds(exit) != [l.header]
+    {
+        return None;
+    }
     let (list, append, call) = collects(func, defs, &l.blocks)?;
     let at = func.inst(call).loc;
-    if seen.contains(&at) { return None; }
+    if seen.contains(&at) {
+        return None;
+    }
     seen.push(at);
     let blocks: BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
     // One element in each iteration.
     let appends = blocks.iter().copied().find(|b| func.block(*b).insts.contains(&append))?;
     let each = cfg.preds(l.header).iter().all(|p| !blocks.contains(p) || doms.dominates(appends, *p));
-    let again = loops.iter().any(|o| o.header != l.header && blocks.contains(&o.header) && o.blocks.contains(&appends));
+    let again = loops
+        .iter()
+        .any(|o| o.header != l.header && blocks.contains(&o.header) && o.blocks.contains(&appends));
     let place = func.block(exit).insts.iter().position(|i| *i == call)?;
-    let before = func.block(exit).insts[..place].iter().all(|i| matches!(func.inst(*i).op, Op::Const(_) | Op::Global(_) | Op::Attr(_)));
+    let before = func.block(exit).insts[..place]
+        .iter()
+        .all(|i| matches!(func.inst(*i).op, Op::Const(_) | Op::Global(_) | Op::Attr(_)));
     let node = func.inst(call);
     let asks = matches!(&node.op, Op::Call { keywords } if node.args.len() <= 3 && keywords.iter().all(|k| &**k == "dtype"));
     let size: usize = blocks.iter().map(|b| func.block(*b).insts.len()).sum();
-    let found = Found { header: l.header, pre, iter, range: func.inst(iter).args[0], step: None, next, state, exit: else_to.clone(), blocks, loc, careful: true };
-    if !each || again || !before || !asks || node.result.is_none() || size > SMALL || !is_plain(func, defs, &found) || leaves(func, &found) { return None; }
+    let found = Found {
+        header: l.header,
+        pre,
+        iter,
+        range: func.inst(iter).args[0],
+        step: None,
+        next,
+        state,
+        exit: else_to.clone(),
+        blocks,
+        loc,
+        careful: true,
+    };
+    if !each
+        || again
+        || !before
+        || !asks
+        || node.result.is_none()
+        || size > SMALL
+        || !is_plain(func, defs, &found)
+        || leaves(func, &found)
+    {
+        return None;
+    }
     Some(Comprehension { source: found.range, found, exit, call: place, list, append })
 }
 
 /// Whether an iteration may end in another way than by the next one or by an exception.
 fn leaves(func: &Func, f: &Found) -> bool {
     f.blocks.iter().any(|b| {
-        let mut out = matches!(func.block(*b).term, Term::Return(_)) || func.block(*b).insts.iter().any(|i| func.inst(*i).op == Op::Yield);
-        func.each_edge(*b, &mut |edge, to| out |= edge == Edge::Jumps && to.block != f.header && !f.blocks.contains(&to.block) && !matches!(func.block(*b).term, Term::Raise { .. }));
+        let mut out = matches!(func.block(*b).term, Term::Return(_))
+            || func.block(*b).insts.iter().any(|i| func.inst(*i).op == Op::Yield);
+        func.each_edge(*b, &mut |edge, to| {
+            out |= edge == Edge::Jumps
+                && to.block != f.header
+                && !f.blocks.contains(&to.block)
+                && !matches!(func.block(*b).term, Term::Raise { .. })
+        });
         out
     })
 }
 
 /// A loop once more: what its blocks, instructions and values are there.
 #[derive(Default)]
-struct Twin { blocks: HashMap<Block, Block>, insts: HashMap<Inst, Inst>, values: HashMap<Value, Value> }
+struct Twin {
+    blocks: HashMap<Block, Block>,
+    insts: HashMap<Inst, Inst>,
+    values: HashMap<Value, Value>,
+}
 
 impl Twin {
     fn of(func: &mut Func, found: &Found) -> Twin {
@@ -111,15 +174,29 @@ impl Twin {
         for b in &inside {
             let new = func.make_block();
             t.blocks.insert(*b, new);
-            for p in func.block(*b).params.clone() { let v = func.add_param(new); t.values.insert(p, v); }
-            for i in func.block(*b).insts.clone() { if let Some(r) = func.inst(i).result { let v = func.make_value(); t.values.insert(r, v); } }
+            for p in func.block(*b).params.clone() {
+                let v = func.add_param(new);
+                t.values.insert(p, v);
+            }
+            for i in func.block(*b).insts.clone() {
+                if let Some(r) = func.inst(i).result {
+                    let v = func.make_value();
+                    t.values.insert(r, v);
+                }
+            }
         }
         for b in &inside {
             let data = func.block(*b).clone();
             let new = t.blocks[b];
             for i in &data.insts {
                 let node = func.inst(*i);
-                let copy = InstNode { op: node.op.clone(), args: t.all(&node.args), result: node.result.map(|r| t.value(r)), loc: node.loc, unwind: node.unwind.as_ref().map(|u| t.edge(u)) };
+                let copy = InstNode {
+                    op: node.op.clone(),
+                    args: t.all(&node.args),
+                    result: node.result.map(|r| t.value(r)),
+                    loc: node.loc,
+                    unwind: node.unwind.as_ref().map(|u| t.edge(u)),
+                };
                 func.insts.push(copy);
                 let inst = Inst::new(func.insts.len() - 1);
                 t.insts.insert(*i, inst);
@@ -127,8 +204,12 @@ impl Twin {
             }
             let term = match &data.term {
                 Term::Jump(to) => Term::Jump(t.edge(to)),
-                Term::Branch { cond, then_to, else_to } => Term::Branch { cond: t.value(*cond), then_to: t.edge(then_to), else_to: t.edge(else_to) },
-                Term::Raise { exc, unwind } => Term::Raise { exc: t.value(*exc), unwind: unwind.as_ref().map(|u| t.edge(u)) },
+                Term::Branch { cond, then_to, else_to } => {
+                    Term::Branch { cond: t.value(*cond), then_to: t.edge(then_to), else_to: t.edge(else_to) }
+                }
+                Term::Raise { exc, unwind } => {
+                    Term::Raise { exc: t.value(*exc), unwind: unwind.as_ref().map(|u| t.edge(u)) }
+                }
                 Term::Return(v) => Term::Return(t.value(*v)),
                 Term::Unreachable => Term::Unreachable,
                 Term::None => Term::None,
@@ -138,9 +219,15 @@ impl Twin {
         }
         t
     }
-    fn value(&self, v: Value) -> Value { self.values.get(&v).copied().unwrap_or(v) }
-    fn all(&self, vs: &[Value]) -> Vec<Value> { vs.iter().map(|v| self.value(*v)).collect() }
-    fn edge(&self, to: &BlockCall) -> BlockCall { BlockCall { block: self.blocks.get(&to.block).copied().unwrap_or(to.block), args: self.all(&to.args) } }
+    fn value(&self, v: Value) -> Value {
+        self.values.get(&v).copied().unwrap_or(v)
+    }
+    fn all(&self, vs: &[Value]) -> Vec<Value> {
+        vs.iter().map(|v| self.value(*v)).collect()
+    }
+    fn edge(&self, to: &BlockCall) -> BlockCall {
+        BlockCall { block: self.blocks.get(&to.block).copied().unwrap_or(to.block), args: self.all(&to.args) }
+    }
 }
 
 fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
@@ -155,7 +242,9 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     func.blocks[f.pre.index()].insts.retain(|i| !own.contains(i));
     func.blocks[slow.index()].insts.extend(own);
     let (term, loc) = (func.block(f.pre).term.clone(), func.block(f.pre).term_loc);
-    for b in [typed, fast, slow] { func.blocks[b.index()].term_loc = loc; }
+    for b in [typed, fast, slow] {
+        func.blocks[b.index()].term_loc = loc;
+    }
     func.blocks[slow.index()].term = term;
     let to = |block: Block| BlockCall { block, args: vec![] };
     let push = |func: &mut Func, b: Block, op: Op, args: Vec<Value>| {
@@ -173,13 +262,25 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     // Positions in the place of elements.
     let header = twin.blocks[&f.header];
     let next = twin.insts[&f.next];
-    let first = if let Term::Branch { then_to, .. } = &func.block(header).term { then_to.block } else { return None };
-    for i in func.block(header).insts.clone() { func.insts[i.index()].loc = call.loc; }
+    let first = if let Term::Branch { then_to, .. } = &func.block(header).term {
+        then_to.block
+    } else {
+        return None;
+    };
+    for i in func.block(header).insts.clone() {
+        func.insts[i.index()].loc = call.loc;
+    }
     let indices = push(func, typed, Op::Table(INDICES), vec![c.source]);
-    let item = func.block(first).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
+    let item =
+        func.block(first).insts.iter().copied().find(|i| {
+            func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result
+        });
     let append = twin.insts[&c.append];
     let position = match item {
-        Some(item) => { replace_element(func, first, item, "operator.getitem", c.source); func.inst(item).result? }
+        Some(item) => {
+            replace_element(func, first, item, "operator.getitem", c.source);
+            func.inst(item).result?
+        }
         // Nobody reads the element.
         None => {
             let of = func.inst(next).result?;
@@ -191,9 +292,22 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
         }
     };
     let blocks: BTreeSet<Block> = f.blocks.iter().map(|b| twin.blocks[b]).collect();
-    let found = Found { header, pre: typed, iter: f.iter, range: indices, step: None, next, state: f.state, exit: f.exit.clone(), blocks, loc: call.loc, careful: true };
+    let found = Found {
+        header,
+        pre: typed,
+        iter: f.iter,
+        range: indices,
+        step: None,
+        next,
+        state: f.state,
+        exit: f.exit.clone(),
+        blocks,
+        loc: call.loc,
+        careful: true,
+    };
     let (probe, captured) = outline::probe(func, &found, c.list).ok()?;
-    let probe = push(func, typed, Op::MakeFunction { func: probe, defaults: 0, kwdefaults: [].into() }, captured);
+    let probe =
+        push(func, typed, Op::MakeFunction { func: probe, defaults: 0, kwdefaults: [].into() }, captured);
     let asked = call.args.get(2).copied();
     let element = push(func, typed, Op::Table("array.element"), [probe].into_iter().chain(asked).collect());
     let none = push(func, typed, Op::Const(Const::None), vec![]);
@@ -211,7 +325,8 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     Some(())
 }
 
-/// Moves what the block of the call names in front of it, constants and globals, to where both ways can see it.
+/// Moves what the block of the call names in front of it, constants and globals, to where both ways can see
+/// it.
 fn hoist_names(func: &mut Func, c: &Comprehension, handler: &Option<BlockCall>) {
     let names: Vec<Inst> = func.blocks[c.exit.index()].insts.drain(..c.call).collect();
     for i in &names {
@@ -227,12 +342,20 @@ fn behind(func: &mut Func, c: &Comprehension, (header, out): (Block, Value), cal
     let result = call.result.unwrap_or(out);
     let exit = func.block(c.exit).clone();
     let (head, tail) = exit.insts.split_at(1);
-    func.blocks[rest.index()] = crate::ssa::BlockData { params: vec![result], insts: tail.to_vec(), term: exit.term, term_loc: exit.term_loc };
+    func.blocks[rest.index()] = crate::ssa::BlockData {
+        params: vec![result],
+        insts: tail.to_vec(),
+        term: exit.term,
+        term_loc: exit.term_loc,
+    };
     let made = func.make_value();
     func.insts[head[0].index()].result = Some(made);
     let block = &mut func.blocks[c.exit.index()];
     (block.insts, block.term) = (head.to_vec(), Term::Jump(BlockCall { block: rest, args: vec![made] }));
 
-    (func.blocks[filled.index()].term, func.blocks[filled.index()].term_loc) = (Term::Jump(BlockCall { block: rest, args: vec![out] }), exit.term_loc);
-    if let Term::Branch { else_to, .. } = &mut func.blocks[header.index()].term { *else_to = BlockCall { block: filled, args: vec![] }; }
+    (func.blocks[filled.index()].term, func.blocks[filled.index()].term_loc) =
+        (Term::Jump(BlockCall { block: rest, args: vec![out] }), exit.term_loc);
+    if let Term::Branch { else_to, .. } = &mut func.blocks[header.index()].term {
+        *else_to = BlockCall { block: filled, args: vec![] };
+    }
 }

@@ -1,7 +1,10 @@
-//! Comprehensions whose list becomes an array, `np.array([f(x) for x in a])`: their loops become loops over positions, which are then taken for loops over `prange`.
+//! Comprehensions whose list becomes an array, `np.array([f(x) for x in a])`: their loops become loops over
+//! positions, which are then taken for loops over `prange`.
 //!
-//! Nobody has said that the iterations may run at the same time. Whether they do anything but compute shows when the body is typed ([`crate::lower::pure`]); where they do, the region runs
-//! its pieces one after the other, as the loop did. So what is found here may be taken for a comprehension too freely: the result is the same.
+//! Nobody has said that the iterations may run at the same time. Whether they do anything but compute shows
+//! when the body is typed ([`crate::lower::pure`]); where they do, the region runs its pieces one after the
+//! other, as the loop did. So what is found here may be taken for a comprehension too freely: the result is
+//! the same.
 
 use super::find::{Over, over};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops, uses_of, uses_of_term};
@@ -17,24 +20,42 @@ pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
     let defs = Definitions::new(func);
     for l in &Loops::new(func, &cfg, &doms).all {
         let Some(Over { next, loc, pre, iter, .. }) = over(func, &cfg, &defs, l, refused) else { continue };
-        if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) { continue; }
-        let Some(more) = (if let Term::Branch { then_to, .. } = &func.block(l.header).term { Some(then_to.block) } else { None }) else { continue };
-        if collects(func, &defs, &l.blocks).is_none() { continue; }
+        if func.block(l.header).params.len() != 1 || !func.block(pre).insts.contains(&iter) {
+            continue;
+        }
+        let Some(more) = (if let Term::Branch { then_to, .. } = &func.block(l.header).term {
+            Some(then_to.block)
+        } else {
+            None
+        }) else {
+            continue;
+        };
+        if collects(func, &defs, &l.blocks).is_none() {
+            continue;
+        }
         // Nobody reads the element in `for _ in range(n)`.
-        let item = func.block(more).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
+        let item = func.block(more).insts.iter().copied().find(|i| {
+            func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result
+        });
         over_positions(func, pre, iter, more, item);
         return Some(loc);
     }
     None
 }
 
-/// The list that a loop appends to and does nothing else with, which is then what an array is made of; with the first place that appends, and the call that makes the array.
+/// The list that a loop appends to and does nothing else with, which is then what an array is made of; with
+/// the first place that appends, and the call that makes the array.
 pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Value, Inst, Inst)> {
     let mut lists: Vec<(Value, Inst)> = vec![];
     for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
         let node = func.inst(*i);
-        let new = node.op == Op::Table("list.append") && defs.inst(node.args[0]).is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty());
-        if new && !lists.iter().any(|l| l.0 == node.args[0]) { lists.push((node.args[0], *i)); }
+        let new = node.op == Op::Table("list.append")
+            && defs
+                .inst(node.args[0])
+                .is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty());
+        if new && !lists.iter().any(|l| l.0 == node.args[0]) {
+            lists.push((node.args[0], *i));
+        }
     }
     let [(list, append)] = lists[..] else { return None };
     let (mut arrays, mut others) = (vec![], 0);
@@ -44,10 +65,27 @@ pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Va
             let node = func.inst(*i);
             let mut reads = 0;
             uses_of(node, &mut |v| reads += (v == list) as u32);
-            if reads == 0 { continue; }
-            let of_numpy = |v: Value| defs.inst(v).is_some_and(|d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")));
-            if inside && node.op == Op::Table("list.append") && node.args[1] != list { continue; }
-            if !inside && matches!(node.op, Op::Call { .. }) && node.args.get(1) == Some(&list) && of_numpy(node.args[0]) && reads == 1 { arrays.push(*i) } else { others += 1 }
+            if reads == 0 {
+                continue;
+            }
+            let of_numpy = |v: Value| {
+                defs.inst(v).is_some_and(
+                    |d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")),
+                )
+            };
+            if inside && node.op == Op::Table("list.append") && node.args[1] != list {
+                continue;
+            }
+            if !inside
+                && matches!(node.op, Op::Call { .. })
+                && node.args.get(1) == Some(&list)
+                && of_numpy(node.args[0])
+                && reads == 1
+            {
+                arrays.push(*i)
+            } else {
+                others += 1
+            }
         }
         uses_of_term(&func.block(b).term, &mut |v| others += (v == list) as u32);
     }
@@ -60,7 +98,9 @@ fn over_positions(func: &mut Func, pre: Block, iter: Inst, first: Block, item: O
     let sequence = insert_before(func, pre, iter, Op::Table("parallel.sequence"), iterated);
     let range = insert_before(func, pre, iter, Op::Table(INDICES), vec![sequence]);
     func.insts[iter.index()].args = vec![range];
-    if let Some(item) = item { replace_element(func, first, item, "operator.getitem", sequence); }
+    if let Some(item) = item {
+        replace_element(func, first, item, "operator.getitem", sequence);
+    }
 }
 
 /// Writes an instruction in front of another one, with its place and its handler.
@@ -89,6 +129,7 @@ pub fn replace_element(func: &mut Func, first: Block, item: Inst, op: &'static s
 /// Where an exception of the iteration goes: where that of its next instruction that may raise one goes.
 fn unwind_inside(func: &Func, first: Block, item: Inst) -> Option<crate::ssa::BlockCall> {
     let insts = &func.block(first).insts;
-    let behind = insts.iter().skip_while(|i| **i != item).map(|i| func.inst(*i)).find(|n| !n.op.never_raises())?;
+    let behind =
+        insts.iter().skip_while(|i| **i != item).map(|i| func.inst(*i)).find(|n| !n.op.never_raises())?;
     behind.unwind.clone()
 }

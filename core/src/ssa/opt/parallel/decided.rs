@@ -1,8 +1,11 @@
-//! Code that runs only where an iteration finds something, or only where it does not: `if x > m: m, k = x, f(i)`, `s = s and f(i)`.
+//! Code that runs only where an iteration finds something, or only where it does not: `if x > m: m, k = x,
+//! f(i)`, `s = s and f(i)`.
 //!
-//! A piece begins with what the variable was before the loop, so it finds something in more iterations than the plain loop does, never in fewer. Then an exception may be one that the plain
-//! loop does not come by ([`Decided::More`]), and where the code is what runs when nothing is found, one may be missing ([`Decided::Fewer`]). Nothing else depends on it
-//! ([`Classifier::nothing_depends_on`]). Blocks with such code are marked here; what of it may raise shows when the types are known ([`crate::lower::again`]).
+//! A piece begins with what the variable was before the loop, so it finds something in more iterations than
+//! the plain loop does, never in fewer. Then an exception may be one that the plain loop does not come by
+//! ([`Decided::More`]), and where the code is what runs when nothing is found, one may be missing
+//! ([`Decided::Fewer`]). Nothing else depends on it ([`Classifier::nothing_depends_on`]). Blocks with such
+//! code are marked here; what of it may raise shows when the types are known ([`crate::lower::again`]).
 
 use super::best::Gate;
 use super::reduce::Classifier;
@@ -11,26 +14,42 @@ use std::collections::HashMap;
 
 /// In how many iterations a piece runs a block, compared with the plain loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decided { More, Fewer }
+pub enum Decided {
+    More,
+    Fewer,
+}
 
 impl Decided {
     /// The operation that marks the rest of a block.
-    pub fn mark(self) -> &'static str { match self { Decided::More => "parallel.more", Decided::Fewer => "parallel.fewer" } }
+    pub fn mark(self) -> &'static str {
+        match self {
+            Decided::More => "parallel.more",
+            Decided::Fewer => "parallel.fewer",
+        }
+    }
 }
 
 impl Classifier<'_> {
-    /// Blocks that may raise and run only where a variable changes or does not; the gates of each variable are one of `groups`.
+    /// Blocks that may raise and run only where a variable changes or does not; the gates of each variable
+    /// are one of `groups`.
     pub fn decided(&self, groups: &[Vec<Gate>]) -> HashMap<Block, Decided> {
         let mut out = HashMap::new();
         for gates in groups {
             for (branch, side) in gates {
                 let Term::Branch { then_to, else_to, .. } = &self.func.block(*branch).term else { continue };
-                let [open, shut] = if *side == 0 { [then_to.block, else_to.block] } else { [else_to.block, then_to.block] }.map(|to| self.reach(to, &[], Some(*branch)));
+                let [open, shut] =
+                    if *side == 0 { [then_to.block, else_to.block] } else { [else_to.block, then_to.block] }
+                        .map(|to| self.reach(to, &[], Some(*branch)));
                 let first: Vec<Block> = gates.iter().flat_map(|g| self.straight_from(*g)).collect();
                 for b in self.one_side(*branch) {
                     if groups.iter().any(|g| self.is_behind(b, g)) {
-                        if self.new_ones(b, &[]).next().is_some() { out.entry(b).or_insert(Decided::More); }
-                    } else if shut.contains(&b) && !open.contains(&b) && self.new_ones(b, &first).next().is_some() {
+                        if self.new_ones(b, &[]).next().is_some() {
+                            out.entry(b).or_insert(Decided::More);
+                        }
+                    } else if shut.contains(&b)
+                        && !open.contains(&b)
+                        && self.new_ones(b, &first).next().is_some()
+                    {
                         out.insert(b, Decided::Fewer);
                     } else if open.contains(&b) && self.new_ones(b, &[]).next().is_some() {
                         out.entry(b).or_insert(Decided::More);
@@ -47,19 +66,39 @@ impl Classifier<'_> {
         let (mut at, mut all) = (if side == 0 { then_to.block } else { else_to.block }, vec![]);
         while self.found.blocks.contains(&at) && !all.contains(&at) {
             all.push(at);
-            match &self.func.block(at).term { Term::Jump(to) => at = to.block, _ => break }
+            match &self.func.block(at).term {
+                Term::Jump(to) => at = to.block,
+                _ => break,
+            }
         }
         all
     }
 
-    /// What may raise in a block, but for what has been computed before in the same way, or is in one of the blocks `too`.
+    /// What may raise in a block, but for what has been computed before in the same way, or is in one of the
+    /// blocks `too`.
     fn new_ones<'a>(&'a self, b: Block, too: &'a [Block]) -> impl Iterator<Item = Inst> + 'a {
         let computed = move |i: Inst| {
             let node = self.func.inst(i);
-            let Some(v) = node.result.filter(|_| matches!(node.op, Op::Table("operator.getitem") | Op::Global(_) | Op::Attr(_))) else { return false };
-            let others = self.found.blocks.iter().filter(|o| **o != b && (self.doms.dominates(**o, b) || too.contains(*o)));
-            others.flat_map(|o| &self.func.block(*o).insts).any(|o| self.func.inst(*o).result.is_some_and(|w| self.is_equal(v, w, 0)))
+            let Some(v) = node
+                .result
+                .filter(|_| matches!(node.op, Op::Table("operator.getitem") | Op::Global(_) | Op::Attr(_)))
+            else {
+                return false;
+            };
+            let others = self
+                .found
+                .blocks
+                .iter()
+                .filter(|o| **o != b && (self.doms.dominates(**o, b) || too.contains(*o)));
+            others
+                .flat_map(|o| &self.func.block(*o).insts)
+                .any(|o| self.func.inst(*o).result.is_some_and(|w| self.is_equal(v, w, 0)))
         };
-        self.func.block(b).insts.iter().copied().filter(move |i| !self.func.inst(*i).op.never_raises() && !computed(*i))
+        self.func
+            .block(b)
+            .insts
+            .iter()
+            .copied()
+            .filter(move |i| !self.func.inst(*i).op.never_raises() && !computed(*i))
     }
 }

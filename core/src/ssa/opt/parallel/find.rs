@@ -29,16 +29,28 @@ pub struct Found {
     pub careful: bool,
 }
 
-pub enum Look { Nothing, Refused(Loc, &'static str), Found(Box<Found>) }
+pub enum Look {
+    Nothing,
+    Refused(Loc, &'static str),
+    Found(Box<Found>),
+}
 
 /// A loop over what something gives; the members are those of [`Found`].
-pub struct Over { pub next: Inst, pub state: usize, pub loc: Loc, pub pre: Block, pub iter: Inst }
+pub struct Over {
+    pub next: Inst,
+    pub state: usize,
+    pub loc: Loc,
+    pub pre: Block,
+    pub iter: Inst,
+}
 
 /// A loop over what `builtins.iter` gives, with one way in, unless it has been refused.
 pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc]) -> Option<Over> {
     let (next, state) = asks_for_next(func, defs, l.header)?;
     let loc = func.inst(next).loc;
-    if refused.contains(&loc) { return None; }
+    if refused.contains(&loc) {
+        return None;
+    }
     let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
     let [pre] = outside[..] else { return None };
     let Term::Jump(enter) = &func.block(pre).term else { return None };
@@ -50,12 +62,25 @@ pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc
 pub fn all(func: &Func, names: &dyn Names) -> Vec<Loc> {
     let (cfg, defs) = (Cfg::new(func), Definitions::new(func));
     let doms = Dominators::new(func, &cfg);
-    let is_one = |o: &Over| defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| matches!(call.op, Op::Call { .. }) && ["prange", "pndindex"].iter().any(|name| is_ours(func, &defs, names, call.args[0], name)));
-    Loops::new(func, &cfg, &doms).all.iter().filter_map(|l| over(func, &cfg, &defs, l, &[])).filter(is_one).map(|o| o.loc).collect()
+    let is_one = |o: &Over| {
+        defs.inst(func.inst(o.iter).args[0]).map(|i| func.inst(i)).is_some_and(|call| {
+            matches!(call.op, Op::Call { .. })
+                && ["prange", "pndindex"].iter().any(|name| is_ours(func, &defs, names, call.args[0], name))
+        })
+    };
+    Loops::new(func, &cfg, &doms)
+        .all
+        .iter()
+        .filter_map(|l| over(func, &cfg, &defs, l, &[]))
+        .filter(is_one)
+        .map(|o| o.loc)
+        .collect()
 }
 
 /// The first loop over `prange` that has not been refused, outer ones first.
-pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> { find_one(func, names, &|loc| !refused.contains(&loc)) }
+pub fn find(func: &Func, names: &dyn Names, refused: &[Loc]) -> Result<Look> {
+    find_one(func, names, &|loc| !refused.contains(&loc))
+}
 
 /// The first one whose place is `wanted`.
 pub fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) -> Result<Look> {
@@ -64,19 +89,37 @@ pub fn find_one(func: &Func, names: &dyn Names, wanted: &dyn Fn(Loc) -> bool) ->
     let defs = Definitions::new(func);
     for l in &Loops::new(func, &cfg, &doms).all {
         let Some(Over { next, state, loc, pre, iter }) = over(func, &cfg, &defs, l, &[]) else { continue };
-        if !wanted(loc) { continue; }
+        if !wanted(loc) {
+            continue;
+        }
         let range = func.inst(iter).args[0];
         let Some(call) = defs.inst(range).map(|i| func.inst(i)) else { continue };
         let careful = call.op == Op::Table(super::comprehension::INDICES);
-        let asked = call.op == Op::Table(super::points::PLACES) || matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_ours(func, &defs, names, call.args[0], "prange"));
-        if !careful && !asked { continue; }
+        let asked = call.op == Op::Table(super::points::PLACES)
+            || matches!(&call.op, Op::Call { keywords } if keywords.is_empty() && is_ours(func, &defs, names, call.args[0], "prange"));
+        if !careful && !asked {
+            continue;
+        }
         let Term::Branch { then_to, else_to, .. } = &func.block(l.header).term else { continue };
         let entry = then_to.block;
-        let blocks: std::collections::BTreeSet<Block> = cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
+        let blocks: std::collections::BTreeSet<Block> =
+            cfg.rpo().iter().copied().filter(|b| doms.dominates(entry, *b)).collect();
         let found = Found {
-            header: l.header, pre, iter, range, step: if let Op::Table(_) = call.op { None } else { call.args.get(3).copied() }, careful, next, state, exit: else_to.clone(), blocks, loc,
+            header: l.header,
+            pre,
+            iter,
+            range,
+            step: if let Op::Table(_) = call.op { None } else { call.args.get(3).copied() },
+            careful,
+            next,
+            state,
+            exit: else_to.clone(),
+            blocks,
+            loc,
         };
-        if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) { return Ok(Look::Refused(loc, "its control flow is unusual")); }
+        if cfg.preds(entry).len() != 1 || !then_to.args.is_empty() || !is_plain(func, &defs, &found) {
+            return Ok(Look::Refused(loc, "its control flow is unusual"));
+        }
         leaves_early(func, &found)?;
         return Ok(Look::Found(Box::new(found)));
     }
@@ -89,7 +132,12 @@ fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst
     let [next, more] = block.insts[..] else { return None };
     let node = func.inst(next);
     let Term::Branch { cond, .. } = &block.term else { return None };
-    if node.op != Op::Table("iter.next") || func.inst(more).op != Op::Member(1) || defs.inst(*cond) != Some(more) { return None; }
+    if node.op != Op::Table("iter.next")
+        || func.inst(more).op != Op::Member(1)
+        || defs.inst(*cond) != Some(more)
+    {
+        return None;
+    }
     block.params.iter().position(|p| *p == node.args[0]).map(|k| (next, k))
 }
 
@@ -99,36 +147,57 @@ pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value
     loop {
         let Some(node) = defs.inst(at).map(|i| func.inst(i)) else { return false };
         match &node.op {
-            Op::Attr(name) => { attributes.insert(0, &**name); at = node.args[0]; }
+            Op::Attr(name) => {
+                attributes.insert(0, &**name);
+                at = node.args[0];
+            }
             Op::Global(name) => return names.is_ours(Root::Global(name), &attributes, what),
             Op::Free(n) => return names.is_ours(Root::Free(*n), &attributes, what),
             // `from numba import prange` inside the function.
             Op::Table("import.module") => {
                 let module = defs.inst(node.args[0]).map(|i| &func.inst(i).op);
-                return attributes == [what] && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
+                return attributes == [what]
+                    && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));
             }
             _ => return false,
         }
     }
 }
 
-/// The iterator and what `iter.next` gives are used by the loop alone, as the builder writes it, and every edge back steps on.
+/// The iterator and what `iter.next` gives are used by the loop alone, as the builder writes it, and every
+/// edge back steps on.
 pub fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
-    let (Some(next), iterator) = (func.inst(f.next).result, func.block(f.header).params[f.state]) else { return false };
+    let (Some(next), iterator) = (func.inst(f.next).result, func.block(f.header).params[f.state]) else {
+        return false;
+    };
     let Some(first) = func.inst(f.iter).result else { return false };
-    let steps = |v: Value| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Member(0) && func.inst(i).args == [next]);
+    let steps = |v: Value| {
+        defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Member(0) && func.inst(i).args == [next])
+    };
     let mut plain = true;
     for b in (0..func.blocks.len()).map(Block::new) {
         let inside = f.blocks.contains(&b);
         for i in &func.block(b).insts {
             let node = func.inst(*i);
-            let own = *i == f.next || matches!(node.op, Op::Member(0 | 2)) && inside || matches!(node.op, Op::Member(1)) && b == f.header;
+            let own = *i == f.next
+                || matches!(node.op, Op::Member(0 | 2)) && inside
+                || matches!(node.op, Op::Member(1)) && b == f.header;
             uses_of(node, &mut |v| plain &= v != first && v != iterator && v != next || own);
-            if own && let Some(u) = &node.unwind { plain &= !u.args.iter().any(|v| [first, iterator, next].contains(v)); }
+            if own && let Some(u) = &node.unwind {
+                plain &= !u.args.iter().any(|v| [first, iterator, next].contains(v));
+            }
         }
-        if b == f.pre { continue; }
+        if b == f.pre {
+            continue;
+        }
         uses_of_term(&func.block(b).term, &mut |v| plain &= ![first, iterator, next].contains(&v));
-        if inside { func.each_edge(b, &mut |edge, to| if edge == Edge::Jumps && to.block == f.header { plain &= steps(to.args[f.state]) }); }
+        if inside {
+            func.each_edge(b, &mut |edge, to| {
+                if edge == Edge::Jumps && to.block == f.header {
+                    plain &= steps(to.args[f.state])
+                }
+            });
+        }
     }
     plain
 }
@@ -136,17 +205,41 @@ pub fn is_plain(func: &Func, defs: &Definitions, f: &Found) -> bool {
 /// An iteration ends by going on to the next one, or by an exception.
 fn leaves_early(func: &Func, f: &Found) -> Result<()> {
     let refuse = |loc: Loc, what: &str, help: &str| {
-        Err(Diagnostic::new(Code::ParallelExit, format!("{what} a prange loop, whose iterations run in no order")).at(func.span(loc)).help(help))
+        Err(Diagnostic::new(
+            Code::ParallelExit,
+            format!("{what} a prange loop, whose iterations run in no order"),
+        )
+        .at(func.span(loc))
+        .help(help))
     };
     let mut blocks: Vec<Block> = f.blocks.iter().copied().collect();
     blocks.sort();
     for b in blocks {
         let block = func.block(b);
-        if let Some(i) = block.insts.iter().find(|i| func.inst(**i).op == Op::Yield) { return refuse(func.inst(*i).loc, "`yield` in", "use range"); }
-        if let Term::Return(_) = block.term { return refuse(block.term_loc, "`return` leaves", "keep what was found in a variable and return it behind the loop, or use range"); }
+        if let Some(i) = block.insts.iter().find(|i| func.inst(**i).op == Op::Yield) {
+            return refuse(func.inst(*i).loc, "`yield` in", "use range");
+        }
+        if let Term::Return(_) = block.term {
+            return refuse(
+                block.term_loc,
+                "`return` leaves",
+                "keep what was found in a variable and return it behind the loop, or use range",
+            );
+        }
         let mut leaves = false;
-        func.each_edge(b, &mut |edge, to| leaves |= edge == Edge::Jumps && to.block != f.header && !f.blocks.contains(&to.block) && !matches!(block.term, Term::Raise { .. }));
-        if leaves { return refuse(block.term_loc, "`break` leaves", "let the iterations that are not needed do nothing, or use range"); }
+        func.each_edge(b, &mut |edge, to| {
+            leaves |= edge == Edge::Jumps
+                && to.block != f.header
+                && !f.blocks.contains(&to.block)
+                && !matches!(block.term, Term::Raise { .. })
+        });
+        if leaves {
+            return refuse(
+                block.term_loc,
+                "`break` leaves",
+                "let the iterations that are not needed do nothing, or use range",
+            );
+        }
     }
     Ok(())
 }

@@ -1,10 +1,12 @@
-//! Loops over `prange`, and over `pndindex` ([`points`]), in functions made with `parallel=True` become parallel regions: what an iteration does is a function of its own, which the
-//! run-time calls for pieces of the range ([`outline`]).
+//! Loops over `prange`, and over `pndindex` ([`points`]), in functions made with `parallel=True` become
+//! parallel regions: what an iteration does is a function of its own, which the run-time calls for pieces of
+//! the range ([`outline`]).
 //!
-//! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last iteration left ([`reduce`]); so are the elements of
-//! an array that are only added to ([`bins`]). Any other
-//! variable or element through which one iteration needs another is a race ([`races`]), and an error at its line. Outer loops come first; the loops inside them are looked for
-//! in the function that the outer body has become.
+//! A variable that an iteration changes and that is read afterwards is a reduction, or keeps what the last
+//! iteration left ([`reduce`]); so are the elements of an array that are only added to ([`bins`]). Any other
+//! variable or element through which one iteration needs another is a race ([`races`]), and an error at its
+//! line. Outer loops come first; the loops inside them are looked for in the function that the outer body has
+//! become.
 //!
 //! ```python
 //! for i in prange(n):          # body(lo, hi, s): for i in range(lo, hi): ...; return (s,)
@@ -36,7 +38,11 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::ssa::{Func, Loc, Op, Parts};
 
 /// Where a chain of attributes begins.
-pub enum Root<'a> { Global(&'a str), /** A captured variable of the function. */ Free(u32) }
+pub enum Root<'a> {
+    Global(&'a str),
+    /** A captured variable of the function. */
+    Free(u32),
+}
 
 /// What the host knows of names while a function is read.
 pub trait Names {
@@ -68,13 +74,35 @@ pub struct LoopNote {
 
 /// Makes regions of all loops over `prange` that can be; whether there were any.
 pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
-    if !may_have_one(func) { return Ok(false); }
+    if !may_have_one(func) {
+        return Ok(false);
+    }
     if func.is_generator {
-        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("it is in a generator, whose loops run in order"), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
+        for loc in find::all(func, names) {
+            func.loops.push(LoopNote {
+                loc,
+                serial: Some("it is in a generator, whose loops run in order"),
+                shares: vec![],
+                doubts: vec![],
+                body: None,
+                into: None,
+                apart: None,
+            });
+        }
         return Ok(false);
     }
     if !func.parallel.has(Parts::PRANGE) {
-        for loc in find::all(func, names) { func.loops.push(LoopNote { loc, serial: Some("switched off by the dictionary"), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
+        for loc in find::all(func, names) {
+            func.loops.push(LoopNote {
+                loc,
+                serial: Some("switched off by the dictionary"),
+                shares: vec![],
+                doubts: vec![],
+                body: None,
+                into: None,
+                apart: None,
+            });
+        }
         return Ok(func.parallel.has(Parts::COMPREHENSION) && comprehensions(func, names));
     }
     points::rewrite(func, names);
@@ -86,20 +114,35 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
     loop {
         match find::find(func, names, &refused)? {
             find::Look::Nothing => {
-                if func.parallel.has(Parts::COMPREHENSION) { changed |= comprehensions(func, names); }
+                if func.parallel.has(Parts::COMPREHENSION) {
+                    changed |= comprehensions(func, names);
+                }
                 return Ok(changed);
             }
             find::Look::Refused(loc, why) => {
                 refused.push(loc);
-                func.loops.push(LoopNote { loc, serial: Some(why), shares: vec![], doubts: vec![], body: None, into: None, apart: None });
+                func.loops.push(LoopNote {
+                    loc,
+                    serial: Some(why),
+                    shares: vec![],
+                    doubts: vec![],
+                    body: None,
+                    into: None,
+                    apart: None,
+                });
             }
             find::Look::Found(found) => {
                 let shared = match reduce::classify(func, &found, names) {
                     Ok(shared) => shared,
-                    Err(_) if tuples::split(func, &found) => { cleanup::run(func); continue; }
+                    Err(_) if tuples::split(func, &found) => {
+                        cleanup::run(func);
+                        continue;
+                    }
                     Err(why) => {
                         let new = unset::forget(func, &found, names);
-                        if new.is_empty() { return Err(why); }
+                        if new.is_empty() {
+                            return Err(why);
+                        }
                         doubts.extend(new);
                         cleanup::run(func);
                         continue;
@@ -117,7 +160,8 @@ pub fn run(func: &mut Func, names: &dyn Names) -> Result<bool> {
 
 const DEPENDS: &str = "an iteration of the comprehension may need what another one does";
 
-/// Makes regions of comprehensions that become arrays; whether there were any. Those that cannot be one stay as they are.
+/// Makes regions of comprehensions that become arrays; whether there were any. Those that cannot be one stay
+/// as they are.
 fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
     let (mut refused, mut changed) = (vec![], false);
     let mut ready = collect::all(func);
@@ -126,7 +170,9 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
         let fills = ready.pop();
         let Some(loc) = fills.or_else(|| comprehension::rewrite(func, &refused)) else { return changed };
         // One that fills its array has become part of another one by now, perhaps.
-        if fills.is_some() && !collect::all(func).contains(&loc) { continue; }
+        if fills.is_some() && !collect::all(func).contains(&loc) {
+            continue;
+        }
         let made = one_comprehension(func, names, loc, fills.is_some());
         if made {
             changed = true;
@@ -134,8 +180,21 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
         } else {
             *func = before;
             // One that may fill its array stands twice.
-            let said = func.loops.iter().any(|l| l.serial == Some(DEPENDS) && func.span(l.loc).line == func.span(loc).line);
-            if !said { func.loops.push(LoopNote { loc, serial: Some(DEPENDS), shares: vec![], doubts: vec![], body: None, into: None, apart: None }); }
+            let said = func
+                .loops
+                .iter()
+                .any(|l| l.serial == Some(DEPENDS) && func.span(l.loc).line == func.span(loc).line);
+            if !said {
+                func.loops.push(LoopNote {
+                    loc,
+                    serial: Some(DEPENDS),
+                    shares: vec![],
+                    doubts: vec![],
+                    body: None,
+                    into: None,
+                    apart: None,
+                });
+            }
         }
         refused.push(loc);
     }
@@ -143,14 +202,24 @@ fn comprehensions(func: &mut Func, names: &dyn Names) -> bool {
 
 fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc, fills: bool) -> bool {
     let Ok(find::Look::Found(found)) = find::find_one(func, names, &|l| l == loc) else { return false };
-    if !found.careful || found.loc != loc { return false; }
+    if !found.careful || found.loc != loc {
+        return false;
+    }
     let Ok(shared) = reduce::classify(func, &found, names) else { return false };
-    if !shared.carried.is_empty() || shared.lists.len() != usize::from(!fills) || !shared.bins.is_empty() || !shared.doubts.is_empty() { return false; }
+    if !shared.carried.is_empty()
+        || shared.lists.len() != usize::from(!fills)
+        || !shared.bins.is_empty()
+        || !shared.doubts.is_empty()
+    {
+        return false;
+    }
     outline::outline(func, &found, &shared, names).is_ok()
 }
 
 /// A quick look: most functions have no loop over a name that the host would have to be asked about.
-fn may_have_one(func: &Func) -> bool { func.insts.iter().any(|n| n.op == Op::Table("iter.next")) }
+fn may_have_one(func: &Func) -> bool {
+    func.insts.iter().any(|n| n.op == Op::Table("iter.next"))
+}
 
 fn race(func: &Func, loc: Loc, message: &str) -> Diagnostic {
     Diagnostic::new(Code::ParallelRace, message).at(func.span(loc))

@@ -1,8 +1,11 @@
-//! Writes a parallel region: the body as a function of its own, and in the place of the loop the region and a loop over what its pieces gave.
+//! Writes a parallel region: the body as a function of its own, and in the place of the loop the region and a
+//! loop over what its pieces gave.
 //!
-//! The body takes the bounds of its piece, the values that its variables start with, and everything else that it uses from outside as captured values;
-//! constants and globals it makes itself, so that they stay known. It gives a tuple: what each variable has become, whether it changed where somebody must
-//! know that, and the lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are what they were before it.
+//! The body takes the bounds of its piece, the values that its variables start with, and everything else that
+//! it uses from outside as captured values; constants and globals it makes itself, so that they stay known.
+//! It gives a tuple: what each variable has become, whether it changed where somebody must know that, and the
+//! lists that it filled. Exceptions leave it, whatever handlers lie around the loop; there the variables are
+//! what they were before it.
 
 use super::best::Step;
 use super::find::Found;
@@ -11,7 +14,9 @@ use super::reduce::{Carried, Kind, Shared};
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};
 use crate::ssa::analysis::{Cfg, Definitions, Edge};
-use crate::ssa::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Narrow, Op, Params, Term, Value, registry};
+use crate::ssa::{
+    Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Narrow, Op, Params, Term, Value, registry,
+};
 use crate::types::Const;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,9 +33,19 @@ pub fn outline(func: &mut Func, found: &Found, shared: &Shared, names: &dyn Name
     replace(func, found, shared, id, captured)?;
     func.loops.extend(inner);
     let mut shares: Vec<String> = shared.carried.iter().map(Carried::describe).collect();
-    if !shared.lists.is_empty() { shares.push("a list that is appended to".into()); }
+    if !shared.lists.is_empty() {
+        shares.push("a list that is appended to".into());
+    }
     shares.extend(shared.bins.iter().map(|b| b.describe().into()));
-    Ok(LoopNote { loc: found.loc, serial: None, shares, doubts: shared.doubts.clone(), body: Some(id), into: None, apart: None })
+    Ok(LoopNote {
+        loc: found.loc,
+        serial: None,
+        shares,
+        doubts: shared.doubts.clone(),
+        body: Some(id),
+        into: None,
+        apart: None,
+    })
 }
 
 /// What a loop appends to a list as a function of its own, for the type of that; with what it captures.
@@ -44,10 +59,13 @@ pub fn probe(func: &mut Func, found: &Found, list: Value) -> Result<(FuncId, Vec
     Ok((registry::add(outlined), captured))
 }
 
-/// Captured variables of the outer function are read before the loop: in the body their numbers would mean something else.
+/// Captured variables of the outer function are read before the loop: in the body their numbers would mean
+/// something else.
 fn hoist_captured(func: &mut Func, found: &Found) {
     for b in &found.blocks {
-        let (captured, rest): (Vec<Inst>, Vec<Inst>) = std::mem::take(&mut func.blocks[b.index()].insts).into_iter().partition(|i| matches!(func.insts[i.index()].op, Op::Free(_)));
+        let (captured, rest): (Vec<Inst>, Vec<Inst>) = std::mem::take(&mut func.blocks[b.index()].insts)
+            .into_iter()
+            .partition(|i| matches!(func.insts[i.index()].op, Op::Free(_)));
         func.blocks[b.index()].insts = rest;
         func.blocks[found.pre.index()].insts.extend(captured);
     }
@@ -72,7 +90,8 @@ pub struct Body<'a> {
     resets: Vec<Value>,
     /// The constant True, for flags.
     pub yes: Value,
-    /// Whether this piece begins with what the plain loop has there, in loops where that decides what may raise.
+    /// Whether this piece begins with what the plain loop has there, in loops where that decides what may
+    /// raise.
     pub again: Option<Value>,
 }
 
@@ -82,39 +101,84 @@ const ENTRY: Block = Block(0);
 const BODY: &str = ".prange";
 
 /// Whether a function is the body of a parallel loop.
-pub fn is_body(func: &Func) -> bool { func.name.ends_with(BODY) }
+pub fn is_body(func: &Func) -> bool {
+    func.name.ends_with(BODY)
+}
 
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
-        if !shared.decided.is_empty() { names.push("again".into()); }
+        if !shared.decided.is_empty() {
+            names.push("again".into());
+        }
         names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
         let mut func = Func {
-            name: format!("{}{BODY}", outer.name).into(), qualname: outer.qualname.clone(), file: outer.file.clone(), first_line: found.loc.line,
-            params: Params { positional: names.len(), names, ..Params::default() }, inlined: outer.inlined.clone(), hash: outer.hash, host: outer.host,
-            // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each would ask anew.
-            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0), careful: found.careful, in_order: shared.in_order(), decides: !shared.decided.is_empty(), ..Func::default()
+            name: format!("{}{BODY}", outer.name).into(),
+            qualname: outer.qualname.clone(),
+            file: outer.file.clone(),
+            first_line: found.loc.line,
+            params: Params { positional: names.len(), names, ..Params::default() },
+            inlined: outer.inlined.clone(),
+            hash: outer.hash,
+            host: outer.host,
+            // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each
+            // would ask anew.
+            parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0),
+            careful: found.careful,
+            in_order: shared.in_order(),
+            decides: !shared.decided.is_empty(),
+            ..Func::default()
         };
         func.make_block();
         Body {
-            outer, found, shared, defs: Definitions::new(outer), func, values: HashMap::new(), blocks: HashMap::new(), captured: vec![], starts: vec![],
-            flags: shared.flags().into_iter().map(|(leader, what)| Flag { leader, what, of: HashMap::new() }).collect(), passed: HashMap::new(), resets: vec![], yes: Value(0), again: None,
+            outer,
+            found,
+            shared,
+            defs: Definitions::new(outer),
+            func,
+            values: HashMap::new(),
+            blocks: HashMap::new(),
+            captured: vec![],
+            starts: vec![],
+            flags: shared
+                .flags()
+                .into_iter()
+                .map(|(leader, what)| Flag { leader, what, of: HashMap::new() })
+                .collect(),
+            passed: HashMap::new(),
+            resets: vec![],
+            yes: Value(0),
+            again: None,
         }
     }
 
-    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value { self.func.push(b, op, args, self.found.loc, None) }
+    pub fn push(&mut self, b: Block, op: Op, args: Vec<Value>) -> Value {
+        self.func.push(b, op, args, self.found.loc, None)
+    }
 
     fn write(&mut self) -> Result<()> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
         self.again = self.func.decides.then(|| self.func.add_param(ENTRY));
         let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
-        self.starts = self.shared.carried.iter().zip(&starts).map(|(c, s)| if c.choice.conversions.is_empty() { *s } else { self.start_of(c.init, *s) }).collect();
+        self.starts = self
+            .shared
+            .carried
+            .iter()
+            .zip(&starts)
+            .map(|(c, s)| if c.choice.conversions.is_empty() { *s } else { self.start_of(c.init, *s) })
+            .collect();
         self.capture_all();
-        let lists: Vec<Value> = self.shared.lists.clone().into_iter().map(|l| {
-            let own = self.push(ENTRY, Op::Table("list.build"), vec![]);
-            self.values.insert(l, own);
-            own
-        }).collect();
+        let lists: Vec<Value> = self
+            .shared
+            .lists
+            .clone()
+            .into_iter()
+            .map(|l| {
+                let own = self.push(ENTRY, Op::Table("list.build"), vec![]);
+                self.values.insert(l, own);
+                own
+            })
+            .collect();
         let mut bins = vec![];
         for b in &self.shared.bins {
             let whole = self.capture(b.of);
@@ -122,11 +186,17 @@ impl<'a> Body<'a> {
             let own = self.push(ENTRY, Op::Table(b.start), [whole].into_iter().chain(knows).collect());
             self.values.insert(b.of, own);
             bins.push(own);
-            if b.notes() { let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]); self.resets.push(none); }
+            if b.notes() {
+                let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]);
+                self.resets.push(none);
+            }
         }
         self.yes = self.push(ENTRY, Op::Const(Const::Bool(true)), vec![]);
         let no = self.push(ENTRY, Op::Const(Const::Bool(false)), vec![]);
-        let step = match self.found.step { Some(s) => self.value(s)?, None => self.push(ENTRY, Op::Const(Const::Int(1)), vec![]) };
+        let step = match self.found.step {
+            Some(s) => self.value(s)?,
+            None => self.push(ENTRY, Op::Const(Const::Int(1)), vec![]),
+        };
         let range = self.push(ENTRY, Op::Table("builtins.range"), vec![first, end, step]);
         let iterator = self.push(ENTRY, Op::Table("builtins.iter"), vec![range]);
 
@@ -135,15 +205,24 @@ impl<'a> Body<'a> {
         let mut args: Vec<Value> = vec![iterator; self.outer.block(self.found.header).params.len()];
         // Made here, since every piece needs an array or a list of its own.
         for (c, s) in self.shared.carried.iter().zip(&starts) {
-            if let Kind::Follow { .. } | Kind::Last { .. } = c.kind { args[c.at] = *s; continue; }
+            if let Kind::Follow { .. } | Kind::Last { .. } = c.kind {
+                args[c.at] = *s;
+                continue;
+            }
             let bound = self.push(ENTRY, Op::Table("parallel.bound"), vec![*s]);
-            args[c.at] = if let Kind::Binary { neutral, .. } = c.kind { self.push(ENTRY, Op::Table(neutral), vec![bound]) } else { bound };
+            args[c.at] = if let Kind::Binary { neutral, .. } = c.kind {
+                self.push(ENTRY, Op::Table(neutral), vec![bound])
+            } else {
+                bound
+            };
         }
         args.extend(self.flags.iter().map(|f| if let What::First(j) = f.what { starts[j] } else { no }));
         self.func.blocks[ENTRY.index()].term = Term::Jump(BlockCall { block: header, args });
         let mut blocks: Vec<Block> = self.blocks.keys().copied().collect();
         blocks.sort();
-        for b in blocks { self.copy_block(b)?; }
+        for b in blocks {
+            self.copy_block(b)?;
+        }
 
         // The header's way out: what has become of everything.
         let last = self.func.make_block();
@@ -152,10 +231,18 @@ impl<'a> Body<'a> {
         parts.extend(lists);
         parts.extend(bins);
         parts.extend(&self.resets);
-        let result = if parts.is_empty() { self.push(last, Op::Const(Const::None), vec![]) } else { self.push(last, Op::Table("tuple.build"), parts) };
+        let result = if parts.is_empty() {
+            self.push(last, Op::Const(Const::None), vec![])
+        } else {
+            self.push(last, Op::Table("tuple.build"), parts)
+        };
         self.func.blocks[last.index()].term = Term::Return(result);
-        if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term { *else_to = BlockCall { block: last, args: vec![] }; }
-        for b in &mut self.func.blocks { b.term_loc = if b.term_loc == Loc::default() { self.found.loc } else { b.term_loc }; }
+        if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term {
+            *else_to = BlockCall { block: last, args: vec![] };
+        }
+        for b in &mut self.func.blocks {
+            b.term_loc = if b.term_loc == Loc::default() { self.found.loc } else { b.term_loc };
+        }
         Ok(())
     }
 
@@ -165,15 +252,27 @@ impl<'a> Body<'a> {
         let mut blocks: Vec<Block> = self.found.blocks.iter().copied().collect();
         blocks.sort();
         for b in blocks {
-            for i in &self.outer.block(b).insts { used.extend(&self.outer.inst(*i).args); }
+            for i in &self.outer.block(b).insts {
+                used.extend(&self.outer.inst(*i).args);
+            }
             used.extend(self.outer.block(b).term.operand());
-            self.outer.each_edge(b, &mut |_, to| if self.is_inside(to.block) { used.extend(&to.args) });
+            self.outer.each_edge(b, &mut |_, to| {
+                if self.is_inside(to.block) {
+                    used.extend(&to.args)
+                }
+            });
         }
         used.extend(self.found.step);
         for v in used {
             let outside = self.defs.block(v).is_none_or(|b| !self.is_inside(b));
-            if !outside || self.values.contains_key(&v) || self.shared.lists.contains(&v) { continue; }
-            let made = self.defs.inst(v).map(|i| self.outer.inst(i)).filter(|n| matches!(n.op, Op::Const(_) | Op::Global(_) | Op::Undef));
+            if !outside || self.values.contains_key(&v) || self.shared.lists.contains(&v) {
+                continue;
+            }
+            let made = self
+                .defs
+                .inst(v)
+                .map(|i| self.outer.inst(i))
+                .filter(|n| matches!(n.op, Op::Const(_) | Op::Global(_) | Op::Undef));
             let new = match made {
                 Some(n) => self.func.push(ENTRY, n.op.clone(), vec![], n.loc, None),
                 None => self.capture(v),
@@ -188,7 +287,9 @@ impl<'a> Body<'a> {
         self.push(ENTRY, Op::Free(self.captured.len() as u32 - 1), vec![])
     }
 
-    pub fn is_inside(&self, b: Block) -> bool { b == self.found.header || self.found.blocks.contains(&b) }
+    pub fn is_inside(&self, b: Block) -> bool {
+        b == self.found.header || self.found.blocks.contains(&b)
+    }
 
     /// Blocks with their parameters, those of flags last, and names for all results.
     fn make_blocks(&mut self) {
@@ -198,36 +299,64 @@ impl<'a> Body<'a> {
             let new = self.func.make_block();
             self.blocks.insert(b, new);
             let data = self.outer.block(b);
-            for p in &data.params { let v = self.func.add_param(new); self.values.insert(*p, v); }
+            for p in &data.params {
+                let v = self.func.add_param(new);
+                self.values.insert(*p, v);
+            }
             self.make_flags(b, new);
-            for i in &data.insts { if let Some(r) = self.outer.inst(*i).result { let v = self.func.make_value(); self.values.insert(r, v); } }
+            for i in &data.insts {
+                if let Some(r) = self.outer.inst(*i).result {
+                    let v = self.func.make_value();
+                    self.values.insert(r, v);
+                }
+            }
         }
         self.name_flags();
     }
 
-    pub fn value(&self, v: Value) -> Result<Value> { self.values.get(&v).copied().ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop"))) }
-    pub fn all(&self, vs: &[Value]) -> Result<Vec<Value>> { vs.iter().map(|v| self.value(*v)).collect() }
+    pub fn value(&self, v: Value) -> Result<Value> {
+        self.values
+            .get(&v)
+            .copied()
+            .ok_or_else(|| Diagnostic::internal(format!("{v} is not known in the body of a parallel loop")))
+    }
+    pub fn all(&self, vs: &[Value]) -> Result<Vec<Value>> {
+        vs.iter().map(|v| self.value(*v)).collect()
+    }
 
     fn edge(&self, to: &BlockCall, edge: Edge) -> Result<BlockCall> {
         let mut args = self.all(&to.args)?;
         let params = &self.outer.block(to.block).params;
         for (k, flag) in self.flags.iter().enumerate() {
             for (p, a) in params.iter().skip(edge.skip()).zip(&to.args) {
-                if self.shared.carried[flag.leader].versions.contains(p) { args.push(flag.of.get(a).or_else(|| self.passed.get(&(k, *p, *a))).copied().unwrap_or(self.yes)); }
+                if self.shared.carried[flag.leader].versions.contains(p) {
+                    args.push(
+                        flag.of.get(a).or_else(|| self.passed.get(&(k, *p, *a))).copied().unwrap_or(self.yes),
+                    );
+                }
             }
         }
         Ok(BlockCall { block: self.blocks[&to.block], args })
     }
 
     fn handler(&self, to: &Option<BlockCall>) -> Result<Option<BlockCall>> {
-        match to { Some(u) if self.is_inside(u.block) => self.edge(u, Edge::Raises).map(Some), Some(_) | None => Ok(None) }
+        match to {
+            Some(u) if self.is_inside(u.block) => self.edge(u, Edge::Raises).map(Some),
+            Some(_) | None => Ok(None),
+        }
     }
 
-    /// `h[k] = max(x, h[k])`: notes that a NaN was taken. `if x <= h[k]: h[k] = x`: notes that there was something.
+    /// `h[k] = max(x, h[k])`: notes that a NaN was taken. `if x <= h[k]: h[k] = x`: notes that there was
+    /// something.
     fn note_store(&mut self, at: Block, store: &InstNode) -> Result<()> {
-        let Some((n, bins)) = self.shared.bins.iter().filter(|b| b.notes()).enumerate().find(|b| b.1.of == store.args[0]) else { return Ok(()) };
+        let Some((n, bins)) =
+            self.shared.bins.iter().filter(|b| b.notes()).enumerate().find(|b| b.1.of == store.args[0])
+        else {
+            return Ok(());
+        };
         if bins.changes {
-            let (args, unwind) = (vec![self.resets[n], self.value(store.args[1])?, self.yes], self.handler(&store.unwind)?);
+            let (args, unwind) =
+                (vec![self.resets[n], self.value(store.args[1])?, self.yes], self.handler(&store.unwind)?);
             self.func.push(at, Op::Table("operator.setitem"), args, store.loc, unwind);
             return Ok(());
         }
@@ -241,11 +370,14 @@ impl<'a> Body<'a> {
     /// `if x > m: m = int(x)`: asks, when types are known, whether that is the best of all `int(x)`.
     fn check_kept(&mut self, at: Block, call: Inst) -> Result<()> {
         for k in 0..self.shared.carried.len() {
-            if !self.shared.carried[k].choice.conversions.contains(&call) { continue; }
+            if !self.shared.carried[k].choice.conversions.contains(&call) {
+                continue;
+            }
             let node = self.outer.inst(call);
             let Some(kept) = node.result else { continue };
             let start = self.starts[k];
-            let followed = self.push(at, Op::Const(Const::Bool(group(&self.shared.carried, k).len() > 1)), vec![]);
+            let followed =
+                self.push(at, Op::Const(Const::Bool(group(&self.shared.carried, k).len() > 1)), vec![]);
             let args = [vec![start], self.all(&[node.args[0], node.args[1], kept])?, vec![followed]].concat();
             self.func.push(at, Op::Table("parallel.check_kept"), args, node.loc, None);
         }
@@ -257,7 +389,10 @@ impl<'a> Body<'a> {
         let Some(node) = self.defs.inst(v).map(|i| self.outer.inst(i)) else { return given };
         match node.op {
             Op::Const(_) | Op::Global(_) => self.push(ENTRY, node.op.clone(), vec![]),
-            Op::Attr(_) => { let of = self.start_of(node.args[0], given); if of == given { given } else { self.push(ENTRY, node.op.clone(), vec![of]) } }
+            Op::Attr(_) => {
+                let of = self.start_of(node.args[0], given);
+                if of == given { given } else { self.push(ENTRY, node.op.clone(), vec![of]) }
+            }
             Op::Table("operator.neg") => self.start_of(node.args[0], given),
             _ => given,
         }
@@ -266,17 +401,29 @@ impl<'a> Body<'a> {
     fn copy_block(&mut self, b: Block) -> Result<()> {
         let new = self.blocks[&b];
         let data = self.outer.block(b);
-        if let Some(d) = self.shared.decided.get(&b) { self.func.push(new, Op::Table(d.mark()), vec![], data.term_loc, None); }
+        if let Some(d) = self.shared.decided.get(&b) {
+            self.func.push(new, Op::Table(d.mark()), vec![], data.term_loc, None);
+        }
         for i in &data.insts {
             let node = self.outer.inst(*i);
-            if node.op == Op::Table("operator.setitem") && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
+            if node.op == Op::Table("operator.setitem")
+                && self.shared.bins.iter().any(|b| b.of == node.args[0])
+            {
                 let args = self.all(&[node.args[0], node.args[2]])?;
                 self.func.push(new, Op::Table("parallel.check_bins"), args, node.loc, None);
                 self.note_store(new, node)?;
             }
             let unwind = self.handler(&node.unwind)?;
-            if self.choose(new, *i, unwind)? { continue; }
-            let copy = InstNode { op: node.op.clone(), args: self.all(&node.args)?, result: node.result.map(|r| self.values[&r]), loc: node.loc, unwind: self.handler(&node.unwind)? };
+            if self.choose(new, *i, unwind)? {
+                continue;
+            }
+            let copy = InstNode {
+                op: node.op.clone(),
+                args: self.all(&node.args)?,
+                result: node.result.map(|r| self.values[&r]),
+                loc: node.loc,
+                unwind: self.handler(&node.unwind)?,
+            };
             self.func.insts.push(copy);
             let inst = Inst::new(self.func.insts.len() - 1);
             self.func.blocks[new.index()].insts.push(inst);
@@ -284,11 +431,26 @@ impl<'a> Body<'a> {
         }
         self.flags_from(b, &data.term)?;
         // The header's exit is written when the rest is there.
-        let target = |s: &Self, to: &BlockCall| if s.is_inside(to.block) { s.edge(to, Edge::Jumps) } else { Ok(BlockCall { block: new, args: vec![] }) };
+        let target = |s: &Self, to: &BlockCall| {
+            if s.is_inside(to.block) {
+                s.edge(to, Edge::Jumps)
+            } else {
+                Ok(BlockCall { block: new, args: vec![] })
+            }
+        };
         let term = match &data.term {
             Term::Jump(to) => Term::Jump(target(self, to)?),
-            Term::Branch { cond, then_to, else_to } => Term::Branch { cond: { let cond = self.value(*cond)?; self.condition(b, cond)? }, then_to: target(self, then_to)?, else_to: target(self, else_to)? },
-            Term::Raise { exc, unwind } => Term::Raise { exc: self.value(*exc)?, unwind: self.handler(unwind)? },
+            Term::Branch { cond, then_to, else_to } => Term::Branch {
+                cond: {
+                    let cond = self.value(*cond)?;
+                    self.condition(b, cond)?
+                },
+                then_to: target(self, then_to)?,
+                else_to: target(self, else_to)?,
+            },
+            Term::Raise { exc, unwind } => {
+                Term::Raise { exc: self.value(*exc)?, unwind: self.handler(unwind)? }
+            }
             Term::Return(_) => return Err(Diagnostic::internal("a return in a parallel loop")),
             Term::Unreachable => Term::Unreachable,
             Term::None => Term::None,
@@ -300,7 +462,13 @@ impl<'a> Body<'a> {
 }
 
 /// Writes into the outer function, in the place of the loop.
-struct Writer<'a> { func: &'a mut Func, found: &'a Found, at: Block, unwind: Option<BlockCall>, defs: Definitions }
+struct Writer<'a> {
+    func: &'a mut Func,
+    found: &'a Found,
+    at: Block,
+    unwind: Option<BlockCall>,
+    defs: Definitions,
+}
 
 impl Writer<'_> {
     fn push(&mut self, op: Op, args: Vec<Value>) -> Value {
@@ -316,19 +484,36 @@ impl Writer<'_> {
         let join = self.func.make_block();
         let out: Vec<Value> = pairs.iter().map(|_| self.func.add_param(join)).collect();
         let to = |args: Vec<Value>| BlockCall { block: join, args };
-        self.end(Term::Branch { cond, then_to: to(pairs.iter().map(|p| p.0).collect()), else_to: to(pairs.iter().map(|p| p.1).collect()) });
+        self.end(Term::Branch {
+            cond,
+            then_to: to(pairs.iter().map(|p| p.0).collect()),
+            else_to: to(pairs.iter().map(|p| p.1).collect()),
+        });
         self.at = join;
         out
     }
-    /// The best of two, with what belongs to it: of each pair the first value where that of the part is taken, else the second.
-    fn better(&mut self, kind: &Kind, (new, acc): (Value, Value), said: &Said, pairs: &[(Value, Value)]) -> Vec<Value> {
-        let Kind::Select { path, via, swapped, taken, none, .. } = kind else { return pairs.iter().map(|p| p.1).collect() };
+    /// The best of two, with what belongs to it: of each pair the first value where that of the part is
+    /// taken, else the second.
+    fn better(
+        &mut self,
+        kind: &Kind,
+        (new, acc): (Value, Value),
+        said: &Said,
+        pairs: &[(Value, Value)],
+    ) -> Vec<Value> {
+        let Kind::Select { path, via, swapped, taken, none, .. } = kind else {
+            return pairs.iter().map(|p| p.1).collect();
+        };
         let join = self.func.make_block();
         let out: Vec<Value> = pairs.iter().map(|_| self.func.add_param(join)).collect();
         let to = |args: Vec<Value>| BlockCall { block: join, args };
         let (take, keep) = (to(pairs.iter().map(|p| p.0).collect()), to(pairs.iter().map(|p| p.1).collect()));
-        if let Some(found) = said.changed { self.unless(found, true, keep.clone()); }
-        if let Some(reset) = said.reset { self.unless(reset, false, take.clone()); }
+        if let Some(found) = said.changed {
+            self.unless(found, true, keep.clone());
+        }
+        if let Some(reset) = said.reset {
+            self.unless(reset, false, take.clone());
+        }
         let (mut new, mut acc) = (new, acc);
         if *none {
             let nothing = self.push(Op::Const(Const::None), vec![]);
@@ -336,7 +521,11 @@ impl Writer<'_> {
             if let Some(first) = said.first.first() {
                 // The very first one stays where it is NaN.
                 let (there, alone) = (self.func.make_block(), self.func.make_block());
-                self.end(Term::Branch { cond: is_none, then_to: BlockCall { block: alone, args: vec![] }, else_to: BlockCall { block: there, args: vec![] } });
+                self.end(Term::Branch {
+                    cond: is_none,
+                    then_to: BlockCall { block: alone, args: vec![] },
+                    else_to: BlockCall { block: there, args: vec![] },
+                });
                 self.at = alone;
                 let first = self.push(Op::Narrow(Narrow::NotNone), vec![*first]);
                 let shown = self.shown(first, via);
@@ -371,28 +560,45 @@ impl Writer<'_> {
     /// What is compared of a value.
     fn shown(&mut self, v: Value, via: &[Step]) -> Value {
         via.iter().fold(v, |v, step| match step {
-            Step::Part(k) => { let k = self.again(*k); self.push(Op::Table("operator.getitem"), vec![v, k]) }
+            Step::Part(k) => {
+                let k = self.again(*k);
+                self.push(Op::Table("operator.getitem"), vec![v, k])
+            }
             Step::Of(a) => self.push(Op::Table("operator.getitem"), vec![*a, v]),
         })
     }
-    /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of one.
+    /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of
+    /// one.
     fn again(&mut self, v: Value) -> Value {
         let Some(node) = self.defs.inst(v).map(|i| self.func.inst(i).clone()) else { return v };
         match node.op {
             Op::Global(_) | Op::Const(_) => self.push(node.op, vec![]),
-            Op::Attr(_) => { let of = self.again(node.args[0]); self.push(node.op, vec![of]) }
+            Op::Attr(_) => {
+                let of = self.again(node.args[0]);
+                self.push(node.op, vec![of])
+            }
             _ => v,
         }
     }
 }
 
-fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captured: Vec<Value>) -> Result<()> {
+fn replace(
+    func: &mut Func,
+    found: &Found,
+    shared: &Shared,
+    body: FuncId,
+    captured: Vec<Value>,
+) -> Result<()> {
     let before: HashMap<Value, Value> = shared.carried.iter().map(|c| (c.param, c.init)).collect();
-    let renamed = |to: &BlockCall, now: &HashMap<Value, Value>| BlockCall { block: to.block, args: to.args.iter().map(|a| now.get(a).copied().unwrap_or(*a)).collect() };
+    let renamed = |to: &BlockCall, now: &HashMap<Value, Value>| BlockCall {
+        block: to.block,
+        args: to.args.iter().map(|a| now.get(a).copied().unwrap_or(*a)).collect(),
+    };
     let handler = func.inst(found.next).unwind.clone();
     func.blocks[found.pre.index()].insts.retain(|i| *i != found.iter);
     let defs = Definitions::new(func);
-    let mut w = Writer { at: found.pre, unwind: handler.as_ref().map(|u| renamed(u, &before)), func, found, defs };
+    let mut w =
+        Writer { at: found.pre, unwind: handler.as_ref().map(|u| renamed(u, &before)), func, found, defs };
 
     let function = w.push(Op::MakeFunction { func: body, defaults: 0, kwdefaults: [].into() }, captured);
     let mut bound = w.push(Op::Const(Const::Int(0)), vec![]);
@@ -413,7 +619,10 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     let head = w.func.make_block();
     let mut now: HashMap<Value, Value> = HashMap::new();
     let state = w.func.add_param(head);
-    for c in &shared.carried { let p = w.func.add_param(head); now.insert(c.param, p); }
+    for c in &shared.carried {
+        let p = w.func.add_param(head);
+        now.insert(c.param, p);
+    }
     let start = [iterator].into_iter().chain(shared.carried.iter().map(|c| c.init)).collect();
     w.end(Term::Jump(BlockCall { block: head, args: start }));
     w.at = head;
@@ -421,7 +630,11 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
     let next = w.push(Op::Table("iter.next"), vec![state]);
     let more = w.push(Op::Member(1), vec![next]);
     let inside = w.func.make_block();
-    w.end(Term::Branch { cond: more, then_to: BlockCall { block: inside, args: vec![] }, else_to: renamed(&found.exit, &now) });
+    w.end(Term::Branch {
+        cond: more,
+        then_to: BlockCall { block: inside, args: vec![] },
+        else_to: renamed(&found.exit, &now),
+    });
     w.at = inside;
     let (state, part) = (w.push(Op::Member(0), vec![next]), w.push(Op::Member(2), vec![next]));
     let merged = merge(&mut w, shared, part, &now);
@@ -431,17 +644,24 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
         w.push(Op::Table("list.extend"), vec![*list, of]);
     }
     let first_bins = first_list + shared.lists.len();
-    let own: Vec<Value> = (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
+    let own: Vec<Value> =
+        (0..shared.bins.len()).map(|k| w.push(Op::Member((first_bins + k) as u32), vec![part])).collect();
     let noting: Vec<Value> = shared.bins.iter().filter(|b| b.notes()).map(|b| b.of).collect();
-    let notes: Vec<Value> = (0..noting.len()).map(|k| w.push(Op::Member((first_bins + shared.bins.len() + k) as u32), vec![part])).collect();
+    let notes: Vec<Value> = (0..noting.len())
+        .map(|k| w.push(Op::Member((first_bins + shared.bins.len() + k) as u32), vec![part]))
+        .collect();
     let note_of = |of: Value| noting.iter().position(|n| *n == of).map(|k| notes[k]);
     for (b, part) in shared.bins.iter().zip(&own) {
         let mut args = vec![b.of, *part];
-        if b.resets { args.extend(note_of(b.of)); }
+        if b.resets {
+            args.extend(note_of(b.of));
+        }
         args.extend(b.choose.map(|c| w.again(c)));
         if let Some(k) = shared.bins.iter().position(|x| Some(x.of) == b.follows) {
             args.extend([shared.bins[k].of, own[k]]);
-            if shared.bins[k].changes { args.extend(note_of(shared.bins[k].of)); }
+            if shared.bins[k].changes {
+                args.extend(note_of(shared.bins[k].of));
+            }
         }
         w.push(Op::Table(b.merge), args);
     }
@@ -452,7 +672,11 @@ fn replace(func: &mut Func, found: &Found, shared: &Shared, body: FuncId, captur
 
 /// What a piece says of a variable beside its value.
 #[derive(Default)]
-struct Said { changed: Option<Value>, reset: Option<Value>, first: Vec<Value> }
+struct Said {
+    changed: Option<Value>,
+    reset: Option<Value>,
+    first: Vec<Value>,
+}
 
 /// Takes one part into the variables.
 fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, Value>) -> Vec<Value> {
@@ -461,35 +685,63 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
     let mut said: Vec<Said> = all.iter().map(|_| Said::default()).collect();
     for (n, (k, what)) in shared.flags().into_iter().enumerate() {
         let v = w.push(Op::Member((all.len() + n) as u32), vec![part]);
-        match what { What::Changed => said[k].changed = Some(v), What::Reset => said[k].reset = Some(v), What::First(_) => said[k].first.push(v) }
+        match what {
+            What::Changed => said[k].changed = Some(v),
+            What::Reset => said[k].reset = Some(v),
+            What::First(_) => said[k].first.push(v),
+        }
     }
     let mut out: Vec<Value> = all.iter().map(|c| now[&c.param]).collect();
     for (k, c) in all.iter().enumerate() {
         let (acc, new) = (now[&c.param], of[k]);
         match &c.kind {
-            Kind::Binary { path, swapped, .. } => out[k] = w.push(Op::Table(path), if *swapped { vec![new, acc] } else { vec![acc, new] }),
+            Kind::Binary { path, swapped, .. } => {
+                out[k] = w.push(Op::Table(path), if *swapped { vec![new, acc] } else { vec![acc, new] })
+            }
             Kind::Choose { callee, swapped, .. } => {
                 let callee = w.again(*callee);
-                out[k] = w.push(Op::Call { keywords: [].into() }, if *swapped { vec![callee, new, acc] } else { vec![callee, acc, new] });
-                if let Some(reset) = said[k].reset { out[k] = w.select(reset, &[(new, out[k])])[0]; }
-                if let Some(changed) = said[k].changed { out[k] = w.select(changed, &[(out[k], acc)])[0]; }
+                out[k] = w.push(
+                    Op::Call { keywords: [].into() },
+                    if *swapped { vec![callee, new, acc] } else { vec![callee, acc, new] },
+                );
+                if let Some(reset) = said[k].reset {
+                    out[k] = w.select(reset, &[(new, out[k])])[0];
+                }
+                if let Some(changed) = said[k].changed {
+                    out[k] = w.select(changed, &[(out[k], acc)])[0];
+                }
             }
             Kind::Truth { and } => {
                 let group = group(all, k);
                 let mine: Vec<Value> = group.iter().map(|j| now[&all[*j].param]).collect();
                 let t = w.push(Op::Table("operator.truth"), vec![acc]);
-                let pairs: Vec<(Value, Value)> = group.iter().zip(&mine).map(|(j, acc)| if *and { (of[*j], *acc) } else { (*acc, of[*j]) }).collect();
+                let pairs: Vec<(Value, Value)> = group
+                    .iter()
+                    .zip(&mine)
+                    .map(|(j, acc)| if *and { (of[*j], *acc) } else { (*acc, of[*j]) })
+                    .collect();
                 let chosen = w.select(t, &pairs);
                 let changed = said[k].changed.unwrap_or(t);
-                for (j, b) in group.iter().zip(w.select(changed, &chosen.into_iter().zip(mine).collect::<Vec<_>>())) { out[*j] = b; }
+                for (j, b) in
+                    group.iter().zip(w.select(changed, &chosen.into_iter().zip(mine).collect::<Vec<_>>()))
+                {
+                    out[*j] = b;
+                }
             }
             Kind::Select { .. } => {
                 let group = group(all, k);
-                let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], now[&all[*j].param])).collect();
-                for (j, b) in group.iter().zip(w.better(&c.kind, (new, acc), &said[k], &pairs)) { out[*j] = b; }
+                let pairs: Vec<(Value, Value)> =
+                    group.iter().map(|j| (of[*j], now[&all[*j].param])).collect();
+                for (j, b) in group.iter().zip(w.better(&c.kind, (new, acc), &said[k], &pairs)) {
+                    out[*j] = b;
+                }
             }
             Kind::Follow { .. } => {}
-            Kind::Last { flag: true } => if let Some(changed) = said[k].changed { out[k] = w.select(changed, &[(new, acc)])[0] },
+            Kind::Last { flag: true } => {
+                if let Some(changed) = said[k].changed {
+                    out[k] = w.select(changed, &[(new, acc)])[0]
+                }
+            }
             Kind::Last { flag: false } => out[k] = new,
         }
     }
@@ -499,13 +751,16 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
         let tuples = w.push(Op::Const(Const::Bool(tuples)), vec![]);
         let one = w.push(Op::Table("parallel.keeps_order"), vec![of[k], tuples]);
         let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], out[*j])).collect();
-        for (j, b) in group.iter().zip(w.select(one, &pairs)) { out[*j] = b; }
+        for (j, b) in group.iter().zip(w.select(one, &pairs)) {
+            out[*j] = b;
+        }
     }
     out
 }
 
-/// Outside the loop its variables now have two definitions: before the region, and behind the parts. Reads find theirs; where both meet, a block
-/// parameter is made, which the clean-ups remove where it was not needed.
+/// Outside the loop its variables now have two definitions: before the region, and behind the parts. Reads
+/// find theirs; where both meet, a block parameter is made, which the clean-ups remove where it was not
+/// needed.
 struct Repair<'a> {
     func: &'a mut Func,
     head: Block,
@@ -523,10 +778,13 @@ impl Repair<'_> {
         let cfg = Cfg::new(self.func);
         let order: Vec<Block> = cfg.rpo().to_vec();
         self.cfg = Some(cfg);
-        let params: HashMap<Value, usize> = self.shared.carried.iter().enumerate().map(|(k, c)| (c.param, k)).collect();
+        let params: HashMap<Value, usize> =
+            self.shared.carried.iter().enumerate().map(|(k, c)| (c.param, k)).collect();
         for b in order {
             let mut used: Vec<Value> = vec![];
-            for i in &self.func.block(b).insts { crate::ssa::analysis::uses_of(self.func.inst(*i), &mut |v| used.push(v)); }
+            for i in &self.func.block(b).insts {
+                crate::ssa::analysis::uses_of(self.func.inst(*i), &mut |v| used.push(v));
+            }
             crate::ssa::analysis::uses_of_term(&self.func.block(b).term, &mut |v| used.push(v));
             used.retain(|v| params.contains_key(v));
             used.sort();
@@ -535,21 +793,40 @@ impl Repair<'_> {
                 let new = self.at_start(params[&v], b);
                 for i in self.func.block(b).insts.clone() {
                     let node = &mut self.func.insts[i.index()];
-                    for a in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) { if *a == v { *a = new; } }
+                    for a in node.args.iter_mut().chain(node.unwind.iter_mut().flat_map(|u| &mut u.args)) {
+                        if *a == v {
+                            *a = new;
+                        }
+                    }
                 }
                 let term = &mut self.func.blocks[b.index()].term;
-                if let Some(a) = term.operand_mut() && *a == v { *a = new; }
-                for a in term.targets_mut().into_iter().flat_map(|t| &mut t.args) { if *a == v { *a = new; } }
+                if let Some(a) = term.operand_mut()
+                    && *a == v
+                {
+                    *a = new;
+                }
+                for a in term.targets_mut().into_iter().flat_map(|t| &mut t.args) {
+                    if *a == v {
+                        *a = new;
+                    }
+                }
             }
         }
     }
 
-    /// The value of a variable where a block begins, which is what it has where it ends: nothing changes inside of one.
+    /// The value of a variable where a block begins, which is what it has where it ends: nothing changes
+    /// inside of one.
     fn at_start(&mut self, k: usize, b: Block) -> Value {
         let c = &self.shared.carried[k];
-        if b == self.head { return self.now[&c.param]; }
-        if b == self.pre || b == Block(0) { return c.init; }
-        if let Some(v) = self.known.get(&(k, b)) { return *v; }
+        if b == self.head {
+            return self.now[&c.param];
+        }
+        if b == self.pre || b == Block(0) {
+            return c.init;
+        }
+        if let Some(v) = self.known.get(&(k, b)) {
+            return *v;
+        }
         let mut preds: Vec<Block> = self.cfg.as_ref().map(|cfg| cfg.preds(b).to_vec()).unwrap_or_default();
         preds.sort();
         preds.dedup();
@@ -563,7 +840,11 @@ impl Repair<'_> {
         self.known.insert((k, b), param);
         for p in preds {
             let v = self.at_start(k, p);
-            self.func.each_edge_mut(p, &mut |_, to| if to.block == b { to.args.push(v) });
+            self.func.each_edge_mut(p, &mut |_, to| {
+                if to.block == b {
+                    to.args.push(v)
+                }
+            });
         }
         param
     }

@@ -1,7 +1,9 @@
-//! Where an iteration reads and writes: indices as functions of the loop's variable, and what is known of them.
+//! Where an iteration reads and writes: indices as functions of the loop's variable, and what is known of
+//! them.
 //!
-//! An index is a small expression of the loop's variable, of constants, of values that are the same in every iteration ([`Ix::Symbol`]), of the variables of inner loops and of elements
-//! of arrays. Its [`Class`] says by its form how the indices of two iterations relate; [`super::races`] puts numbers in and compares.
+//! An index is a small expression of the loop's variable, of constants, of values that are the same in every
+//! iteration ([`Ix::Symbol`]), of the variables of inner loops and of elements of arrays. Its [`Class`] says
+//! by its form how the indices of two iterations relate; [`super::races`] puts numbers in and compares.
 
 use super::reduce::Classifier;
 use crate::ssa::{Inst, Op, Value};
@@ -24,7 +26,20 @@ pub enum Ix {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Operator { Add, Sub, Mul, Div, Rem, And, Or, Xor, Shl, Shr, Min, Max }
+pub enum Operator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    And,
+    Or,
+    Xor,
+    Shl,
+    Shr,
+    Min,
+    Max,
+}
 
 /// How the values of an index in different iterations relate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +47,12 @@ pub enum Class {
     Same,
     /// Each iteration goes through the same values.
     Sweep,
-    /// Several iterations have the same one: `i // 2`, `i % 10`. Quotients and remainders of one number together tell iterations apart.
-    Meets { quotient: bool, remainder: bool },
+    /// Several iterations have the same one: `i // 2`, `i % 10`. Quotients and remainders of one number
+    /// together tell iterations apart.
+    Meets {
+        quotient: bool,
+        remainder: bool,
+    },
     /// Read from an array: who knows.
     Looked,
     /// Computed from what was read or what a function gave.
@@ -45,7 +64,12 @@ pub enum Class {
 
 /// One of the indices between the brackets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part { At(Ix), /** From, to. */ Slice(Option<Ix>, Option<Ix>), Unknown }
+pub enum Part {
+    At(Ix),
+    /** From, to. */
+    Slice(Option<Ix>, Option<Ix>),
+    Unknown,
+}
 
 /// Reads indices of one loop.
 pub struct Places<'a> {
@@ -59,7 +83,9 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    pub fn new(c: &'a Classifier<'a>) -> Places<'a> { Places { c, symbols: vec![], ranges: vec![], open: vec![], is_around: false } }
+    pub fn new(c: &'a Classifier<'a>) -> Places<'a> {
+        Places { c, symbols: vec![], ranges: vec![], open: vec![], is_around: false }
+    }
 
     /// The range of the parallel loop itself.
     pub fn range(&mut self) -> [Ix; 3] {
@@ -71,7 +97,9 @@ impl<'a> Places<'a> {
         let mut at = |k: usize| args.get(k).map(|v| self.ix(*v, 0));
         match args.len() {
             2 => [Ix::Const(0), at(1).unwrap_or(Ix::Const(0)), Ix::Const(1)],
-            _ => [at(1).unwrap_or(Ix::Const(0)), at(2).unwrap_or(Ix::Const(0)), at(3).unwrap_or(Ix::Const(1))],
+            _ => {
+                [at(1).unwrap_or(Ix::Const(0)), at(2).unwrap_or(Ix::Const(0)), at(3).unwrap_or(Ix::Const(1))]
+            }
         }
     }
 
@@ -79,7 +107,10 @@ impl<'a> Places<'a> {
     pub fn parts(&mut self, index: Value) -> Vec<Part> {
         match self.c.inst_of(index).map(|n| (n.op.clone(), n.args.clone())) {
             Some((Op::Table("tuple.build"), args)) => args.iter().map(|a| self.part(*a)).collect(),
-            Some((Op::Const(Const::Tuple(m)), _)) => m.iter().map(|c| if let Const::Int(n) = c { Part::At(Ix::Const(*n)) } else { Part::Unknown }).collect(),
+            Some((Op::Const(Const::Tuple(m)), _)) => m
+                .iter()
+                .map(|c| if let Const::Int(n) = c { Part::At(Ix::Const(*n)) } else { Part::Unknown })
+                .collect(),
             _ => vec![self.part(index)],
         }
     }
@@ -89,9 +120,14 @@ impl<'a> Places<'a> {
         match &node.op {
             Op::Table("builtins.slice") => {
                 let args = node.args.clone();
-                let none = |v: Value| self.c.inst_of(v).is_some_and(|n| matches!(n.op, Op::Const(Const::None)));
-                let one = |v: Value| self.c.inst_of(v).is_some_and(|n| matches!(n.op, Op::Const(Const::None | Const::Int(1))));
-                if args.get(2).is_some_and(|s| !one(*s)) { return Part::Unknown; }
+                let none =
+                    |v: Value| self.c.inst_of(v).is_some_and(|n| matches!(n.op, Op::Const(Const::None)));
+                let one = |v: Value| {
+                    self.c.inst_of(v).is_some_and(|n| matches!(n.op, Op::Const(Const::None | Const::Int(1))))
+                };
+                if args.get(2).is_some_and(|s| !one(*s)) {
+                    return Part::Unknown;
+                }
                 let [lo, hi] = [0, 1].map(|k| args.get(k).copied().filter(|v| !none(*v)));
                 Part::Slice(lo.map(|v| self.ix(v, 0)), hi.map(|v| self.ix(v, 0)))
             }
@@ -103,7 +139,9 @@ impl<'a> Places<'a> {
 
     /// The object from outside that a value is, or is a part of, and where in it.
     pub fn root(&mut self, v: Value) -> Option<(Value, Vec<Part>)> {
-        if self.c.is_outside(v) { return Some((self.representative(v), vec![])); }
+        if self.c.is_outside(v) {
+            return Some((self.representative(v), vec![]));
+        }
         let node = self.c.inst_of(v)?;
         match &node.op {
             Op::Narrow(_) | Op::CheckBound { .. } => self.root(node.args[0]),
@@ -111,7 +149,9 @@ impl<'a> Places<'a> {
             Op::Table("operator.getitem") => {
                 let (of, mut at) = self.root(node.args[0])?;
                 let more = self.parts(node.args[1]);
-                if !more.iter().all(|p| matches!(p, Part::At(_))) { return None; }
+                if !more.iter().all(|p| matches!(p, Part::At(_))) {
+                    return None;
+                }
                 at.extend(more);
                 Some((of, at))
             }
@@ -119,9 +159,14 @@ impl<'a> Places<'a> {
         }
     }
 
-    fn representative(&mut self, v: Value) -> Value { let k = self.symbol(v); self.symbols[k] }
+    fn representative(&mut self, v: Value) -> Value {
+        let k = self.symbol(v);
+        self.symbols[k]
+    }
     fn symbol(&mut self, v: Value) -> usize {
-        if let Some(k) = self.symbols.iter().position(|s| self.c.is_equal(*s, v, 0)) { return k; }
+        if let Some(k) = self.symbols.iter().position(|s| self.c.is_equal(*s, v, 0)) {
+            return k;
+        }
         self.symbols.push(v);
         self.symbols.len() - 1
     }
@@ -129,9 +174,15 @@ impl<'a> Places<'a> {
     pub fn ix(&mut self, v: Value, depth: u32) -> Ix {
         let c = self.c;
         let node = c.inst_of(v);
-        if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) { return Ix::Const(*n); }
-        if c.is_outside(v) { return Ix::Symbol(self.symbol(v)); }
-        if depth > 24 { return Ix::Unknown(Class::Other); }
+        if let Some(Op::Const(Const::Int(n))) = node.map(|n| &n.op) {
+            return Ix::Const(*n);
+        }
+        if c.is_outside(v) {
+            return Ix::Symbol(self.symbol(v));
+        }
+        if depth > 24 {
+            return Ix::Unknown(Class::Other);
+        }
         let Some(node) = node else { return self.join(v, depth) };
         let mut at = |k: usize| self.ix(node.args[k], depth + 1);
         match &node.op {
@@ -145,7 +196,13 @@ impl<'a> Places<'a> {
                 Some(op) => Ix::Binary(op, Box::new((at(0), at(1)))),
                 None => self.function(v, &node.args, depth),
             },
-            Op::Attr(_) => if self.root(node.args[0]).is_some_and(|(_, at)| at.is_empty()) { Ix::Symbol(self.symbol(v)) } else { Ix::Unknown(Class::Computed) },
+            Op::Attr(_) => {
+                if self.root(node.args[0]).is_some_and(|(_, at)| at.is_empty()) {
+                    Ix::Symbol(self.symbol(v))
+                } else {
+                    Ix::Unknown(Class::Computed)
+                }
+            }
             Op::Call { keywords } if keywords.is_empty() => self.call(v, &node.args, depth),
             Op::Member(k) => self.member(node.args[0], *k, depth),
             _ => Ix::Unknown(Class::Computed),
@@ -154,40 +211,84 @@ impl<'a> Places<'a> {
 
     /// Something that is computed: the same where all is that it is computed from.
     fn function(&mut self, v: Value, args: &[Value], depth: u32) -> Ix {
-        let all: Vec<Class> = args.iter().map(|a| { let ix = self.ix(*a, depth + 1); self.class(&ix) }).collect();
-        if all.iter().all(|c| *c == Class::Same) { return Ix::Symbol(self.symbol(v)); }
-        Ix::Unknown(if all.iter().all(|c| matches!(c, Class::Same | Class::Sweep)) { Class::Sweep } else { Class::Other })
+        let all: Vec<Class> = args
+            .iter()
+            .map(|a| {
+                let ix = self.ix(*a, depth + 1);
+                self.class(&ix)
+            })
+            .collect();
+        if all.iter().all(|c| *c == Class::Same) {
+            return Ix::Symbol(self.symbol(v));
+        }
+        Ix::Unknown(if all.iter().all(|c| matches!(c, Class::Same | Class::Sweep)) {
+            Class::Sweep
+        } else {
+            Class::Other
+        })
     }
 
     fn call(&mut self, v: Value, args: &[Value], depth: u32) -> Ix {
-        let name = match self.c.inst_of(args[0]).map(|n| &n.op) { Some(Op::Global(n) | Op::Attr(n)) => n.clone(), _ => return Ix::Unknown(Class::Computed) };
+        let name = match self.c.inst_of(args[0]).map(|n| &n.op) {
+            Some(Op::Global(n) | Op::Attr(n)) => n.clone(),
+            _ => return Ix::Unknown(Class::Computed),
+        };
         let mut at = |k: usize| self.ix(args[k], depth + 1);
         match (&*name, args.len()) {
             ("int" | "int64" | "intp" | "int32" | "uint64" | "uint32", 2) => at(1),
             ("min", 3) => Ix::Binary(Operator::Min, Box::new((at(1), at(2)))),
             ("max", 3) => Ix::Binary(Operator::Max, Box::new((at(1), at(2)))),
-            ("abs", 2) => { let x = at(1); Ix::Binary(Operator::Max, Box::new((Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), x.clone()))), x))) }
-            ("len" | "round" | "float" | "bool" | "get_num_threads", _) => self.function(v, &args[1..], depth),
+            ("abs", 2) => {
+                let x = at(1);
+                Ix::Binary(
+                    Operator::Max,
+                    Box::new((Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), x.clone()))), x)),
+                )
+            }
+            ("len" | "round" | "float" | "bool" | "get_num_threads", _) => {
+                self.function(v, &args[1..], depth)
+            }
             _ => Ix::Unknown(Class::Computed),
         }
     }
 
     fn load(&mut self, v: Value, of: Value, index: Value) -> Ix {
         // A member of a shape.
-        if let Some(n) = self.c.inst_of(of) && matches!(n.op, Op::Attr(_)) && self.root(n.args[0]).is_some_and(|r| r.1.is_empty()) { return self.function(v, &[index], 0); }
+        if let Some(n) = self.c.inst_of(of)
+            && matches!(n.op, Op::Attr(_))
+            && self.root(n.args[0]).is_some_and(|r| r.1.is_empty())
+        {
+            return self.function(v, &[index], 0);
+        }
         let Some((root, mut at)) = self.root(of) else { return Ix::Unknown(Class::Computed) };
         at.extend(self.parts(index));
-        let at: Option<Vec<Ix>> = at.into_iter().map(|p| if let Part::At(ix) = p { Some(ix) } else { None }).collect();
-        match at { Some(at) => Ix::Load(self.symbol(root), at), None => Ix::Unknown(Class::Computed) }
+        let at: Option<Vec<Ix>> =
+            at.into_iter().map(|p| if let Part::At(ix) = p { Some(ix) } else { None }).collect();
+        match at {
+            Some(at) => Ix::Load(self.symbol(root), at),
+            None => Ix::Unknown(Class::Computed),
+        }
     }
 
     fn member(&mut self, of: Value, k: u32, depth: u32) -> Ix {
-        let Some((inst, node)) = self.c.definition(of).map(|i| (i, self.c.func.inst(i))) else { return Ix::Unknown(Class::Computed) };
+        let Some((inst, node)) = self.c.definition(of).map(|i| (i, self.c.func.inst(i))) else {
+            return Ix::Unknown(Class::Computed);
+        };
         match &node.op {
-            Op::Table("iter.next") if k == 2 => if inst == self.c.found.next { Ix::Iter } else { self.inner(inst) },
-            Op::Table("tuple.build") if (k as usize) < node.args.len() => self.ix(node.args[k as usize], depth + 1),
+            Op::Table("iter.next") if k == 2 => {
+                if inst == self.c.found.next {
+                    Ix::Iter
+                } else {
+                    self.inner(inst)
+                }
+            }
+            Op::Table("tuple.build") if (k as usize) < node.args.len() => {
+                self.ix(node.args[k as usize], depth + 1)
+            }
             // `for j, x in enumerate(row)`: the numbers are the same in each iteration.
-            Op::Member(2) if k == 0 && self.steps_through(node.args[0], "enumerate") => Ix::Unknown(Class::Sweep),
+            Op::Member(2) if k == 0 && self.steps_through(node.args[0], "enumerate") => {
+                Ix::Unknown(Class::Sweep)
+            }
             _ => Ix::Unknown(Class::Computed),
         }
     }
@@ -195,24 +296,40 @@ impl<'a> Places<'a> {
     /// What an inner loop goes through.
     fn iterable(&self, next: Inst) -> Option<Value> {
         let node = self.c.func.inst(next);
-        let stepped = |v: Value| self.c.inst_of(v).is_some_and(|n| n.op == Op::Member(0) && Some(n.args[0]) == node.result);
+        let stepped = |v: Value| {
+            self.c.inst_of(v).is_some_and(|n| n.op == Op::Member(0) && Some(n.args[0]) == node.result)
+        };
         let mut starts = self.c.passed_to(node.args[0]).into_iter().filter(|v| !stepped(*v));
         let (first, None) = (starts.next()?, starts.next()) else { return None };
         self.c.inst_of(first).filter(|n| n.op == Op::Table("builtins.iter")).map(|n| n.args[0])
     }
     fn steps_through(&self, next: Value, function: &str) -> bool {
-        let called = self.c.definition(next).and_then(|i| self.iterable(i)).and_then(|v| self.c.inst_of(v)).filter(|n| matches!(n.op, Op::Call { .. }));
-        called.is_some_and(|n| matches!(self.c.inst_of(n.args[0]).map(|n| &n.op), Some(Op::Global(g)) if &**g == function))
+        let called = self
+            .c
+            .definition(next)
+            .and_then(|i| self.iterable(i))
+            .and_then(|v| self.c.inst_of(v))
+            .filter(|n| matches!(n.op, Op::Call { .. }));
+        called.is_some_and(
+            |n| matches!(self.c.inst_of(n.args[0]).map(|n| &n.op), Some(Op::Global(g)) if &**g == function),
+        )
     }
 
     fn inner(&mut self, next: Inst) -> Ix {
-        if let Some(k) = self.ranges.iter().position(|r| r.0 == next) { return Ix::Inner(k); }
+        if let Some(k) = self.ranges.iter().position(|r| r.0 == next) {
+            return Ix::Inner(k);
+        }
         let Some(over) = self.iterable(next) else { return Ix::Unknown(Class::Other) };
-        if self.c.is_outside(over) { return Ix::Unknown(Class::Sweep); }
+        if self.c.is_outside(over) {
+            return Ix::Unknown(Class::Sweep);
+        }
         let Some(node) = self.c.inst_of(over) else { return Ix::Unknown(Class::Other) };
         let args = node.args.clone();
         let is_range = |v: Value| matches!(self.c.inst_of(v).map(|n| &n.op), Some(Op::Global(n) | Op::Attr(n)) if matches!(&**n, "range" | "prange"));
-        if matches!(&node.op, Op::Call { keywords } if keywords.is_empty()) && args.len() > 1 && is_range(args[0]) {
+        if matches!(&node.op, Op::Call { keywords } if keywords.is_empty())
+            && args.len() > 1
+            && is_range(args[0])
+        {
             let bounds = self.bounds(&args);
             self.ranges.push((next, bounds));
             return Ix::Inner(self.ranges.len() - 1);
@@ -220,31 +337,61 @@ impl<'a> Places<'a> {
         Ix::Unknown(Class::Computed)
     }
 
-    /// Where ways meet. The variable of a `while` loop that begins with the same value in each iteration and is counted up goes through the same ones.
+    /// Where ways meet. The variable of a `while` loop that begins with the same value in each iteration and
+    /// is counted up goes through the same ones.
     fn join(&mut self, v: Value, depth: u32) -> Ix {
         let c = self.c;
-        if c.func.block(c.found.header).params.contains(&v) { return Ix::Unknown(Class::Other); }
-        if self.open.contains(&v) { self.is_around = true; return Ix::Unknown(Class::Sweep); }
+        if c.func.block(c.found.header).params.contains(&v) {
+            return Ix::Unknown(Class::Other);
+        }
+        if self.open.contains(&v) {
+            self.is_around = true;
+            return Ix::Unknown(Class::Sweep);
+        }
         self.open.push(v);
         let outer = std::mem::take(&mut self.is_around);
         let all: Vec<Ix> = c.passed_to(v).into_iter().map(|x| self.ix(x, depth + 1)).collect();
         let is_loop = self.is_around;
         self.is_around |= outer;
         self.open.pop();
-        if let Some(first) = all.first() && all.iter().all(|x| x == first) && !matches!(first, Ix::Unknown(_)) { return first.clone(); }
-        let swept = !all.is_empty() && all.iter().all(|x| matches!(self.class(x), Class::Same | Class::Sweep));
+        if let Some(first) = all.first()
+            && all.iter().all(|x| x == first)
+            && !matches!(first, Ix::Unknown(_))
+        {
+            return first.clone();
+        }
+        let swept =
+            !all.is_empty() && all.iter().all(|x| matches!(self.class(x), Class::Same | Class::Sweep));
         // One of several numbers, which a condition chooses, is whatever the condition makes of it.
-        Ix::Unknown(if swept { Class::Sweep } else if is_loop { Class::Other } else { Class::Computed })
+        Ix::Unknown(if swept {
+            Class::Sweep
+        } else if is_loop {
+            Class::Other
+        } else {
+            Class::Computed
+        })
     }
 
     pub fn class(&self, ix: &Ix) -> Class {
         match ix {
             Ix::Iter => Class::Distinct,
             Ix::Const(_) | Ix::Symbol(_) => Class::Same,
-            Ix::Inner(k) => if self.ranges[*k].1.iter().all(|b| self.class(b) == Class::Same) { Class::Sweep } else { Class::Other },
+            Ix::Inner(k) => {
+                if self.ranges[*k].1.iter().all(|b| self.class(b) == Class::Same) {
+                    Class::Sweep
+                } else {
+                    Class::Other
+                }
+            }
             Ix::Load(_, at) => {
                 let all: Vec<Class> = at.iter().map(|x| self.class(x)).collect();
-                if all.iter().all(|c| *c == Class::Same) { Class::Same } else if all.iter().all(|c| matches!(c, Class::Same | Class::Sweep)) { Class::Sweep } else { Class::Looked }
+                if all.iter().all(|c| *c == Class::Same) {
+                    Class::Same
+                } else if all.iter().all(|c| matches!(c, Class::Same | Class::Sweep)) {
+                    Class::Sweep
+                } else {
+                    Class::Looked
+                }
             }
             Ix::Binary(op, x) => combine(*op, (self.class(&x.0), &x.0), (self.class(&x.1), &x.1)),
             Ix::Unknown(c) => *c,
@@ -254,7 +401,13 @@ impl<'a> Places<'a> {
     pub fn part_class(&self, p: &Part) -> Class {
         match p {
             Part::At(ix) => self.class(ix),
-            Part::Slice(lo, hi) => if [lo, hi].into_iter().flatten().all(|x| self.class(x) == Class::Same) { Class::Same } else { Class::Other },
+            Part::Slice(lo, hi) => {
+                if [lo, hi].into_iter().flatten().all(|x| self.class(x) == Class::Same) {
+                    Class::Same
+                } else {
+                    Class::Other
+                }
+            }
             Part::Unknown => Class::Other,
         }
     }
@@ -268,13 +421,32 @@ impl<'a> Places<'a> {
     pub fn class_of(&self, parts: &[Part]) -> Class {
         let all: Vec<Class> = parts.iter().map(|p| self.part_class(p)).collect();
         let any = |f: &dyn Fn(&Class) -> bool| all.iter().any(f);
-        if any(&|c| *c == Class::Distinct) { return Class::Distinct; }
-        let (quotient, remainder) = (any(&|c| matches!(c, Class::Meets { quotient: true, .. })), any(&|c| matches!(c, Class::Meets { remainder: true, .. })));
+        if any(&|c| *c == Class::Distinct) {
+            return Class::Distinct;
+        }
+        let (quotient, remainder) = (
+            any(&|c| matches!(c, Class::Meets { quotient: true, .. })),
+            any(&|c| matches!(c, Class::Meets { remainder: true, .. })),
+        );
         // Of one number; a remainder of a quotient alone tells nothing apart.
-        let halves = |k: usize, j: usize| k != j && matches!((all[k], all[j]), (Class::Meets { quotient: true, .. }, Class::Meets { remainder: true, .. }));
-        if any(&|c| *c == Class::Other) || (0..all.len()).any(|k| (0..all.len()).any(|j| halves(k, j))) { return Class::Other; }
-        for c in [Class::Computed, Class::Looked] { if any(&|x| *x == c) { return c; } }
-        if any(&|c| matches!(c, Class::Meets { .. })) { return Class::Meets { quotient, remainder }; }
+        let halves = |k: usize, j: usize| {
+            k != j
+                && matches!(
+                    (all[k], all[j]),
+                    (Class::Meets { quotient: true, .. }, Class::Meets { remainder: true, .. })
+                )
+        };
+        if any(&|c| *c == Class::Other) || (0..all.len()).any(|k| (0..all.len()).any(|j| halves(k, j))) {
+            return Class::Other;
+        }
+        for c in [Class::Computed, Class::Looked] {
+            if any(&|x| *x == c) {
+                return c;
+            }
+        }
+        if any(&|c| matches!(c, Class::Meets { .. })) {
+            return Class::Meets { quotient, remainder };
+        }
         if any(&|c| *c == Class::Sweep) { Class::Sweep } else { Class::Same }
     }
 }
@@ -297,7 +469,10 @@ fn operator(path: &str) -> Option<Operator> {
 
 fn combine(op: Operator, (x, a): (Class, &Ix), (y, b): (Class, &Ix)) -> Class {
     use Class::{Computed, Distinct, Looked, Meets, Other, Same, Sweep};
-    let meets = |quotient: bool, remainder: bool| Meets { quotient: quotient || matches!(op, Operator::Div | Operator::Shr), remainder: remainder || matches!(op, Operator::Rem | Operator::And) };
+    let meets = |quotient: bool, remainder: bool| Meets {
+        quotient: quotient || matches!(op, Operator::Div | Operator::Shr),
+        remainder: remainder || matches!(op, Operator::Rem | Operator::And),
+    };
     match (x, y) {
         (Same, Same) => Same,
         (Same | Sweep, Same | Sweep) => Sweep,
@@ -305,12 +480,21 @@ fn combine(op: Operator, (x, a): (Class, &Ix), (y, b): (Class, &Ix)) -> Class {
             Operator::Mul | Operator::And if *a == Ix::Const(0) || *b == Ix::Const(0) => Same,
             Operator::Add | Operator::Sub | Operator::Mul | Operator::Xor | Operator::Shl => Distinct,
             Operator::Div | Operator::Rem | Operator::Shr if x == Same => Other,
-            Operator::Div | Operator::Rem | Operator::Shr | Operator::And | Operator::Or | Operator::Min | Operator::Max => meets(false, false),
+            Operator::Div
+            | Operator::Rem
+            | Operator::Shr
+            | Operator::And
+            | Operator::Or
+            | Operator::Min
+            | Operator::Max => meets(false, false),
         },
-        (Meets { quotient, remainder }, Same | Sweep) | (Same | Sweep, Meets { quotient, remainder }) => meets(quotient, remainder),
+        (Meets { quotient, remainder }, Same | Sweep) | (Same | Sweep, Meets { quotient, remainder }) => {
+            meets(quotient, remainder)
+        }
         (Looked, Same) | (Same, Looked) => Looked,
         // What was read may undo that iterations differ: `(i + where[i]) % n`.
-        (Computed | Looked, Same | Sweep | Looked | Computed | Meets { .. } | Distinct) | (Same | Sweep | Meets { .. } | Distinct, Computed | Looked) => Computed,
+        (Computed | Looked, Same | Sweep | Looked | Computed | Meets { .. } | Distinct)
+        | (Same | Sweep | Meets { .. } | Distinct, Computed | Looked) => Computed,
         (Distinct | Other, _) | (_, Distinct | Other) | (Meets { .. }, Meets { .. }) => Other,
     }
 }

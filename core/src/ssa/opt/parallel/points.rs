@@ -1,4 +1,5 @@
-//! Loops over `pndindex(shape)`: loops over the numbers of its points, which are then taken for loops over `prange`.
+//! Loops over `pndindex(shape)`: loops over the numbers of its points, which are then taken for loops over
+//! `prange`.
 
 use super::Names;
 use super::comprehension::{insert_before, replace_element};
@@ -10,7 +11,9 @@ use crate::ssa::{Func, Inst, Op, Term};
 pub const PLACES: &str = "parallel.places";
 
 /// Rewrites all such loops.
-pub fn rewrite(func: &mut Func, names: &dyn Names) { while rewrite_one(func, names) {} }
+pub fn rewrite(func: &mut Func, names: &dyn Names) {
+    while rewrite_one(func, names) {}
+}
 
 fn rewrite_one(func: &mut Func, names: &dyn Names) -> bool {
     let cfg = Cfg::new(func);
@@ -19,14 +22,27 @@ fn rewrite_one(func: &mut Func, names: &dyn Names) -> bool {
     for l in &Loops::new(func, &cfg, &doms).all {
         let Some(Over { next, pre, iter, .. }) = over(func, &cfg, &defs, l, &[]) else { continue };
         let Some(call) = defs.inst(func.inst(iter).args[0]).map(|i| func.inst(i).clone()) else { continue };
-        if !matches!(&call.op, Op::Call { keywords } if keywords.is_empty()) || !is_ours(func, &defs, names, call.args[0], "pndindex") || !func.block(pre).insts.contains(&iter) { continue; }
+        if !matches!(&call.op, Op::Call { keywords } if keywords.is_empty())
+            || !is_ours(func, &defs, names, call.args[0], "pndindex")
+            || !func.block(pre).insts.contains(&iter)
+        {
+            continue;
+        }
         let Term::Branch { then_to, .. } = &func.block(l.header).term else { continue };
         let first = then_to.block;
-        let item: Option<Inst> = func.block(first).insts.iter().copied().find(|i| func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result);
-        let shape = if let [_, one] = call.args[..] { one } else { insert_before(func, pre, iter, Op::Table("tuple.build"), call.args[1..].to_vec()) };
+        let item: Option<Inst> = func.block(first).insts.iter().copied().find(|i| {
+            func.inst(*i).op == Op::Member(2) && Some(func.inst(*i).args[0]) == func.inst(next).result
+        });
+        let shape = if let [_, one] = call.args[..] {
+            one
+        } else {
+            insert_before(func, pre, iter, Op::Table("tuple.build"), call.args[1..].to_vec())
+        };
         let range = insert_before(func, pre, iter, Op::Table(PLACES), vec![shape]);
         func.insts[iter.index()].args = vec![range];
-        if let Some(item) = item { replace_element(func, first, item, "parallel.place", shape); }
+        if let Some(item) = item {
+            replace_element(func, first, item, "parallel.place", shape);
+        }
         return true;
     }
     false

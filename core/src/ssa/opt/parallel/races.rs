@@ -1,9 +1,12 @@
 //! Stores that iterations make to the same place, and reads of what another iteration writes.
 //!
-//! Two accesses meet where the indices of one in some iteration are those of the other in another one. That is tried out for the first iterations, with several sets of numbers in the place
-//! of what is unknown ([`SAMPLES`]): indices that meet for each of them do so whatever the unknown is, as those of `a[i]` and `a[i + 1]`, of `a[k + i // 2]` or of `a[j]` in an inner loop
-//! over `range(n)`. Such a race is an error where both accesses happen in every iteration and the loop has both iterations; what depends on a condition, or on more iterations than the
-//! next ones, is doubtful, and so is what the form of an index says alone: `a[i % n]`, `a[where[i]]`.
+//! Two accesses meet where the indices of one in some iteration are those of the other in another one. That
+//! is tried out for the first iterations, with several sets of numbers in the place of what is unknown
+//! ([`SAMPLES`]): indices that meet for each of them do so whatever the unknown is, as those of `a[i]` and
+//! `a[i + 1]`, of `a[k + i // 2]` or of `a[j]` in an inner loop over `range(n)`. Such a race is an error
+//! where both accesses happen in every iteration and the loop has both iterations; what depends on a
+//! condition, or on more iterations than the next ones, is doubtful, and so is what the form of an index says
+//! alone: `a[i % n]`, `a[where[i]]`.
 
 use super::bins::Bins;
 use super::places::{Class, Ix, Operator, Part, Places};
@@ -17,8 +20,10 @@ use std::sync::Arc;
 /// A store that may be a race, and what is doubtful about it.
 pub type Doubt = (Loc, Arc<str>);
 
-/// What unknown values are while indices are compared: large and far apart, small, all the same, zero, negative.
-const SAMPLES: [fn(i64) -> i64; 7] = [|k| 1_000_003 + 104_729 * k, |_| 1, |k| 5 + k, |k| 64 + 3 * k, |_| 17, |_| 0, |k| -1 - k];
+/// What unknown values are while indices are compared: large and far apart, small, all the same, zero,
+/// negative.
+const SAMPLES: [fn(i64) -> i64; 7] =
+    [|k| 1_000_003 + 104_729 * k, |_| 1, |k| 5 + k, |k| 64 + 3 * k, |_| 17, |_| 0, |k| -1 - k];
 /// Iterations that are looked at.
 const FIRST: u64 = 64;
 /// So far apart are iterations that a loop is thought to have whose length is not known.
@@ -37,7 +42,8 @@ struct Access {
     updates: bool,
     /// Happens in every iteration.
     certain: bool,
-    /// A store that happens where what is written is found to be better than what is there, which every iteration asks.
+    /// A store that happens where what is written is found to be better than what is there, which every
+    /// iteration asks.
     compared: bool,
     loc: Loc,
 }
@@ -47,7 +53,12 @@ type Spot = Vec<(i64, i64)>;
 const EVERYWHERE: (i64, i64) = (i64::MIN, i64::MAX);
 
 /// Tries indices out.
-pub struct Trial<'a> { pub places: Places<'a>, range: [Ix; 3], /** How many iterations there are, where that is known. */ count: Option<u64> }
+pub struct Trial<'a> {
+    pub places: Places<'a>,
+    range: [Ix; 3],
+    /** How many iterations there are, where that is known. */
+    count: Option<u64>,
+}
 
 impl<'a> Trial<'a> {
     pub fn new(c: &'a Classifier<'a>) -> Trial<'a> {
@@ -63,18 +74,25 @@ impl<'a> Trial<'a> {
     /// Whether iterations may change the same element through `a[parts]` of the one or the other place.
     pub fn may_meet(&self, p: &[Part], q: &[Part]) -> bool {
         let class = self.places.class_of(p);
-        if p == q && !matches!(class, Class::Distinct | Class::Other) { return true; }
-        if p != q && p.iter().zip(q).any(|(a, b)| a == b && self.places.part_class(a) == Class::Distinct) { return false; }
+        if p == q && !matches!(class, Class::Distinct | Class::Other) {
+            return true;
+        }
+        if p != q && p.iter().zip(q).any(|(a, b)| a == b && self.places.part_class(a) == Class::Distinct) {
+            return false;
+        }
         let linear = |class: Class| class == Class::Distinct;
         if p == q || !(linear(class) && linear(self.places.class_of(q))) {
-            // Where an index is not simply the variable of the loop, it is the program's affair to keep iterations apart, but for what shows.
+            // Where an index is not simply the variable of the loop, it is the program's affair to keep
+            // iterations apart, but for what shows.
             return self.meeting(p, q, 0).map_or(p != q, |m| m.is_some());
         }
         self.meet_at_times(p, q)
     }
 
     /// Whether they meet for some of the numbers.
-    fn meet_at_times(&self, p: &[Part], q: &[Part]) -> bool { (0..SAMPLES.len()).any(|s| self.meeting(p, q, s).is_some_and(|m| m.is_some())) }
+    fn meet_at_times(&self, p: &[Part], q: &[Part]) -> bool {
+        (0..SAMPLES.len()).any(|s| self.meeting(p, q, s).is_some_and(|m| m.is_some()))
+    }
 
     /// The iterations in which two accesses meet whatever is unknown, those that are nearest to one another.
     fn proof(&self, p: &[Part], q: &[Part]) -> Option<(u64, u64)> {
@@ -83,7 +101,9 @@ impl<'a> Trial<'a> {
             // Some numbers leave inner loops without turns, but not the first ones.
             let Some(found) = self.meeting(p, q, s) else { if s == 0 { return None } else { continue } };
             let found = found?;
-            if worst.is_none_or(|w| w.0.abs_diff(w.1) < found.0.abs_diff(found.1)) { worst = Some(found); }
+            if worst.is_none_or(|w| w.0.abs_diff(w.1) < found.0.abs_diff(found.1)) {
+                worst = Some(found);
+            }
         }
         worst
     }
@@ -91,21 +111,46 @@ impl<'a> Trial<'a> {
     /// The nearest two iterations that meet, with one set of numbers; none where it says nothing.
     fn meeting(&self, p: &[Part], q: &[Part], sample: usize) -> Option<Option<(u64, u64)>> {
         let first = self.count_at(sample)?.min(FIRST);
-        if first < 2 { return None; }
+        if first < 2 {
+            return None;
+        }
         let (mut a, mut b) = (self.spots(p, sample, first), self.spots(q, sample, first));
-        if a.is_empty() || b.is_empty() { return None; }
+        if a.is_empty() || b.is_empty() {
+            return None;
+        }
         let width = p.len().max(q.len());
-        for s in a.iter_mut().chain(&mut b) { s.1.resize(width, EVERYWHERE); }
+        for s in a.iter_mut().chain(&mut b) {
+            s.1.resize(width, EVERYWHERE);
+        }
         let is_point = |s: &Spot| s.iter().all(|d| d.1.wrapping_sub(d.0) == 1);
         let mut best: Option<(u64, u64)> = None;
-        let mut take = |x: u64, y: u64| if x != y && best.is_none_or(|b| x.abs_diff(y) < b.0.abs_diff(b.1)) { best = Some((x, y)); };
+        let mut take = |x: u64, y: u64| {
+            if x != y && best.is_none_or(|b| x.abs_diff(y) < b.0.abs_diff(b.1)) {
+                best = Some((x, y));
+            }
+        };
         if a.iter().chain(&b).all(|s| is_point(&s.1)) {
             let mut where_to: HashMap<&Spot, Vec<u64>> = HashMap::new();
-            for (t, s) in &a { let of = where_to.entry(s).or_default(); if of.last() != Some(t) { of.push(*t); } }
-            for (t, s) in &b { if let Some(of) = where_to.get(s) { of.iter().for_each(|x| take(*x, *t)); } }
+            for (t, s) in &a {
+                let of = where_to.entry(s).or_default();
+                if of.last() != Some(t) {
+                    of.push(*t);
+                }
+            }
+            for (t, s) in &b {
+                if let Some(of) = where_to.get(s) {
+                    of.iter().for_each(|x| take(*x, *t));
+                }
+            }
         } else {
             let near = |s: &&(u64, Spot)| s.0 < FIRST / 4;
-            for (x, s) in a.iter().filter(near) { for (y, t) in b.iter().filter(near) { if s.iter().zip(t).all(|(d, e)| d.0.max(e.0) < d.1.min(e.1)) { take(*x, *y); } } }
+            for (x, s) in a.iter().filter(near) {
+                for (y, t) in b.iter().filter(near) {
+                    if s.iter().zip(t).all(|(d, e)| d.0.max(e.0) < d.1.min(e.1)) {
+                        take(*x, *y);
+                    }
+                }
+            }
         }
         Some(best)
     }
@@ -116,27 +161,45 @@ impl<'a> Trial<'a> {
         for p in parts {
             match p {
                 Part::At(ix) => self.ranges_in(ix, &mut inner),
-                Part::Slice(lo, hi) => for x in [lo, hi].into_iter().flatten() { self.ranges_in(x, &mut inner); },
+                Part::Slice(lo, hi) => {
+                    for x in [lo, hi].into_iter().flatten() {
+                        self.ranges_in(x, &mut inner);
+                    }
+                }
                 Part::Unknown => return vec![],
             }
         }
-        if inner.len() > 3 { return vec![]; }
-        let value = |ix: &Ix, t: u64, picks: &[(usize, u8)]| Numbers { trial: self, sample, iter: self.iter_at(sample, t)?, picks }.of(ix);
+        if inner.len() > 3 {
+            return vec![];
+        }
+        let value = |ix: &Ix, t: u64, picks: &[(usize, u8)]| {
+            Numbers { trial: self, sample, iter: self.iter_at(sample, t)?, picks }.of(ix)
+        };
         let mut out = vec![];
         for t in 0..first {
             'pick: for n in 0..3usize.pow(inner.len() as u32) {
-                let picks: Vec<(usize, u8)> = inner.iter().enumerate().map(|(k, r)| (*r, (n / 3usize.pow(k as u32) % 3) as u8)).collect();
+                let picks: Vec<(usize, u8)> = inner
+                    .iter()
+                    .enumerate()
+                    .map(|(k, r)| (*r, (n / 3usize.pow(k as u32) % 3) as u8))
+                    .collect();
                 let mut spot = vec![];
                 for p in parts {
                     let bounds = match p {
                         Part::At(ix) => value(ix, t, &picks).and_then(|k| Some((k, k.checked_add(1)?))),
                         Part::Slice(lo, hi) => {
-                            let side = |x: &Option<Ix>, open: i64| match x { None => Some(open), Some(x) => value(x, t, &picks).filter(|k| *k >= 0) };
+                            let side = |x: &Option<Ix>, open: i64| match x {
+                                None => Some(open),
+                                Some(x) => value(x, t, &picks).filter(|k| *k >= 0),
+                            };
                             side(lo, i64::MIN).zip(side(hi, i64::MAX))
                         }
                         Part::Unknown => None,
                     };
-                    match bounds { Some(b) => spot.push(b), None => continue 'pick }
+                    match bounds {
+                        Some(b) => spot.push(b),
+                        None => continue 'pick,
+                    }
                 }
                 out.push((t, spot));
             }
@@ -161,11 +224,18 @@ impl<'a> Trial<'a> {
     fn ranges_in(&self, ix: &Ix, out: &mut Vec<usize>) {
         match ix {
             Ix::Inner(k) => {
-                for b in &self.places.ranges[*k].1 { self.ranges_in(b, out); }
-                if !out.contains(k) { out.push(*k); }
+                for b in &self.places.ranges[*k].1 {
+                    self.ranges_in(b, out);
+                }
+                if !out.contains(k) {
+                    out.push(*k);
+                }
             }
             Ix::Load(_, at) => at.iter().for_each(|x| self.ranges_in(x, out)),
-            Ix::Binary(_, x) => { self.ranges_in(&x.0, out); self.ranges_in(&x.1, out); }
+            Ix::Binary(_, x) => {
+                self.ranges_in(&x.0, out);
+                self.ranges_in(&x.1, out);
+            }
             Ix::Iter | Ix::Const(_) | Ix::Symbol(_) | Ix::Unknown(_) => {}
         }
     }
@@ -176,8 +246,14 @@ fn length(lo: i64, hi: i64, step: i64) -> u64 {
     if span <= 0 { 0 } else { ((span - 1) / i128::from(step).abs() + 1) as u64 }
 }
 
-/// One set of numbers for an index: of what is unknown, of the loop's variable, and which value of each inner range.
-struct Numbers<'a> { trial: &'a Trial<'a>, sample: usize, iter: i64, picks: &'a [(usize, u8)] }
+/// One set of numbers for an index: of what is unknown, of the loop's variable, and which value of each inner
+/// range.
+struct Numbers<'a> {
+    trial: &'a Trial<'a>,
+    sample: usize,
+    iter: i64,
+    picks: &'a [(usize, u8)],
+}
 
 impl Numbers<'_> {
     /// None where it has no value or is not known.
@@ -192,25 +268,61 @@ impl Numbers<'_> {
                 let (lo, hi, step) = (self.of(lo)?, self.of(hi)?, self.of(step).filter(|s| *s != 0)?);
                 let count = length(lo, hi, step);
                 // The first one, the second one, the last one.
-                let n = match pick { 0 => 0, 1 => 1, _ => count.saturating_sub(1) };
-                if n >= count || pick == 2 && count < 3 { return None; }
+                let n = match pick {
+                    0 => 0,
+                    1 => 1,
+                    _ => count.saturating_sub(1),
+                };
+                if n >= count || pick == 2 && count < 3 {
+                    return None;
+                }
                 lo.checked_add(step.checked_mul(i64::try_from(n).ok()?)?)
             }
             // What grows with its index, so that `starts[i]` and `starts[i + 1]` bound what belongs to `i`.
-            Ix::Load(of, at) => at.iter().try_fold(0i64, |sum, x| sum.checked_mul(64)?.checked_add(self.of(x)?))?.checked_mul(1000)?.checked_add(*of as i64 * 7),
+            Ix::Load(of, at) => at
+                .iter()
+                .try_fold(0i64, |sum, x| sum.checked_mul(64)?.checked_add(self.of(x)?))?
+                .checked_mul(1000)?
+                .checked_add(*of as i64 * 7),
             Ix::Binary(op, x) => {
                 let (a, b) = (self.of(&x.0)?, self.of(&x.1)?);
                 match op {
                     Operator::Add => a.checked_add(b),
                     Operator::Sub => a.checked_sub(b),
                     Operator::Mul => a.checked_mul(b),
-                    Operator::Div => if b == 0 { None } else { let q = a.checked_div(b)?; Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }) },
-                    Operator::Rem => if b == 0 { None } else { let r = a.checked_rem(b)?; Some(if r != 0 && (r < 0) != (b < 0) { r + b } else { r }) },
+                    Operator::Div => {
+                        if b == 0 {
+                            None
+                        } else {
+                            let q = a.checked_div(b)?;
+                            Some(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
+                        }
+                    }
+                    Operator::Rem => {
+                        if b == 0 {
+                            None
+                        } else {
+                            let r = a.checked_rem(b)?;
+                            Some(if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
+                        }
+                    }
                     Operator::And => Some(a & b),
                     Operator::Or => Some(a | b),
                     Operator::Xor => Some(a ^ b),
-                    Operator::Shl => if (0..32).contains(&b) { a.checked_mul(1 << b) } else { None },
-                    Operator::Shr => if (0..64).contains(&b) { Some(a >> b) } else { None },
+                    Operator::Shl => {
+                        if (0..32).contains(&b) {
+                            a.checked_mul(1 << b)
+                        } else {
+                            None
+                        }
+                    }
+                    Operator::Shr => {
+                        if (0..64).contains(&b) {
+                            Some(a >> b)
+                        } else {
+                            None
+                        }
+                    }
                     Operator::Min => Some(a.min(b)),
                     Operator::Max => Some(a.max(b)),
                 }
@@ -223,23 +335,38 @@ impl Numbers<'_> {
 /// What is a race for certain is refused; gives what may be one.
 pub fn check(c: &Classifier<'_>, bins: &[Bins]) -> Result<Vec<Doubt>> {
     let mut trial = Trial::new(c);
-    if trial.count.is_some_and(|n| n < 2) { return Ok(vec![]); }
+    if trial.count.is_some_and(|n| n < 2) {
+        return Ok(vec![]);
+    }
     let all = accesses(c, &mut trial.places, bins);
     let mut doubts: Vec<Doubt> = whole(c, &mut trial.places)?;
     captured(c)?;
-    let mut doubt = |loc: Loc, why: Arc<str>| if !doubts.iter().any(|d| d.0 == loc) { doubts.push((loc, why)); };
+    let mut doubt = |loc: Loc, why: Arc<str>| {
+        if !doubts.iter().any(|d| d.0 == loc) {
+            doubts.push((loc, why));
+        }
+    };
     let mut pairs = 0;
     for (k, a) in all.iter().enumerate() {
         let Some(new) = a.new else { continue };
         alone(c, &mut trial, a, new, &mut doubt)?;
         for (j, b) in all.iter().enumerate() {
-            if a.of != b.of || j == k || a.parts == b.parts || b.new.is_some() && j < k { continue; }
+            if a.of != b.of || j == k || a.parts == b.parts || b.new.is_some() && j < k {
+                continue;
+            }
             pairs += 1;
-            if pairs > PAIRS { return Ok(doubts); }
+            if pairs > PAIRS {
+                return Ok(doubts);
+            }
             let Some((s, t)) = trial.proof(&a.parts, &b.parts) else { continue };
             let near = trial.count.is_some() || s.abs_diff(t) <= NEXT;
-            let there = if a.loc.line == b.loc.line { String::new() } else { format!(" (line {})", b.loc.line) };
-            let (does, help) = if b.new.is_some() { ("writes to as well", "give each iteration elements of its own, or use range") } else { ("reads", "read from a copy that was made before the loop, or use range") };
+            let there =
+                if a.loc.line == b.loc.line { String::new() } else { format!(" (line {})", b.loc.line) };
+            let (does, help) = if b.new.is_some() {
+                ("writes to as well", "give each iteration elements of its own, or use range")
+            } else {
+                ("reads", "read from a copy that was made before the loop, or use range")
+            };
             if !a.certain || !b.certain || !near || b.new.is_some_and(|n| c.is_equal(n, new, 0)) {
                 doubt(a.loc, format!("an iteration may write to an element that another one {does}{there}, at the same time").into());
             } else {
@@ -251,37 +378,67 @@ pub fn check(c: &Classifier<'_>, bins: &[Bins]) -> Result<Vec<Doubt>> {
 }
 
 /// One store and itself in other iterations.
-fn alone(c: &Classifier<'_>, trial: &mut Trial<'_>, a: &Access, new: Value, doubt: &mut dyn FnMut(Loc, Arc<str>)) -> Result<()> {
+fn alone(
+    c: &Classifier<'_>,
+    trial: &mut Trial<'_>,
+    a: &Access,
+    new: Value,
+    doubt: &mut dyn FnMut(Loc, Arc<str>),
+) -> Result<()> {
     let several: Arc<str> = match (a.updates, a.class) {
-        (true, _) => "several iterations may change the same element, at the same time, and changes be lost".into(),
+        (true, _) => {
+            "several iterations may change the same element, at the same time, and changes be lost".into()
+        }
         (false, Class::Same) => "several iterations may write to this one element, at the same time".into(),
-        (false, Class::Looked) => "several iterations may write to the same element, at the same time, if they find the same index".into(),
+        (false, Class::Looked) => {
+            "several iterations may write to the same element, at the same time, if they find the same index"
+                .into()
+        }
         (false, _) => "several iterations may write to the same element, at the same time".into(),
     };
     if let Some((s, t)) = trial.proof(&a.parts, &a.parts) {
         let ix = trial.places.ix(new, 0);
         // All write the same, so who comes last does not matter.
         let equal = !a.updates && matches!(trial.places.class(&ix), Class::Same | Class::Sweep);
-        if !(a.certain || a.compared) || equal || trial.count.is_none() && s.abs_diff(t) > NEXT { doubt(a.loc, several); return Ok(()); }
+        if !(a.certain || a.compared) || equal || trial.count.is_none() && s.abs_diff(t) > NEXT {
+            doubt(a.loc, several);
+            return Ok(());
+        }
         if a.compared {
             return Err(race(c.func, a.loc, "several iterations of this prange loop compare what is in the same element with what they write there, at the same time")
                 .help("elements may be compared and replaced (if x > h[k]: h[k] = x) where nothing else depends on that, neither a break nor another variable, and nothing else is done with the array"));
         }
         let message = match a.class {
-            Class::Same => "every iteration of this prange loop writes to the same element, at the same time".into(),
-            Class::Sweep => "every iteration of this prange loop writes to the same elements, at the same time".into(),
-            _ => format!("several iterations of this prange loop write to the same element, at the same time: those of number {} and {}, for one", s.min(t), s.max(t)),
+            Class::Same => {
+                "every iteration of this prange loop writes to the same element, at the same time".into()
+            }
+            Class::Sweep => {
+                "every iteration of this prange loop writes to the same elements, at the same time".into()
+            }
+            _ => format!(
+                "several iterations of this prange loop write to the same element, at the same time: those of number {} and {}, for one",
+                s.min(t),
+                s.max(t)
+            ),
         };
         return Err(race(c.func, a.loc, &message).help("use the loop's variable as an index, or a variable that the iterations sum up, and store that behind the loop"));
     }
     // Quotients meet early if at all; remainders may meet later.
-    let far = |class: Class| trial.count.is_none_or(|n| n > FIRST) && !matches!(class, Class::Meets { quotient: true, remainder: false });
+    let far = |class: Class| {
+        trial.count.is_none_or(|n| n > FIRST)
+            && !matches!(class, Class::Meets { quotient: true, remainder: false })
+    };
     match a.class {
         Class::Same | Class::Sweep | Class::Looked => doubt(a.loc, several),
-        Class::Meets { .. } if far(a.class) || trial.meet_at_times(&a.parts, &a.parts) => doubt(a.loc, several),
-        // A place that a function computes, or that is found in several steps, is the program's affair; but not where something is lost.
+        Class::Meets { .. } if far(a.class) || trial.meet_at_times(&a.parts, &a.parts) => {
+            doubt(a.loc, several)
+        }
+        // A place that a function computes, or that is found in several steps, is the program's affair; but
+        // not where something is lost.
         Class::Computed if a.updates => doubt(a.loc, several),
-        Class::Other if a.updates && a.parts.iter().any(|p| trial.places.is_looked_up(p)) => doubt(a.loc, several),
+        Class::Other if a.updates && a.parts.iter().any(|p| trial.places.is_looked_up(p)) => {
+            doubt(a.loc, several)
+        }
         Class::Meets { .. } | Class::Computed | Class::Distinct | Class::Other => {}
     }
     Ok(())
@@ -295,17 +452,45 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
         for i in &c.func.block(b).insts {
             let node = c.func.inst(*i);
             let store = node.op == Op::Table("operator.setitem");
-            if !store && node.op != Op::Table("operator.getitem") { continue; }
+            if !store && node.op != Op::Table("operator.getitem") {
+                continue;
+            }
             // A row that is indexed further is read there.
-            if !store && node.result.is_some_and(|v| c.operands(v).is_some_and(|u| !u.is_empty() && u.iter().all(|(i, k)| *k == 0 && matches!(c.func.inst(*i).op, Op::Table("operator.getitem" | "operator.setitem"))))) { continue; }
+            if !store
+                && node.result.is_some_and(|v| {
+                    c.operands(v).is_some_and(|u| {
+                        !u.is_empty()
+                            && u.iter().all(|(i, k)| {
+                                *k == 0
+                                    && matches!(
+                                        c.func.inst(*i).op,
+                                        Op::Table("operator.getitem" | "operator.setitem")
+                                    )
+                            })
+                    })
+                })
+            {
+                continue;
+            }
             let Some((of, mut parts)) = places.root(node.args[0]) else { continue };
-            if bins.iter().any(|b| b.of == of) { continue; }
+            if bins.iter().any(|b| b.of == of) {
+                continue;
+            }
             parts.extend(places.parts(node.args[1]));
             let class = places.class_of(&parts);
             let new = store.then(|| node.args[2]);
-            let old = |v: &Value| c.inst_of(*v).is_some_and(|g| g.op == Op::Table("operator.getitem") && g.args[0] == node.args[0] && c.is_equal(g.args[1], node.args[1], 0));
+            let old = |v: &Value| {
+                c.inst_of(*v).is_some_and(|g| {
+                    g.op == Op::Table("operator.getitem")
+                        && g.args[0] == node.args[0]
+                        && c.is_equal(g.args[1], node.args[1], 0)
+                })
+            };
             let updates = new.is_some_and(|v| c.inst_of(v).is_some_and(|n| n.args.iter().any(old)));
-            let compared = store && !certain && c.better_element(b, node).is_some_and(|(_, read, _)| c.block_of(read).is_some_and(|b| c.is_sure(b, true)));
+            let compared = store
+                && !certain
+                && c.better_element(b, node)
+                    .is_some_and(|(_, read, _)| c.block_of(read).is_some_and(|b| c.is_sure(b, true)));
             out.push(Access { of, parts, class, new, updates, certain, compared, loc: node.loc });
         }
     }
@@ -327,19 +512,35 @@ fn whole(c: &Classifier<'_>, places: &mut Places<'_>) -> Result<Vec<Doubt>> {
             let out = keywords.iter().position(|k| &**k == "out").map(|k| node.args[first + k]);
             let own = written_by(c, node);
             let Some((_, parts)) = out.or(own.map(|o| o.0)).and_then(|v| places.root(v)) else { continue };
-            if !matches!(places.class_of(&parts), Class::Same | Class::Sweep) { continue; }
-            let equal = own.is_some_and(|(_, rest)| rest.iter().all(|v| { let ix = places.ix(*v, 0); places.class(&ix) == Class::Same }));
+            if !matches!(places.class_of(&parts), Class::Same | Class::Sweep) {
+                continue;
+            }
+            let equal = own.is_some_and(|(_, rest)| {
+                rest.iter().all(|v| {
+                    let ix = places.ix(*v, 0);
+                    places.class(&ix) == Class::Same
+                })
+            });
             if equal || !c.is_certain(b) {
-                doubts.push((node.loc, "several iterations may write to this one array, at the same time".into()));
+                doubts.push((
+                    node.loc,
+                    "several iterations may write to this one array, at the same time".into(),
+                ));
             } else {
-                return Err(race(c.func, node.loc, "every iteration of this prange loop writes to the same array, at the same time").help("make an array for each iteration, or use range"));
+                return Err(race(
+                    c.func,
+                    node.loc,
+                    "every iteration of this prange loop writes to the same array, at the same time",
+                )
+                .help("make an array for each iteration, or use range"));
             }
         }
     }
     Ok(doubts)
 }
 
-/// The array that a call of a method, or of a module's function, fills, and the other operands. What is asked of a global variable is a module's: `np.put(a, …)`.
+/// The array that a call of a method, or of a module's function, fills, and the other operands. What is asked
+/// of a global variable is a module's: `np.put(a, …)`.
 fn written_by<'n>(c: &Classifier<'_>, call: &'n InstNode) -> Option<(Value, &'n [Value])> {
     let callee = c.inst_of(call.args[0])?;
     let Op::Attr(name) = &callee.op else { return None };
@@ -348,14 +549,17 @@ fn written_by<'n>(c: &Classifier<'_>, call: &'n InstNode) -> Option<(Value, &'n 
     // Strings have a `partition` too, and modules; both are asked for what they give.
     let unused = call.result.is_none_or(|v| c.uses_of(v).is_empty());
     match &**name {
-        "put" | "copyto" | "fill_diagonal" | "place" | "putmask" if is_module => Some((*rest.first()?, &rest[1..])),
+        "put" | "copyto" | "fill_diagonal" | "place" | "putmask" if is_module => {
+            Some((*rest.first()?, &rest[1..]))
+        }
         "fill" | "put" | "byteswap" if !is_module => Some((of, rest)),
         "partition" if !is_module && unused => Some((of, rest)),
         _other => None,
     }
 }
 
-/// Refuses iterations that change a variable of the outer function through inner ones, or because inner ones see it.
+/// Refuses iterations that change a variable of the outer function through inner ones, or because inner ones
+/// see it.
 fn captured(c: &Classifier<'_>) -> Result<()> {
     let is_cell = |v: Value| c.is_outside(v) && c.inst_of(v).is_some_and(|n| n.op == Op::Table("cell.new"));
     let mut blocks: Vec<Block> = c.found.blocks.iter().copied().collect();
@@ -365,12 +569,27 @@ fn captured(c: &Classifier<'_>) -> Result<()> {
             let node = c.func.inst(*i);
             let sets = matches!(node.op, Op::Table("cell.set" | "cell.delete")) && is_cell(node.args[0]);
             let made = node.args.iter().filter_map(|v| c.inst_of(*v)).chain([node]);
-            let name = if sets { Some(None) } else {
-                made.filter_map(|n| if let Op::MakeFunction { func, defaults, kwdefaults } = &n.op { Some((*func, &n.args[*defaults as usize + kwdefaults.len()..])) } else { None })
-                    .find_map(|(f, captured)| captured.iter().enumerate().filter(|v| is_cell(*v.1)).find_map(|(k, _)| sets_captured(f, k as u32, &mut vec![]).then(|| registry::get(f).and_then(|f| f.free.get(k).cloned()))))
+            let name = if sets {
+                Some(None)
+            } else {
+                made.filter_map(|n| {
+                    if let Op::MakeFunction { func, defaults, kwdefaults } = &n.op {
+                        Some((*func, &n.args[*defaults as usize + kwdefaults.len()..]))
+                    } else {
+                        None
+                    }
+                })
+                .find_map(|(f, captured)| {
+                    captured.iter().enumerate().filter(|v| is_cell(*v.1)).find_map(|(k, _)| {
+                        sets_captured(f, k as u32, &mut vec![])
+                            .then(|| registry::get(f).and_then(|f| f.free.get(k).cloned()))
+                    })
+                })
             };
             let Some(name) = name else { continue };
-            let variable = name.map_or("a variable that inner functions see".to_owned(), |n| format!("the variable `{n}` of the outer function"));
+            let variable = name.map_or("a variable that inner functions see".to_owned(), |n| {
+                format!("the variable `{n}` of the outer function")
+            });
             return Err(race(c.func, node.loc, &format!("the iterations of this prange loop change {variable}, at the same time"))
                 .help("let inner functions return what they find out, and sum that up in the loop (s += f(i)), or use range"));
         }
@@ -380,15 +599,19 @@ fn captured(c: &Classifier<'_>) -> Result<()> {
 
 /// Whether a function, or one that it makes, changes its `k`-th captured variable.
 fn sets_captured(f: FuncId, k: u32, seen: &mut Vec<(FuncId, u32)>) -> bool {
-    if seen.contains(&(f, k)) { return false; }
+    if seen.contains(&(f, k)) {
+        return false;
+    }
     seen.push((f, k));
     let Some(func) = registry::get(f) else { return false };
-    let cells: Vec<Value> = func.insts.iter().filter(|n| n.op == Op::Free(k)).filter_map(|n| n.result).collect();
+    let cells: Vec<Value> =
+        func.insts.iter().filter(|n| n.op == Op::Free(k)).filter_map(|n| n.result).collect();
     func.insts.iter().any(|n| match &n.op {
         Op::Table("cell.set" | "cell.delete") => cells.contains(&n.args[0]),
-        Op::MakeFunction { func, defaults, kwdefaults } => {
-            n.args[*defaults as usize + kwdefaults.len()..].iter().enumerate().any(|(at, v)| cells.contains(v) && sets_captured(*func, at as u32, seen))
-        }
+        Op::MakeFunction { func, defaults, kwdefaults } => n.args[*defaults as usize + kwdefaults.len()..]
+            .iter()
+            .enumerate()
+            .any(|(at, v)| cells.contains(v) && sets_captured(*func, at as u32, seen)),
         _ => false,
     })
 }

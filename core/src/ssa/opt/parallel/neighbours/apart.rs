@@ -1,4 +1,5 @@
-//! What neighbouring loops do to arrays: whether each iteration of the one needs of the other at most what its own iteration does.
+//! What neighbouring loops do to arrays: whether each iteration of the one needs of the other at most what
+//! its own iteration does.
 
 use super::super::places::{Class, Part, Places};
 use super::super::{Names, Root};
@@ -9,22 +10,31 @@ use std::collections::BTreeSet;
 
 /// Functions of NumPy, and of `math`, that compute elements, and builtins that only compute.
 const COMPUTE: &[&str] = &[
-    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "hypot", "floor", "ceil",
-    "trunc", "rint", "fabs", "absolute", "sign", "minimum", "maximum", "fmin", "fmax", "power", "square", "isnan", "isinf", "isfinite", "copysign", "erf", "gamma", "lgamma", "cbrt", "pow", "float64", "float32",
-    "int64", "int32", "uint8", "add", "subtract", "multiply",
+    "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos",
+    "atan", "atan2", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "hypot", "floor",
+    "ceil", "trunc", "rint", "fabs", "absolute", "sign", "minimum", "maximum", "fmin", "fmax", "power",
+    "square", "isnan", "isinf", "isfinite", "copysign", "erf", "gamma", "lgamma", "cbrt", "pow", "float64",
+    "float32", "int64", "int32", "uint8", "add", "subtract", "multiply",
 ];
 const BUILTINS: &[&str] = &["abs", "min", "max", "int", "float", "bool", "round", "len", "range", "divmod"];
 
 /// Whether a value is the module NumPy.
 pub fn is_numpy(func: &Func, defs: &Definitions, names: &dyn Names, v: Value) -> bool {
-    match defs.inst(v).map(|i| &func.inst(i).op) { Some(Op::Global(n)) => names.is_module(Root::Global(n), "numpy"), Some(Op::Free(n)) => names.is_module(Root::Free(*n), "numpy"), Some(_) | None => false }
+    match defs.inst(v).map(|i| &func.inst(i).op) {
+        Some(Op::Global(n)) => names.is_module(Root::Global(n), "numpy"),
+        Some(Op::Free(n)) => names.is_module(Root::Free(*n), "numpy"),
+        Some(_) | None => false,
+    }
 }
 
 /// Whether a call makes a new array.
 pub fn makes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
-    if !matches!(call.op, Op::Call { .. }) { return false; }
+    if !matches!(call.op, Op::Call { .. }) {
+        return false;
+    }
     let Some(callee) = defs.inst(call.args[0]).map(|i| func.inst(i)) else { return false };
-    matches!(&callee.op, Op::Attr(n) if matches!(&**n, "empty" | "zeros" | "ones" | "full" | "empty_like" | "zeros_like" | "ones_like" | "full_like")) && is_numpy(func, defs, names, callee.args[0])
+    matches!(&callee.op, Op::Attr(n) if matches!(&**n, "empty" | "zeros" | "ones" | "full" | "empty_like" | "zeros_like" | "ones_like" | "full_like"))
+        && is_numpy(func, defs, names, callee.args[0])
 }
 
 /// Whether a loop does nothing but compute and write to elements.
@@ -33,18 +43,38 @@ pub fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -
     for b in f.blocks.iter().copied().chain([f.header]) {
         let mut leaves = false;
         func.each_edge(b, &mut |edge, to| leaves |= edge == Edge::Raises && !f.blocks.contains(&to.block));
-        if leaves { return Err("an exception of the one would be handled before the other has run".into()); }
-        if let Term::Raise { .. } = func.block(b).term { return Err(format!("it raises exceptions (line {})", line(func.block(b).term_loc)).into()); }
+        if leaves {
+            return Err("an exception of the one would be handled before the other has run".into());
+        }
+        if let Term::Raise { .. } = func.block(b).term {
+            return Err(format!("it raises exceptions (line {})", line(func.block(b).term_loc)).into());
+        }
         for i in &func.block(b).insts {
             let node = func.inst(*i);
             let plain = match &node.op {
-                Op::Const(_) | Op::Undef | Op::Global(_) | Op::Free(_) | Op::Member(_) | Op::Narrow(_) | Op::CheckBound { .. } => true,
-                Op::Table(path) => path.starts_with("operator.") && !matches!(*path, "operator.delitem" | "operator.contains") || matches!(*path, "iter.next" | "builtins.iter" | "builtins.slice" | "tuple.build"),
+                Op::Const(_)
+                | Op::Undef
+                | Op::Global(_)
+                | Op::Free(_)
+                | Op::Member(_)
+                | Op::Narrow(_)
+                | Op::CheckBound { .. } => true,
+                Op::Table(path) => {
+                    path.starts_with("operator.")
+                        && !matches!(*path, "operator.delitem" | "operator.contains")
+                        || matches!(*path, "iter.next" | "builtins.iter" | "builtins.slice" | "tuple.build")
+                }
                 Op::Attr(name) => reads(func, defs, names, node, name),
                 Op::Call { keywords } => keywords.is_empty() && computes(func, defs, names, node),
                 _ => false,
             };
-            if !plain { return Err(format!("it does more than compute and write to elements (line {})", line(node.loc)).into()); }
+            if !plain {
+                return Err(format!(
+                    "it does more than compute and write to elements (line {})",
+                    line(node.loc)
+                )
+                .into());
+            }
         }
     }
     Ok(())
@@ -52,8 +82,13 @@ pub fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -
 
 /// An attribute that only says what an array is like, or a function that computes.
 fn reads(func: &Func, defs: &Definitions, names: &dyn Names, node: &InstNode, name: &str) -> bool {
-    let module = |m| match defs.inst(node.args[0]).map(|i| &func.inst(i).op) { Some(Op::Global(n)) => names.is_module(Root::Global(n), m), Some(Op::Free(n)) => names.is_module(Root::Free(*n), m), Some(_) | None => false };
-    matches!(name, "shape" | "size" | "ndim" | "dtype") || (COMPUTE.contains(&name) || name == "pi") && (module("numpy") || module("math"))
+    let module = |m| match defs.inst(node.args[0]).map(|i| &func.inst(i).op) {
+        Some(Op::Global(n)) => names.is_module(Root::Global(n), m),
+        Some(Op::Free(n)) => names.is_module(Root::Free(*n), m),
+        Some(_) | None => false,
+    };
+    matches!(name, "shape" | "size" | "ndim" | "dtype")
+        || (COMPUTE.contains(&name) || name == "pi") && (module("numpy") || module("math"))
 }
 
 fn computes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode) -> bool {
@@ -65,30 +100,50 @@ fn computes(func: &Func, defs: &Definitions, names: &dyn Names, call: &InstNode)
     }
 }
 
-/// Something that is done to elements: in which loop, of which array, where, whether it is written, in every iteration.
-struct Access { part: usize, of: Value, at: Vec<Part>, /** Which indices differ from iteration to iteration. */ own: Vec<bool>, writes: bool, certain: bool, line: u32 }
+/// Something that is done to elements: in which loop, of which array, where, whether it is written, in every
+/// iteration.
+struct Access {
+    part: usize,
+    of: Value,
+    at: Vec<Part>,
+    /** Which indices differ from iteration to iteration. */
+    own: Vec<bool>,
+    writes: bool,
+    certain: bool,
+    line: u32,
+}
 
-/// Whether what joined loops write to has no other name, and whether they meet there in the same iteration alone; `parts` are the blocks of each loop.
+/// Whether what joined loops write to has no other name, and whether they meet there in the same iteration
+/// alone; `parts` are the blocks of each loop.
 pub fn check(c: &Classifier<'_>, names: &dyn Names, parts: &[BTreeSet<Block>]) -> Result<(), Why> {
     let all = accesses(c, parts)?;
     let mut written: Vec<Value> = all.iter().filter(|a| a.writes).map(|a| a.of).collect();
     written.sort();
     written.dedup();
-    for x in &written { is_own(c, names, *x, all.iter().find(|a| a.of == *x && a.writes).map_or(0, |a| a.line))?; }
+    for x in &written {
+        is_own(c, names, *x, all.iter().find(|a| a.of == *x && a.writes).map_or(0, |a| a.line))?;
+    }
     // The same place in each iteration, and another one in all others.
     let own = |a: &Access, b: &Access| a.at.iter().zip(&b.at).zip(&a.own).any(|((p, q), own)| p == q && *own);
     for a in all.iter().filter(|a| a.writes) {
         for b in all.iter().filter(|b| b.of == a.of && b.part != a.part) {
             if !own(a, b) {
                 let (first, second) = if a.part < b.part { (a, b) } else { (b, a) };
-                return Err(format!("an iteration may need elements that other iterations use (lines {} and {})", first.line, second.line).into());
+                return Err(format!(
+                    "an iteration may need elements that other iterations use (lines {} and {})",
+                    first.line, second.line
+                )
+                .into());
             }
         }
     }
     // The earlier ones may run again.
     for b in all.iter().filter(|b| !b.writes && b.part + 1 < parts.len() && written.contains(&b.of)) {
-        let anew = all.iter().any(|a| a.writes && a.certain && a.of == b.of && a.part < b.part && a.at == b.at);
-        if !anew { return Err(format!("the one before it changes elements that it reads (line {})", b.line).into()); }
+        let anew =
+            all.iter().any(|a| a.writes && a.certain && a.of == b.of && a.part < b.part && a.at == b.at);
+        if !anew {
+            return Err(format!("the one before it changes elements that it reads (line {})", b.line).into());
+        }
     }
     Ok(())
 }
@@ -102,19 +157,44 @@ fn accesses(c: &Classifier<'_>, parts: &[BTreeSet<Block>]) -> Result<Vec<Access>
                 let Op::Table(path) = node.op else { continue };
                 let line = c.func.span(node.loc).line;
                 // `row += x` writes to the array that it is a row of; for numbers this says too much.
-                let in_place = path.starts_with("operator.i") && !matches!(path, "operator.is_" | "operator.is_not" | "operator.invert" | "operator.index");
+                let in_place = path.starts_with("operator.i")
+                    && !matches!(
+                        path,
+                        "operator.is_" | "operator.is_not" | "operator.invert" | "operator.index"
+                    );
                 let target = node.args.first().copied();
                 let of_element = in_place && target.is_some_and(|v| !goes_back(c, node, v));
-                if !matches!(path, "operator.getitem" | "operator.setitem") && !of_element { continue; }
+                if !matches!(path, "operator.getitem" | "operator.setitem") && !of_element {
+                    continue;
+                }
                 let Some((of, mut at)) = target.and_then(|v| places.root(v)) else {
-                    if path == "operator.setitem" { return Err(format!("it writes to something that has no name of its own (line {line})").into()); }
-                    if of_element && target.is_some_and(|v| may_be_part(c, &mut places, v, 0)) { return Err(format!("it changes what may be a part of an array (line {line})").into()); }
+                    if path == "operator.setitem" {
+                        return Err(format!(
+                            "it writes to something that has no name of its own (line {line})"
+                        )
+                        .into());
+                    }
+                    if of_element && target.is_some_and(|v| may_be_part(c, &mut places, v, 0)) {
+                        return Err(format!("it changes what may be a part of an array (line {line})").into());
+                    }
                     continue;
                 };
-                if of_element && at.is_empty() { return Err(format!("it changes an array as a whole (line {line})").into()); }
-                if !of_element { at.extend(places.parts(node.args[1])); }
+                if of_element && at.is_empty() {
+                    return Err(format!("it changes an array as a whole (line {line})").into());
+                }
+                if !of_element {
+                    at.extend(places.parts(node.args[1]));
+                }
                 let own = at.iter().map(|p| places.part_class(p) == Class::Distinct).collect();
-                out.push(Access { part, of, at, own, writes: path == "operator.setitem" || of_element, certain: c.is_certain(*b), line });
+                out.push(Access {
+                    part,
+                    of,
+                    at,
+                    own,
+                    writes: path == "operator.setitem" || of_element,
+                    certain: c.is_certain(*b),
+                    line,
+                });
             }
         }
     }
@@ -124,16 +204,33 @@ fn accesses(c: &Classifier<'_>, parts: &[BTreeSet<Block>]) -> Result<Vec<Access>
 /// Whether what an operation in place gives for an element is stored where that was: `a[i] += x`.
 fn goes_back(c: &Classifier<'_>, node: &InstNode, element: Value) -> bool {
     let Some(read) = c.inst_of(c.original(element)) else { return false };
-    if read.op != Op::Table("operator.getitem") { return true; }
-    node.result.and_then(|r| c.operands(r)).is_some_and(|u| u.iter().any(|(i, k)| { let s: &InstNode = c.func.inst(*i); *k == 2 && s.op == Op::Table("operator.setitem") && s.args[0] == read.args[0] && s.args[1] == read.args[1] }))
+    if read.op != Op::Table("operator.getitem") {
+        return true;
+    }
+    node.result.and_then(|r| c.operands(r)).is_some_and(|u| {
+        u.iter().any(|(i, k)| {
+            let s: &InstNode = c.func.inst(*i);
+            *k == 2
+                && s.op == Op::Table("operator.setitem")
+                && s.args[0] == read.args[0]
+                && s.args[1] == read.args[1]
+        })
+    })
 }
 
 /// Whether a value that comes by several ways may be a part of an object from outside.
 fn may_be_part(c: &Classifier<'_>, places: &mut Places<'_>, v: Value, depth: u32) -> bool {
     let v = c.original(v);
-    if depth > 8 { return true; }
-    if c.definition(v).is_some() { return c.inst_of(v).is_some_and(|n| n.op == Op::Table("operator.getitem")) && places.root(v).is_some(); }
-    if c.is_outside(v) || c.func.block(c.found.header).params.contains(&v) { return false; }
+    if depth > 8 {
+        return true;
+    }
+    if c.definition(v).is_some() {
+        return c.inst_of(v).is_some_and(|n| n.op == Op::Table("operator.getitem"))
+            && places.root(v).is_some();
+    }
+    if c.is_outside(v) || c.func.block(c.found.header).params.contains(&v) {
+        return false;
+    }
     c.passed_to(v).into_iter().any(|x| x != v && may_be_part(c, places, x, depth + 1))
 }
 
@@ -141,17 +238,29 @@ fn may_be_part(c: &Classifier<'_>, places: &mut Places<'_>, v: Value, depth: u32
 fn is_own(c: &Classifier<'_>, names: &dyn Names, x: Value, line: u32) -> Result<(), Why> {
     let (func, defs) = (c.func, Definitions::new(c.func));
     let made = c.definition(x).is_some_and(|i| makes(func, &defs, names, func.inst(i)));
-    if !made || !c.is_outside(x) { return Err(format!("the array that is written to in line {line} may share memory with others").into()); }
+    if !made || !c.is_outside(x) {
+        return Err(
+            format!("the array that is written to in line {line} may share memory with others").into()
+        );
+    }
     // What runs behind the loops, or after an exception of theirs: the same loops again.
     let mut behind = c.reach_behind();
     let mut work: Vec<Block> = func.inst(c.found.next).unwind.iter().map(|u| u.block).collect();
-    while let Some(b) = work.pop() { if behind.insert(b) { func.each_edge(b, &mut |_, to| work.push(to.block)); } }
+    while let Some(b) = work.pop() {
+        if behind.insert(b) {
+            func.each_edge(b, &mut |_, to| work.push(to.block));
+        }
+    }
     let asks = |i: Inst, k: usize| {
         let n = func.inst(i);
         match &n.op {
             Op::Table("operator.getitem" | "operator.setitem") => k == 0,
             Op::Attr(name) => matches!(&**name, "shape" | "size" | "ndim" | "dtype"),
-            Op::Call { .. } => k == 1 && (makes(func, &defs, names, n) || matches!(defs.inst(n.args[0]).map(|i| &func.inst(i).op), Some(Op::Global(g)) if &**g == "len")),
+            Op::Call { .. } => {
+                k == 1
+                    && (makes(func, &defs, names, n)
+                        || matches!(defs.inst(n.args[0]).map(|i| &func.inst(i).op), Some(Op::Global(g)) if &**g == "len"))
+            }
             _ => false,
         }
     };
@@ -160,12 +269,19 @@ fn is_own(c: &Classifier<'_>, names: &dyn Names, x: Value, line: u32) -> Result<
         let mut other = false;
         for i in &func.block(b).insts {
             let n = func.inst(*i);
-            for (k, a) in n.args.iter().enumerate() { other |= *a == x && !(asks(*i, k) && (inside || !matches!(n.op, Op::Table("operator.getitem")))); }
+            for (k, a) in n.args.iter().enumerate() {
+                other |=
+                    *a == x && !(asks(*i, k) && (inside || !matches!(n.op, Op::Table("operator.getitem"))));
+            }
             other |= n.unwind.as_ref().is_some_and(|u| u.args.contains(&x));
         }
         // The loop's own way out may pass it on.
-        if b != c.found.header { uses_of_term(&func.block(b).term, &mut |v| other |= v == x); }
-        if other { return Err(format!("the array that is written to in line {line} has another name").into()); }
+        if b != c.found.header {
+            uses_of_term(&func.block(b).term, &mut |v| other |= v == x);
+        }
+        if other {
+            return Err(format!("the array that is written to in line {line} has another name").into());
+        }
     }
     Ok(())
 }
