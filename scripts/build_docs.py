@@ -1,4 +1,4 @@
-"""Turns `docs/**/*.md`, README.md and ARCHITECTURE.md into HTML pages with an index: `build_docs.py OUT`.
+"""Turns `docs/**/*.md`, README.md and ARCHITECTURE.md into HTML pages with an index: `build_docs.py OUT`. Pages lie as their sources do, so links between them hold.
 
 The Markdown that the pages use is small (headings, paragraphs, lists, tables, fenced code, `code`, links, emphasis), so no package is needed for it.
 """
@@ -27,6 +27,11 @@ def inline(text):
     return "".join(parts)
 
 
+def slug(heading):
+    """The anchor of a heading, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", heading).lower()).replace(" ", "-")
+
+
 def table_row(line, tag):
     cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
     return "<tr>" + "".join(f"<{tag}>{inline(c.strip())}</{tag}>" for c in cells) + "</tr>"
@@ -41,7 +46,7 @@ def to_html(text):
             out.append(f"<pre>{html.escape(chr(10).join(lines[i + 1:end]))}</pre>")
             i = end + 1
         elif m := re.match(r"(#{1,6})\s+(.*)", line):
-            out.append(f"<h{len(m[1])}>{inline(m[2])}</h{len(m[1])}>")
+            out.append(f'<h{len(m[1])} id="{slug(m[2])}">{inline(m[2])}</h{len(m[1])}>')
             i += 1
         elif line.startswith("|") and i + 1 < len(lines) and re.match(r"\|[\s:|-]+\|?$", lines[i + 1]):
             end = next((k for k in range(i, len(lines)) if not lines[k].startswith("|")), len(lines))
@@ -77,7 +82,7 @@ def main(out):
     for page in filter(Path.exists, pages):
         text = page.read_text()
         title = next((line.lstrip("# ") for line in text.splitlines() if line.startswith("#")), page.stem)
-        relative = page.relative_to(ROOT / "docs" if ROOT / "docs" in page.parents else ROOT).with_suffix(".html")
+        relative = page.relative_to(ROOT).with_suffix(".html")
         target = out / relative
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"<!doctype html><meta charset=utf-8><title>{html.escape(title)}</title><style>{STYLE}</style>{to_html(text)}\n")
@@ -86,4 +91,5 @@ def main(out):
     print(f"{len(index)} pages in {out}")
 
 
-main(Path(sys.argv[1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

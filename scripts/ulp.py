@@ -3,7 +3,7 @@
     .venv/bin/python scripts/ulp.py [NUMBERS]
 
 Prints, for each function and random arguments over its useful range, the largest error of both, the share of results that are not the nearest double, and how many results
-differ. The reference is the C library's extended precision, whose own errors are below 0.001 of a unit here; `docs/decisions-numbers.md` says what the figures mean.
+differ. The reference is the C library's extended precision, whose own errors are below 0.001 of a unit here; `docs/decisions/numbers.md` says what the figures mean.
 """
 
 import math

@@ -1,0 +1,91 @@
+"""The documentation: every link and every path leads somewhere and generated parts are current."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import build_docs  # noqa: E402
+import generate_docs  # noqa: E402
+
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOP = ("core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches", "docs", "scripts", "examples")
+
+
+def named(page):
+    return str(page.relative_to(ROOT))
+
+
+def missing(page, path):
+    """Whether `path`, a file or a folder relative to the root, is not there. A pattern must match something."""
+    return not (any(ROOT.glob(path)) if "*" in path else (ROOT / path).exists())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_links_lead_somewhere(page):
+    broken = []
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            to = (page.parent / path).resolve() if path else page
+            if not to.exists() or to.is_dir():
+                broken.append(f"{number}: {target} is no page")
+            elif anchor and anchor not in {build_docs.slug(line.lstrip("# ")) for line in to.read_text().splitlines() if line.startswith("#")}:
+                broken.append(f"{number}: {target} has no such heading")
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_paths_that_pages_name_exist(page):
+    found = re.findall(rf"`((?:{'|'.join(TOP)})/[\w./*-]*)(?:::[^`]*)?`", page.read_text())
+    broken = sorted({path for path in found if missing(page, path)})
+    assert not broken, broken
+
+
+def test_pages_that_sources_name_exist():
+    tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True).stdout.split()
+    if not tracked:
+        pytest.skip("not a checkout")
+    seen, broken = 0, []
+    for name in tracked:
+        if not name.endswith((".rs", ".py", ".pyi", ".toml", ".sh", ".md", "Makefile")) or not (ROOT / name).is_file():
+            continue
+        for path in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md|\b(?:ARCHITECTURE|README)\.md", (ROOT / name).read_text()):
+            seen += 1
+            if missing(ROOT / name, path) and not ((ROOT / name).parent / path).exists():
+                broken.append(f"{name}: {path}")
+    assert seen > 20 and not broken, broken
+
+
+def test_generated_parts_are_current():
+    assert not {named(page) for page in generate_docs.outdated()}, "python scripts/generate_docs.py writes them"
+    used = {name for page in PAGES for _, name, _ in generate_docs.PART.findall(page.read_text())}
+    assert used == set(generate_docs.PARTS)
+
+
+def test_every_decision_says_what_was_decided():
+    broken = []
+    for page in sorted((ROOT / "docs/decisions").glob("*.md")):
+        if page.name not in ("README.md", "numbers.md"):  # numbers.md is prose
+            sections = re.split(r"^## ", page.read_text(), flags=re.M)[1:]
+            broken += [f"{page.name}: {s.splitlines()[0]}" for s in sections if "**Decision.**" not in s]
+    assert not broken, broken
+
+
+def test_html_pages_link_to_each_other(tmp_path):
+    build_docs.main(tmp_path)
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) == len(PAGES) + 1
+    broken = []
+    for page in pages:
+        for target in re.findall(r'href="([^":#]+)', page.read_text()):
+            if not (page.parent / target).exists():
+                broken.append(f"{page.relative_to(tmp_path)}: {target}")
+    assert not broken, broken
