@@ -5,8 +5,10 @@ nothing is written, and pages that are out of date are named (`tests/python/test
 of LIR instructions are made by `tests/src/docs.rs`, which has the compiler at hand.
 """
 
+import ast
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 from build_docs import slug
@@ -20,6 +22,12 @@ def title(page):
     return next(line.lstrip("# ") for line in page.read_text().splitlines() if line.startswith("# "))
 
 
+def assigned(path):
+    """What a Python file assigns to names at its top, as syntax: nothing of it is run."""
+    body = ast.parse((ROOT / path).read_text()).body
+    return {target.id: node.value for node in body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}
+
+
 def decisions(page):
     """Every decision in one line, by subject."""
     out = []
@@ -30,7 +38,44 @@ def decisions(page):
     return "".join(out) + "\n"
 
 
-PARTS = {"decisions": decisions}
+def settings(page):
+    """The table of `tierup.config`, read without importing it: name, variable, default, meaning, Numba's variable."""
+    names = assigned("pybind/python/tierup/config.py")
+    dumps = ast.literal_eval(names["_DUMPS"])
+    out = ["| setting | variable | default | meaning | Numba's variable |\n|---|---|---|---|---|\n"]
+    for name, row in zip(names["_TABLE"].keys, names["_TABLE"].values):
+        variable, _, default, meaning, numba = row.elts
+        default = "number of CPUs" if isinstance(default, ast.BoolOp) else ast.literal_eval(default)
+        text = meaning.value if isinstance(meaning, ast.Constant) else meaning.left.value + ", ".join(dumps)
+        shown = "none" if default is None or default in ("", ()) else default
+        out.append(f"| `{name.value}` | `{variable.value}` | {shown} | {text} | {f'`{numba.value}`' if numba.value else ''} |\n")
+    return "".join(out)
+
+
+def diagnostics(page):
+    """Codes that a program can meet, with the exception that reports them: those that have a page."""
+    rows = re.findall(r'///\s*(.+)\n\s*\w+ = "([a-z-]+)", (\w+);', (ROOT / "core/src/diag.rs").read_text())
+    return "| code | exception | what is wrong |\n|---|---|---|\n" + "".join(
+        f"| [{code}]({code}.md) | `{exception}` | {summary} |\n" for summary, code, exception in rows if (page.parent / f"{code}.md").exists())
+
+
+def listed(names):
+    return textwrap.fill(", ".join(f"`{name}`" for name in names), 110) + "\n"
+
+
+def options(page):
+    """Options that `jit` and `njit` take beside those in the table of the page."""
+    described = {line.split("`")[1] for line in page.read_text().splitlines() if line.startswith("| `")}
+    known = ast.literal_eval(assigned("pybind/python/tierup/_jit.py")["_OPTIONS"])
+    return listed(sorted(name for name in known - described if not name.startswith("_")))
+
+
+def parallel_parts(page):
+    """Names that a dictionary for `parallel=` may have."""
+    return listed(ast.literal_eval(assigned("pybind/python/tierup/_jit.py")["_PARALLEL"]))
+
+
+PARTS = {"decisions": decisions, "settings": settings, "diagnostics": diagnostics, "options": options, "parallel-parts": parallel_parts}
 
 
 def current(page):

@@ -22,7 +22,7 @@ if not os.environ.get("TIERUP_CACHE_DIR"):
     CACHE = tempfile.TemporaryDirectory(prefix="tierup-test-cache-")
     os.environ["TIERUP_CACHE_DIR"] = CACHE.name
 
-from harness import expect, mdtest, processes, sampling  # noqa: E402
+from harness import expect, guide, mdtest, processes, sampling  # noqa: E402
 from harness.build import BUILT, LLVM  # noqa: E402
 from harness.parent import Worker  # noqa: E402
 
@@ -71,6 +71,32 @@ class MdItem(pytest.Item):
         return self.block.file, self.block.start - 1, self.name
 
 
+class Guide(pytest.File):
+    def collect(self):
+        if guide.parse(self.path):
+            for tier in [tier for tier in TIERS if tier in ("tier0", "tier1")]:
+                yield GuideItem.from_parent(self, name=f"examples [{tier}]", tier=tier)
+
+
+class GuideItem(pytest.Item):
+    """A page for users, all of whose examples run on a tier."""
+
+    def __init__(self, *, tier, **kwargs):
+        super().__init__(**kwargs)
+        self.tier = tier
+
+    def runtest(self):
+        failures = WORKER.ask({"suite": "guide", "file": str(self.path), "tier": self.tier})["failures"]
+        if failures:
+            raise mdtest.Failure("\n".join(failures))
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if isinstance(excinfo.value, mdtest.Failure) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, self.name
+
+
 @pytest.fixture
 def ask():
     """Sends a job to the worker and gives what failed, a list of texts."""
@@ -86,9 +112,11 @@ class Pages:
     """Collects Markdown. Registered for the whole run: hooks of this file itself hold below `tests/` only, and pages of `docs/` are tests too."""
 
     def pytest_collect_file(self, parent, file_path):
-        if file_path.suffix == ".md" and any(root in file_path.parents for root in mdtest.ROOTS):
-            return MdFile.from_parent(parent, path=file_path)
-        return None
+        if file_path.suffix != ".md":
+            return None
+        if guide.is_page(file_path):
+            return Guide.from_parent(parent, path=file_path)
+        return MdFile.from_parent(parent, path=file_path) if any(root in file_path.parents for root in mdtest.ROOTS) else None
 
 
 def pytest_configure(config):

@@ -1,4 +1,4 @@
-"""Runs mdtest blocks, generated cases and whole programs in a process that may die: reads one JSON request a line, answers with one JSON line.
+"""Runs mdtest blocks, pages of the guide, generated cases and whole programs in a process that may die: reads one JSON request a line, answers with one JSON line.
 
 The parent (`parent.py`) starts it again when compiled code crashed or hung, so one bad block is one failed test.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS), str(TESTS / "python")]
 
-from harness import generated, mdtest, programs  # noqa: E402
+from harness import generated, guide, mdtest, programs  # noqa: E402
 
 
 def run_mdtest(job, capture, cache):
@@ -47,6 +47,8 @@ def main():
         try:
             if job["suite"] == "mdtest":
                 failures, blessed = run_mdtest(job, capture, cache)
+            elif job["suite"] == "guide":
+                failures, blessed = guide.run_page(Path(job["file"]), job["tier"], capture), {}
             elif job["suite"] == "numpy":
                 failures, blessed = run_numpy(job)
             else:

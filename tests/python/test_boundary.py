@@ -387,14 +387,6 @@ def test_unknown_setting_is_refused():
         tierup.config.no_such_setting = 1
 
 
-def test_settings_are_documented():
-    from pathlib import Path
-    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
-    for name, (variable, _, _, meaning, numba) in tierup.config._TABLE.items():
-        row = next((line for line in page.splitlines() if line.startswith(f"| `{name}` | `{variable}` |")), None)
-        assert row and f" {meaning} |" in row and (not numba or f"`{numba}`" in row), f"docs/python.md: {name} is missing or out of date"
-
-
 def test_import_loads_little_and_compiles_nothing():
     # How long it takes is for the benchmark of imports to say.
     done = python("import sys, numpy\nbefore = set(sys.modules)\nimport tierup\nprint(*sorted(set(sys.modules) - before))\nprint(tierup.report().rows, tierup._tierup.promotions())")

@@ -1,4 +1,4 @@
-"""The documentation: every link and every path leads somewhere and generated parts are current."""
+"""The documentation: every link and every path leads somewhere, generated parts are current, pages are short. Examples of the guide run as mdtests."""
 
 import re
 import subprocess
@@ -15,6 +15,19 @@ import generate_docs  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TOP = ("core", "tier0-cranelift", "tier1-llvm", "runtime", "pybind", "tests", "benches", "docs", "scripts", "examples")
+# Words of a page that a reader reads in five minutes, tables and code left out.
+LONGEST = 1250
+WIDEST = 110
+
+
+def prose(page):
+    """(number, line) of all that is neither code nor a table."""
+    code = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            code = not code
+        elif not code and not line.startswith("|"):
+            yield number, line
 
 
 def named(page):
@@ -68,6 +81,16 @@ def test_generated_parts_are_current():
     assert not {named(page) for page in generate_docs.outdated()}, "python scripts/generate_docs.py writes them"
     used = {name for page in PAGES for _, name, _ in generate_docs.PART.findall(page.read_text())}
     assert used == set(generate_docs.PARTS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_pages_are_short_and_narrow(page):
+    lines = list(prose(page))
+    words = sum(len(line.split()) for _, line in lines)
+    assert words <= LONGEST, f"{words} words"
+    # A link or a generated line may be longer than a line should be.
+    wide = [number for number, line in lines if len(line) > WIDEST and "](" not in line and not line.startswith(("#", "<!--"))]
+    assert not wide, f"lines {wide} are wider than {WIDEST} columns"
 
 
 def test_every_decision_says_what_was_decided():

@@ -1,5 +1,6 @@
-//! Generated documentation: `docs/lir.md` from the instruction table, the tables of
-//! `docs/linalg-sort-random.md` from that of operations. A test compares; `TIERUP_BLESS=1` writes.
+//! Generated documentation: `docs/lir.md` from the instruction table, tables of pages of `docs/reference/`
+//! from that of operations. A test compares; `TIERUP_BLESS=1` writes. What can be read off the sources as
+//! text is made by `scripts/generate_docs.py`.
 
 use std::fmt::Write as _;
 
@@ -7,7 +8,14 @@ use tierup_core::lir::text::spelling;
 use tierup_core::lir::{Alias, Op, Shape};
 
 /// A generated file, relative to the root, and what it must contain.
-pub const GENERATED: &[(&str, fn() -> String)] = &[("docs/lir.md", lir), (NUMERIC, numeric)];
+pub const GENERATED: &[(&str, fn() -> String)] = &[
+    ("docs/lir.md", lir),
+    (LINALG, || with_tables(LINALG)),
+    (SORTING, || with_tables(SORTING)),
+    (RANDOM, || with_tables(RANDOM)),
+    (NUMPY, || with_tables(NUMPY)),
+    (PYTHON, || with_tables(PYTHON)),
+];
 
 fn title(shape: Shape) -> &'static str {
     match shape {
@@ -56,17 +64,83 @@ pub fn lir() -> String {
     let classes: Vec<String> = Alias::ALL.iter().map(|a| format!("`{}`", a.name())).collect();
     let _ = writeln!(
         s,
-        "\nAlias classes: {}. Accesses of different classes never touch the same memory.",
+        "\nAlias classes: {}.\nAccesses of different classes never touch the same memory.",
         classes.join(", ")
     );
     s
 }
 
-const NUMERIC: &str = "docs/linalg-sort-random.md";
+/// Pages with tables of operations, relative to the root.
+const LINALG: &str = "docs/reference/linalg.md";
+const SORTING: &str = "docs/reference/sorting.md";
+const RANDOM: &str = "docs/reference/random.md";
+const NUMPY: &str = "docs/reference/numpy.md";
+const PYTHON: &str = "docs/reference/python.md";
 
-/// Tables of that page: the name of each, and which paths belong in it.
-const TABLES: &[(&str, fn(&str) -> bool)] = &[
-    ("products", |p| {
+/// Which paths a table or a list of names shows.
+type Belongs = fn(&str) -> bool;
+
+/// Tables of those pages: the name of each, and which paths belong in it.
+const TABLES: &[(&str, Belongs)] = &[
+    ("products", is_product),
+    ("linalg", |p| p.starts_with(LINALG_PATH)),
+    ("sorting", sorts),
+    ("legacy", |p| p.starts_with(RANDOM_PATH) && !p.starts_with(GENERATOR)),
+    ("generator", |p| p.starts_with(GENERATOR)),
+    ("python", |p| p.starts_with("random.")),
+    ("numpy", |p| {
+        p.starts_with("numpy.")
+            && !p.starts_with(LINALG_PATH)
+            && !p.starts_with(RANDOM_PATH)
+            && !is_product(p)
+            && !sorts(p)
+            && !is_class(p)
+    }),
+    ("array", |p| p.starts_with("array.") && !sorts(p) && !LIBRARY_USE.contains(&p)),
+    ("math", |p| p.starts_with("math.")),
+    ("cmath", |p| p.starts_with("cmath.")),
+];
+
+/// Lists of names: what Python's own documentation describes.
+const NAMES: &[(&str, Belongs)] = &[
+    ("builtins", |p| p.starts_with("builtins.")),
+    ("str", |p| p.starts_with("str.") && !LIBRARY_USE.contains(&p)),
+    ("list", |p| p.starts_with("list.") && !LIBRARY_USE.contains(&p)),
+    ("tuple", |p| p.starts_with("tuple.") && !LIBRARY_USE.contains(&p)),
+    ("operator", |p| p.starts_with("operator.")),
+    ("others", |p| p.starts_with("time.") || p.starts_with("functools.")),
+    ("classes", is_class),
+];
+const GENERATOR: &str = "numpy.random.Generator.";
+const LINALG_PATH: &str = "numpy.linalg.";
+const RANDOM_PATH: &str = "numpy.random.";
+/// Rows that only the compiler and its library ask for.
+const LIBRARY_USE: &[&str] = &[
+    "array.has_places",
+    "array.room",
+    "array.put",
+    "list.build",
+    "list.sort_by_keys",
+    "str.concat_all",
+    "tuple.build",
+];
+
+/// Paths whose first row takes a special case: the one with the most parameters says what they do.
+const SPECIAL_FIRST: &[&str] = &[
+    "numpy.array",
+    "numpy.asarray",
+    "numpy.asanyarray",
+    "numpy.pow",
+    "numpy.power",
+    "array.flatten",
+    "array.ravel",
+    "math.gcd",
+    "math.isqrt",
+    "math.lcm",
+];
+
+fn is_product(path: &str) -> bool {
+    path.strip_prefix("numpy.").is_some_and(|f| {
         [
             "dot",
             "matmul",
@@ -82,59 +156,84 @@ const TABLES: &[(&str, fn(&str) -> bool)] = &[
             "vecmat",
             "cross",
         ]
-        .iter()
-        .any(|f| p.strip_prefix("numpy.") == Some(f))
-    }),
-    ("linalg", |p| p.starts_with("numpy.linalg.")),
-    ("sorting", |p| {
-        let name = p.strip_prefix("numpy.").or_else(|| p.strip_prefix("array."));
-        name.is_some_and(|n| {
-            [
-                "sort",
-                "sort_complex",
-                "argsort",
-                "partition",
-                "argpartition",
-                "lexsort",
-                "searchsorted",
-                "digitize",
-                "unique",
-            ]
-            .contains(&n)
-        })
-    }),
-    ("legacy", |p| p.starts_with("numpy.random.") && !p.starts_with(GENERATOR)),
-    ("generator", |p| p.starts_with(GENERATOR)),
-    ("python", |p| p.starts_with("random.")),
-];
-const GENERATOR: &str = "numpy.random.Generator.";
+        .contains(&f)
+    })
+}
 
-/// The page as it stands, with its tables made anew.
-pub fn numeric() -> String {
-    let mut page = std::fs::read_to_string(crate::root().join(NUMERIC)).unwrap_or_default();
-    for (name, belongs) in TABLES {
+fn sorts(path: &str) -> bool {
+    path.strip_prefix("numpy.").or_else(|| path.strip_prefix("array.")).is_some_and(|n| {
+        [
+            "sort",
+            "sort_complex",
+            "argsort",
+            "partition",
+            "argpartition",
+            "lexsort",
+            "searchsorted",
+            "digitize",
+            "unique",
+        ]
+        .contains(&n)
+    })
+}
+
+/// Classes of NumPy's that mean something in `isinstance` alone.
+fn is_class(path: &str) -> bool {
+    path.starts_with("numpy.")
+        && tierup_core::ops::lookup(path).iter().any(|r| r.doc == "A class for `isinstance`.")
+}
+
+/// The page as it stands, with its tables and lists made anew.
+fn with_tables(page: &str) -> String {
+    let mut text = std::fs::read_to_string(crate::root().join(page)).unwrap_or_default();
+    let parts = TABLES.iter().map(|(n, b)| (n, b, table as fn(Belongs) -> String));
+    let parts = parts.chain(NAMES.iter().map(|(n, b)| (n, b, names as fn(Belongs) -> String)));
+    for (name, belongs, make) in parts {
         let begin = format!("<!-- table: {name} -->\n");
-        let Some(at) = page.find(&begin).map(|at| at + begin.len()) else { continue };
-        let end = page[at..].find("<!-- end -->").map_or(page.len(), |n| at + n);
-        page.replace_range(at..end, &table(*belongs));
+        let Some(at) = text.find(&begin).map(|at| at + begin.len()) else { continue };
+        let end = text[at..].find("<!-- end -->").map_or(text.len(), |n| at + n);
+        text.replace_range(at..end, &make(*belongs));
     }
-    page
+    text
+}
+
+/// Paths that users may write, in order.
+fn public(belongs: Belongs) -> Vec<&'static str> {
+    let mut paths: Vec<&str> = tierup_core::ops::paths()
+        .filter(|p| belongs(p) && !p.split('.').any(|n| n.starts_with('_')) && !p.ends_with('='))
+        .filter(|p| !tierup_core::ops::lookup(p).is_empty())
+        .collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// Names without their module, on lines of a page's width.
+fn names(belongs: Belongs) -> String {
+    let (mut s, mut line) = (String::new(), String::new());
+    let paths = public(belongs);
+    for (i, path) in paths.iter().enumerate() {
+        let name = path.split_once('.').map_or(*path, |(_, name)| name);
+        let word = format!("`{name}`{}", if i + 1 < paths.len() { "," } else { "" });
+        if line.len() + word.len() > 108 {
+            let _ = writeln!(s, "{}", line.trim_end());
+            line.clear();
+        }
+        let _ = write!(line, "{word} ");
+    }
+    let _ = writeln!(s, "{}", line.trim_end());
+    s
 }
 
 /// One row for each path: how it is called, by the row of the table with the most parameters, and what it
 /// does, by the first.
-fn table(belongs: fn(&str) -> bool) -> String {
-    let mut paths: Vec<&str> = tierup_core::ops::paths()
-        .filter(|p| belongs(p) && !p.rsplit('.').next().is_some_and(|n| n.starts_with('_')))
-        .collect();
-    paths.sort_unstable();
+fn table(belongs: Belongs) -> String {
     let mut s = String::from("| call | what it gives |\n|---|---|\n");
-    for path in paths {
+    for path in public(belongs) {
         let rows = tierup_core::ops::lookup(path);
-        let fullest = rows
-            .iter()
-            .max_by_key(|r| (r.spec().params.len(), r.params.contains('=')))
-            .map_or("", |r| r.params);
+        let most = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('=')));
+        let fullest = most.map_or("", |r| r.params);
+        let described = if SPECIAL_FIRST.contains(&path) { most } else { rows.first() };
+        let doc = described.map_or("", |r| r.doc);
         let method = path.starts_with("array.") || path.starts_with(GENERATOR);
         let params =
             if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
@@ -154,7 +253,9 @@ fn table(belongs: fn(&str) -> bool) -> String {
             .replacen("numpy.random.Generator.", "g.", 1)
             .replacen("array.", "a.", 1)
             .replacen("numpy.", "np.", 1);
-        let _ = writeln!(s, "| `{shown}({})` | {} |", params.join(", "), rows.first().map_or("", |r| r.doc));
+        let call =
+            if rows.iter().any(|r| r.property) { shown } else { format!("{shown}({})", params.join(", ")) };
+        let _ = writeln!(s, "| `{call}` | {} |", doc);
     }
     s
 }
@@ -164,11 +265,12 @@ const INTRODUCTION: &str = "\
 
 <!-- Generated from core/src/lir/inst.rs by tests/src/docs.rs: TIERUP_BLESS=1 cargo test -p tierup-tests -->
 
-The portable IR that every back end and the interpreter take: machine types (`i8 i16 i32 i64 f32 f64 ptr`), blocks with parameters,
-source locations. `core/src/interp.rs` defines what it means; `core/src/lir/text.rs` shows the text as a whole. Every instruction is total.
+The portable IR that every back end and the interpreter take: machine types (`i8 i16 i32 i64 f32 f64 ptr`),
+blocks with parameters, source locations. `core/src/interp.rs` defines what it means; `core/src/lir/text.rs`
+shows the text as a whole. Every instruction is total.
 
-Below, `T` is an integer type, `F` a float type, `X` any type; the suffix of an instruction is the type of its operands, or of its result
-where it converts.
+Below, `T` is an integer type, `F` a float type, `X` any type; the suffix of an instruction is the type of its
+operands, or of its result where it converts.
 
 ## Pure instructions
 ";
