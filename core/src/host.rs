@@ -14,7 +14,7 @@ pub enum GlobalValue {
     Const(Const),
     /// A function, class or type that the operation table knows by path: `numpy.add`, `builtins.len`,
     /// `math.sin`.
-    Builtin(&'static str),
+    Builtin(crate::ops::OpId),
     Module(&'static str),
     /// A Python function (jitted or plain); compiled where it is called.
     Function(FuncId),

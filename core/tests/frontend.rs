@@ -2,6 +2,7 @@
 //! parses, and becomes SSA that verifies, prints and parses.
 
 use tierup_core::bytecode::{self, Code, Constant, decode};
+use tierup_core::ops::{OpId, id};
 use tierup_core::ssa::{self, Func, Op, Term, build, registry, text, verify};
 
 const FIXTURES: [(&str, &str, &str); 3] = [
@@ -62,8 +63,8 @@ fn with_inner(func: &Func, f: &mut dyn FnMut(&Func)) {
 fn count(f: &Func, what: impl Fn(&Op) -> bool) -> usize {
     f.blocks.iter().flat_map(|b| &b.insts).filter(|i| what(&f.inst(**i).op)).count()
 }
-fn calls(f: &Func, path: &str) -> usize {
-    count(f, |op| matches!(op, Op::Table(p) if *p == path))
+fn calls(f: &Func, of: OpId) -> usize {
+    count(f, |op| *op == Op::Table(of))
 }
 
 #[test]
@@ -211,7 +212,7 @@ fn handlers_get_the_values_of_the_raising_instruction() {
         .flat_map(|b| &b.insts)
         .filter_map(|i| f.inst(*i).unwind.as_ref().map(|u| (f.inst(*i).op.clone(), u.args.clone())))
         .collect();
-    let gets: Vec<_> = passed.iter().filter(|(op, _)| *op == Op::Table("operator.getitem")).collect();
+    let gets: Vec<_> = passed.iter().filter(|(op, _)| *op == Op::Table(id::GETITEM)).collect();
     assert_eq!(gets.len(), 2, "{f}");
     assert_ne!(gets[0].1, gets[1].1, "i is 1 at the first and 2 at the second");
 }
@@ -219,9 +220,9 @@ fn handlers_get_the_values_of_the_raising_instruction() {
 #[test]
 fn exceptions_are_raised_and_matched() {
     let f = ssa("except_types");
-    assert_eq!(calls(&f, "exc.matches"), 3);
-    assert_eq!(calls(&f, "exc.with_cause"), 1);
-    assert_eq!(calls(&f, "exc.current"), 1);
+    assert_eq!(calls(&f, id::EXC_MATCHES), 3);
+    assert_eq!(calls(&f, id::EXC_WITH_CAUSE), 1);
+    assert_eq!(calls(&f, id::EXC_CURRENT), 1);
     assert!(count(&f, |op| *op == Op::PushHandled) >= 1 && count(&f, |op| *op == Op::PopHandled) >= 1);
     assert!(f.blocks.iter().any(|b| matches!(b.term, Term::Raise { unwind: Some(_), .. })));
     assert!(f.blocks.iter().any(|b| matches!(b.term, Term::Raise { unwind: None, .. })));
@@ -231,7 +232,7 @@ fn exceptions_are_raised_and_matched() {
 fn captured_variables_travel_by_value_where_nobody_can_tell() {
     let cells = |name: &str| {
         let mut n = 0;
-        with_inner(&ssa(name), &mut |f| n += calls(f, "cell.new"));
+        with_inner(&ssa(name), &mut |f| n += calls(f, id::CELL_NEW));
         n
     };
     for name in [
@@ -297,7 +298,7 @@ fn a_function_that_calls_itself_makes_itself_anew() {
 #[test]
 fn spreads_keep_the_types_of_tuples() {
     let f = ssa("calls");
-    assert_eq!(calls(&f, "dict.build"), 0, "keywords are known: {f}");
+    assert_eq!(calls(&f, id::DICT_BUILD), 0, "keywords are known: {f}");
     let spreads: Vec<Vec<String>> = f
         .insts
         .iter()
@@ -319,10 +320,10 @@ fn spreads_keep_the_types_of_tuples() {
             vec!["**".into(), "z".into()]
         ]
     );
-    assert_eq!((calls(&f, "spread.extend"), calls(&f, "spread.append")), (1, 1));
-    assert_eq!(calls(&f, "list.build"), 0);
+    assert_eq!((calls(&f, id::SPREAD_EXTEND), calls(&f, id::SPREAD_APPEND)), (1, 1));
+    assert_eq!(calls(&f, id::LIST_BUILD), 0);
     let f = ssa("displays");
-    assert_eq!((calls(&f, "list.extend"), calls(&f, "list.append")), (1, 1), "[*a, b]: {f}");
+    assert_eq!((calls(&f, id::LIST_EXTEND), calls(&f, id::LIST_APPEND)), (1, 1), "[*a, b]: {f}");
 }
 
 #[test]
@@ -465,7 +466,7 @@ fn functions_made_and_called_here_are_inlined() {
         let f = ssa(name);
         // `args_inner` calls with **keywords once and spreads once.
         assert_eq!(made(&f), if name == "args_inner" { 1 } else { 0 }, "{f}");
-        assert_eq!(calls(&f, "cell.new"), 0, "cells of inlined functions become variables: {f}");
+        assert_eq!(calls(&f, id::CELL_NEW), 0, "cells of inlined functions become variables: {f}");
     }
     for name in ["recursive_inner", "gen_expr", "local_generator", "lambda_passed"] {
         assert!(made(&ssa(name)) > 0, "{name} needs its function as a value");
@@ -476,7 +477,7 @@ fn functions_made_and_called_here_are_inlined() {
 fn inlined_code_raises_to_the_handler_of_the_call_and_knows_where_it_came_from() {
     let f = ssa("inner_in_try");
     for n in &f.insts {
-        if n.op == Op::Table("operator.gt") || n.op == Op::Table("operator.getitem") {
+        if n.op == Op::Table(id::GT) || n.op == Op::Table(id::GETITEM) {
             assert!(n.unwind.is_some() && n.loc.inlined == 1, "{f}");
         }
     }
@@ -488,7 +489,7 @@ fn inlined_code_raises_to_the_handler_of_the_call_and_knows_where_it_came_from()
         "the inner comprehension is called by the outer one"
     );
     assert_eq!(
-        f.span(f.insts.iter().find(|n| n.op == Op::Table("operator.mul")).unwrap().loc).func.as_ref(),
+        f.span(f.insts.iter().find(|n| n.op == Op::Table(id::MUL)).unwrap().loc).func.as_ref(),
         "nested_comp.<locals>.<listcomp>.<listcomp>"
     );
 }

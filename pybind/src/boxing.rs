@@ -17,6 +17,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use tierup_core::layout::{MemBlock, Obj as Native, Str};
+use tierup_core::ops::id;
 use tierup_core::types::{Access, ArrayType, ClassInfo, Int, Kind, Layout, Type};
 use tierup_runtime::object::release;
 
@@ -72,7 +73,7 @@ pub fn cannot_box(t: Type) -> Option<String> {
         }
         Kind::Generator(_, yields) => cannot_box(*yields),
         Kind::Iter(_) => Some(format!("an iterator ({t}) cannot be returned to Python; return a list")),
-        Kind::Method("exception.args" | "exception.__class__", _) => None,
+        Kind::Method(id::EXCEPTION_ARGS | id::EXCEPTION_CLASS, _) => None,
         Kind::Method(..) => Some(format!("a bound method ({t}) cannot be returned to Python")),
         Kind::Conflict(a, b) => Some(format!("the function gives {a} on one path and {b} on another")),
         Kind::Undef | Kind::MaybeUndef(_) | Kind::ListVar(_) => {
@@ -198,9 +199,9 @@ pub unsafe fn to_python(t: Type, at: &mut *const u64, cx: &mut BoxCx<'_>) -> Obj
                 let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
                 result(|py| crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any()))
             }
-            Kind::Method(what @ ("exception.args" | "exception.__class__"), _) => {
+            Kind::Method(what @ (id::EXCEPTION_ARGS | id::EXCEPTION_CLASS), _) => {
                 let exc = tierup_runtime::exc::Error::from_raw(next() as *mut tierup_runtime::exc::Exc);
-                let name = what.trim_start_matches("exception.");
+                let name = what.name().trim_start_matches("exception.");
                 result(|py| {
                     crate::exc::exception_object(py, &exc, pyo3::types::PyDict::new(py).as_any())?
                         .getattr(name)
@@ -360,7 +361,7 @@ fn unit_object(py: Python<'_>, t: Type) -> PyResult<Bound<'_, PyAny>> {
         |what: &str| PyRuntimeError::new_err(format!("the {what} that compiled code returned is gone"));
     match t.kind() {
         Kind::Ellipsis => Ok(py.Ellipsis().into_bound(py)),
-        Kind::Builtin(p) => known::object_of(py, p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p)),
+        Kind::Builtin(p) => known::object_of(py, *p)?.map(|o| o.into_bound(py)).ok_or_else(|| gone(p.name())),
         Kind::Module(m) => known::module_object(py, m).ok_or_else(|| gone(m)),
         Kind::DType(d) => {
             let num = npy::type_num(*d).ok_or_else(|| bug(&format!("{t} is no dtype")))?;

@@ -24,7 +24,7 @@ fn of_types<'py>(py: Python<'py>, name: &str) -> Option<Bound<'py, PyAny>> {
 /// The class object that a type of compiled code stands for, if it does.
 fn class_object<'py>(py: Python<'py>, t: Type) -> Option<Bound<'py, PyAny>> {
     let found = match t.kind() {
-        Kind::Builtin(path) => known::object_of(py, path).ok()??.into_bound(py),
+        Kind::Builtin(path) => known::object_of(py, *path).ok()??.into_bound(py),
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => {
             known::class_object(py, c.handle)?.into_bound(py)
         }
@@ -72,7 +72,7 @@ fn classes_of<'py>(py: Python<'py>, t: Type) -> Option<Vec<Bound<'py, PyAny>>> {
         Kind::Function(f) if f.bound => of_types(py, "MethodType").map(|c| vec![c]),
         Kind::Function(_) => of_types(py, "FunctionType").map(|c| vec![c]),
         Kind::Builtin(path) => {
-            Some(vec![known::object_of(py, path).ok()??.into_bound(py).get_type().into_any()])
+            Some(vec![known::object_of(py, *path).ok()??.into_bound(py).get_type().into_any()])
         }
         Kind::NamedTupleClass(_) | Kind::ExcClass(_) | Kind::Class(_) => {
             Some(vec![class_object(py, t)?.get_type().into_any()])

@@ -11,7 +11,7 @@ use pyo3::types::{PyModule, PyTuple, PyType};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 use tierup_core::exc::{Class, FIRST_HOST_CLASS};
-use tierup_core::ops;
+use tierup_core::ops::{self, OpId};
 use tierup_core::types::ClassInfo;
 
 /// A Python object's address; only ever compared.
@@ -29,9 +29,9 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[derive(Default)]
 struct Paths {
-    /// Object to path. The objects are kept alive by `objects`.
-    by_id: HashMap<Id, &'static str>,
-    objects: HashMap<&'static str, Py<PyAny>>,
+    /// Object to operation. The objects are kept alive by `objects`.
+    by_id: HashMap<Id, OpId>,
+    objects: HashMap<OpId, Py<PyAny>>,
     scanned: BTreeSet<&'static str>,
 }
 static PATHS: LazyLock<Mutex<Paths>> = LazyLock::new(Default::default);
@@ -48,25 +48,25 @@ fn module_and_rest(path: &'static str) -> Option<(&'static str, &'static str)> {
 
 /// Modules that rows of the operation table live in.
 static ROOTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let mut roots: Vec<_> = ops::paths().filter_map(|p| module_and_rest(p).map(|(m, _)| m)).collect();
+    let mut roots: Vec<_> = ops::all().filter_map(|op| module_and_rest(op.name()).map(|(m, _)| m)).collect();
     roots.sort_unstable();
     roots.dedup();
     roots
 });
 
-/// The path of the operation table that means this object.
-pub fn path_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+/// The operation of the table that an object means.
+pub fn operation_of(obj: &Bound<'_, PyAny>) -> PyResult<Option<OpId>> {
     if let Some(p) = lock(&PATHS).by_id.get(&id(obj)) {
-        return Ok(Some(p));
+        return Ok(Some(*p));
     }
     scan_new_modules(obj.py())?;
     Ok(lock(&PATHS).by_id.get(&id(obj)).copied())
 }
 
-/// The object of a path, for results that are functions or classes.
-pub fn object_of(py: Python<'_>, path: &str) -> PyResult<Option<Py<PyAny>>> {
+/// The object that means an operation, for results that are functions or classes.
+pub fn object_of(py: Python<'_>, op: OpId) -> PyResult<Option<Py<PyAny>>> {
     scan_new_modules(py)?;
-    Ok(lock(&PATHS).objects.get(path).map(|o| o.clone_ref(py)))
+    Ok(lock(&PATHS).objects.get(&op).map(|o| o.clone_ref(py)))
 }
 
 /// Looks up the rows of those modules that have been imported since the last time.
@@ -81,23 +81,23 @@ fn scan_new_modules(py: Python<'_>) -> PyResult<()> {
         if matches!(*root, "array" | "string") || !module.is_instance_of::<PyModule>() {
             continue;
         }
-        let rows: Vec<(&'static str, &'static str)> = ops::paths()
-            .filter_map(|p| module_and_rest(p).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest)))
+        let rows: Vec<(OpId, &'static str)> = ops::all()
+            .filter_map(|p| module_and_rest(p.name()).filter(|(m, _)| m == root).map(|(_, rest)| (p, rest)))
             .collect();
         let mut found = vec![];
-        for (path, rest) in rows {
+        for (op, rest) in rows {
             let object = rest.split('.').try_fold(module.clone(), |at, name| at.getattr(name));
             // A row for another version of the module than this one has no object.
             if let Ok(o) = object {
-                found.push((path, o));
+                found.push((op, o));
             }
         }
         let mut table = lock(&PATHS);
-        for (path, o) in found {
+        for (op, o) in found {
             // Where several paths of one row name one object (`numpy.abs`, `numpy.absolute`), any of them
             // will do.
-            table.by_id.entry(id(&o)).or_insert(path);
-            table.objects.insert(path, o.unbind());
+            table.by_id.entry(id(&o)).or_insert(op);
+            table.objects.insert(op, o.unbind());
         }
         table.scanned.insert(root);
     }

@@ -199,7 +199,7 @@ fn range_overflow(obj: &Bound<'_, PyAny>) -> Failure {
 pub fn value_type(v: &GlobalValue) -> Option<Type> {
     Some(match v {
         GlobalValue::Const(c) => c.ty(),
-        GlobalValue::Builtin(p) => Type::new(Kind::Builtin(p)),
+        GlobalValue::Builtin(p) => Type::new(Kind::Builtin(*p)),
         GlobalValue::Module(m) => Type::new(Kind::Module(m)),
         GlobalValue::Function(f) => Type::new(Kind::Function(FuncType {
             func: *f,

@@ -10,6 +10,7 @@ use pyo3::types::{
     PyTuple, PyType,
 };
 use tierup_core::host::GlobalValue;
+use tierup_core::ops::id;
 use tierup_core::types::{Const, Kind, Layout, Type};
 
 /// Who is told about values that compiled code will depend on beyond their identity.
@@ -107,14 +108,12 @@ pub fn classify(obj: &Bound<'_, PyAny>, record: &dyn Record) -> Result<GlobalVal
     if obj.is_instance_of::<PyModule>() {
         return Ok(GlobalValue::Module(known::module_name(obj)?));
     }
-    for name in ["prange", "pndindex"] {
-        if functions::is_ours(obj, name)?
-            && let Some(path) = tierup_core::ops::intern(&format!("tierup.{name}"))
-        {
-            return Ok(GlobalValue::Builtin(path));
+    for (name, op) in [("prange", id::TIERUP_PRANGE), ("pndindex", id::TIERUP_PNDINDEX)] {
+        if functions::is_ours(obj, name)? {
+            return Ok(GlobalValue::Builtin(op));
         }
     }
-    if let Some(p) = known::path_of(obj)? {
+    if let Some(p) = known::operation_of(obj)? {
         return Ok(GlobalValue::Builtin(p));
     }
     if let Ok(c) = obj.cast::<PyType>() {

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use tierup_core::lir::text::spelling;
 use tierup_core::lir::{Alias, Op, Shape};
+use tierup_core::ops::OpId;
 
 /// A generated file, relative to the root, and what it must contain.
 pub const GENERATED: &[(&str, fn() -> String)] = &[
@@ -177,10 +178,13 @@ fn sorts(path: &str) -> bool {
     })
 }
 
+fn rows(path: &str) -> &'static [&'static tierup_core::ops::OpDef] {
+    OpId::find(path).map_or(&[], OpId::rows)
+}
+
 /// Classes of NumPy's that mean something in `isinstance` alone.
 fn is_class(path: &str) -> bool {
-    path.starts_with("numpy.")
-        && tierup_core::ops::lookup(path).iter().any(|r| r.doc == "A class for `isinstance`.")
+    path.starts_with("numpy.") && rows(path).iter().any(|r| r.doc == "A class for `isinstance`.")
 }
 
 /// The page as it stands, with its tables and lists made anew.
@@ -199,9 +203,10 @@ fn with_tables(page: &str) -> String {
 
 /// Paths that users may write, in order.
 fn public(belongs: Belongs) -> Vec<&'static str> {
-    let mut paths: Vec<&str> = tierup_core::ops::paths()
+    let mut paths: Vec<&str> = tierup_core::ops::all()
+        .filter(|op| !op.rows().is_empty())
+        .map(OpId::name)
         .filter(|p| belongs(p) && !p.split('.').any(|n| n.starts_with('_')) && !p.ends_with('='))
-        .filter(|p| !tierup_core::ops::lookup(p).is_empty())
         .collect();
     paths.sort_unstable();
     paths
@@ -229,7 +234,7 @@ fn names(belongs: Belongs) -> String {
 fn table(belongs: Belongs) -> String {
     let mut s = String::from("| call | what it gives |\n|---|---|\n");
     for path in public(belongs) {
-        let rows = tierup_core::ops::lookup(path);
+        let rows = rows(path);
         let most = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('=')));
         let fullest = most.map_or("", |r| r.params);
         let described = if SPECIAL_FIRST.contains(&path) { most } else { rows.first() };

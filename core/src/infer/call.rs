@@ -6,7 +6,7 @@ use super::solve::{Solver, member_type};
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
-use crate::ops::{self, OpDef};
+use crate::ops::{self, Home, OpDef, OpId, id};
 use crate::ssa::{Func, FuncId, Inst, InstanceId, LIBRARY, Params, STENCILS, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
 use std::sync::Arc;
@@ -95,7 +95,7 @@ type Typed = Result<(Type, Option<Const>, bool)>;
 pub fn type_of_global(g: &GlobalValue) -> std::result::Result<(Type, Option<Const>), String> {
     Ok(match g {
         GlobalValue::Const(c) => (c.ty(), Some(c.clone())),
-        GlobalValue::Builtin(p) => (Type::new(Kind::Builtin(p)), None),
+        GlobalValue::Builtin(p) => (Type::new(Kind::Builtin(*p)), None),
         GlobalValue::Module(m) => (Type::new(Kind::Module(m)), None),
         GlobalValue::Function(f) => (
             Type::new(Kind::Function(FuncType {
@@ -185,7 +185,7 @@ pub fn class_of(t: Type) -> &'static str {
         Kind::Iter(IterType::Flat(_)) => "flat",
         Kind::Optional(t) => class_of(*t),
         // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
-        Kind::Builtin(p) | Kind::Method(p, _) => p,
+        Kind::Builtin(p) | Kind::Method(p, _) => p.name(),
         Kind::Never
         | Kind::Undef
         | Kind::MaybeUndef(_)
@@ -333,35 +333,33 @@ impl Solver<'_, '_> {
                 sources.extend((0..f.captures.len()).map(|k| callee.part((first_capture + k) as u32)));
                 self.call_function(i, f.func, sources, self.session.is_library(&func))
             }
-            Kind::Builtin(path)
-                if positional.len() == 2 && named.is_empty() && ops::plain_operator(path).is_some() =>
-            {
-                self.operation(i, path, positional)
+            Kind::Builtin(path) if positional.len() == 2 && named.is_empty() && path.plain().is_some() => {
+                self.operation(i, *path, positional)
             }
             // An iterator that a program holds and advances by hand is an object; those of loops are values.
-            Kind::Builtin("builtins.iter") => self.rows(i, "iter.object", positional, named),
-            Kind::Builtin("builtins.getattr" | "builtins.hasattr") => {
+            Kind::Builtin(id::BUILTINS_ITER) => self.rows(i, id::ITER_OBJECT, positional, named),
+            Kind::Builtin(id::BUILTINS_GETATTR | id::BUILTINS_HASATTR) => {
                 self.get_attribute(i, callee, &positional)
             }
-            Kind::Builtin("numpy._result_dtype") => self.result_dtype(i, positional),
+            Kind::Builtin(id::NUMPY_RESULT_DTYPE) => self.result_dtype(i, positional),
             // A value that may be None is asked when it runs.
-            Kind::Builtin("builtins.isinstance")
+            Kind::Builtin(id::BUILTINS_ISINSTANCE)
                 if positional.len() == 2
                     && matches!(*self.source_arg(&positional[0])?.ty, Kind::Optional(_)) =>
             {
                 self.dispatch(i, &positional[0].clone(), &mut |s, way| {
-                    s.rows(i, "builtins.isinstance", vec![way.clone(), positional[1].clone()], vec![])
+                    s.rows(i, id::BUILTINS_ISINSTANCE, vec![way.clone(), positional[1].clone()], vec![])
                 })
             }
-            Kind::Builtin(path) => self.rows(i, path, positional, named),
-            Kind::Method("namedtuple._replace", t) => self.replace_fields(i, *t, callee, named),
-            Kind::Method("namedtuple._make", t) => self.make_from(i, *t, positional),
+            Kind::Builtin(path) => self.rows(i, *path, positional, named),
+            Kind::Method(id::NAMEDTUPLE_REPLACE, t) => self.replace_fields(i, *t, callee, named),
+            Kind::Method(id::NAMEDTUPLE_MAKE, t) => self.make_from(i, *t, positional),
             Kind::Method(path, _) => {
                 let sources = std::iter::once(callee.part(0)).chain(positional).collect();
-                self.rows(i, path, sources, named)
+                self.rows(i, *path, sources, named)
             }
-            Kind::DType(_) => self.call_row(i, "dtype.call", callee, positional, named),
-            Kind::ExcClass(_) => self.call_row(i, "exc.new", callee, positional, named),
+            Kind::DType(_) => self.call_row(i, id::DTYPE_CALL, callee, positional, named),
+            Kind::ExcClass(_) => self.call_row(i, id::EXC_NEW, callee, positional, named),
             Kind::NamedTuple(class, _)
                 if !class.is_keywords()
                     && let Some(own) =
@@ -418,55 +416,52 @@ impl Solver<'_, '_> {
 
     /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes
     /// through it sees the names; what is no business of a dict's, or not of ours, is refused.
-    pub fn keywords_as_dict(&mut self, path: &str, operands: &mut [Source]) -> Result<()> {
-        const AS_IT_IS: [&str; 15] = [
-            "builtins.len",
-            "operator.truth",
-            "builtins.bool",
-            "operator.not_",
-            "operator.is_",
-            "operator.is_not",
-            "tuple.build",
-            "tuple.append",
-            "list.build",
-            "list.append",
-            "cell.new",
-            "cell.set",
-            "builtins.isinstance",
-            "tierup.reveal_type",
-            "operator.contains",
+    pub fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
+        const AS_IT_IS: [OpId; 14] = [
+            id::BUILTINS_LEN,
+            id::TRUTH,
+            id::BUILTINS_BOOL,
+            id::NOT,
+            id::IS,
+            id::IS_NOT,
+            id::TUPLE_BUILD,
+            id::LIST_BUILD,
+            id::LIST_APPEND,
+            id::CELL_NEW,
+            id::CELL_SET,
+            id::BUILTINS_ISINSTANCE,
+            id::TIERUP_REVEAL_TYPE,
+            id::CONTAINS,
         ];
-        const GOES_THROUGH: [&str; 17] = [
-            "builtins.iter",
-            "builtins.list",
-            "builtins.tuple",
-            "builtins.sorted",
-            "builtins.enumerate",
-            "builtins.zip",
-            "builtins.max",
-            "builtins.min",
-            "builtins.reversed",
-            "builtins.map",
-            "builtins.filter",
-            "builtins.any",
-            "builtins.all",
-            "unpack.sequence",
-            "unpack.ex",
-            "list.extend",
-            "tuple.extend",
+        const GOES_THROUGH: [OpId; 16] = [
+            id::BUILTINS_ITER,
+            id::BUILTINS_LIST,
+            id::BUILTINS_TUPLE,
+            id::BUILTINS_SORTED,
+            id::BUILTINS_ENUMERATE,
+            id::BUILTINS_ZIP,
+            id::BUILTINS_MAX,
+            id::BUILTINS_MIN,
+            id::BUILTINS_REVERSED,
+            id::BUILTINS_MAP,
+            id::BUILTINS_FILTER,
+            id::BUILTINS_ANY,
+            id::BUILTINS_ALL,
+            id::UNPACK_SEQUENCE,
+            id::UNPACK_EX,
+            id::LIST_EXTEND,
         ];
         for k in 0..operands.len() {
             let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
-            if !class.is_keywords() || path.starts_with("kwargs.") {
+            if !class.is_keywords() || path.home() == Home::Keywords {
                 continue;
             }
             let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
-            if path == "operator.getitem" && by_name
-                || AS_IT_IS.contains(&path) && (path != "operator.contains" || by_name)
+            if path == id::GETITEM && by_name || AS_IT_IS.contains(&path) && (path != id::CONTAINS || by_name)
             {
                 continue;
             }
-            if GOES_THROUGH.contains(&path) || path == "operator.contains" {
+            if GOES_THROUGH.contains(&path) || path == id::CONTAINS {
                 operands[k] = Source::Pack(
                     class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect(),
                 );
@@ -474,7 +469,10 @@ impl Solver<'_, '_> {
             }
             return Err(Diagnostic::new(
                 Code::NoMatchingOperation,
-                format!("{} does not take what a function takes as **kwargs", super::hints::spelling(path)),
+                format!(
+                    "{} does not take what a function takes as **kwargs",
+                    super::hints::spelling(path.name())
+                ),
             )
             .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
         }
@@ -595,7 +593,7 @@ impl Solver<'_, '_> {
     fn call_row(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         callee: &Source,
         positional: Vec<Source>,
         named: Vec<(Arc<str>, Source)>,
@@ -820,7 +818,7 @@ impl Solver<'_, '_> {
                 }
                 return Ok((ty, konst, false));
             }
-            let known = ops::intern(&path).ok_or_else(|| {
+            let known = OpId::find(&path).ok_or_else(|| {
                 let d = Diagnostic::new(
                     Code::UnknownFunction,
                     format!("`{path}` is not compiled by Tierup, or does not exist"),
@@ -878,35 +876,35 @@ impl Solver<'_, '_> {
             return Ok((m[k], konst, false));
         }
         if name == "__class__" {
-            return self.rows(i, "builtins.type", vec![v.clone()], vec![]);
+            return self.rows(i, id::BUILTINS_TYPE, vec![v.clone()], vec![]);
         }
         if let Some(found) = self.attribute_of_class(i, v, ty, name) {
             return found;
         }
-        let mut path = ops::intern(&format!("{}.{name}", class_of(ty)));
+        let mut path = OpId::find(&format!("{}.{name}", class_of(ty)));
         // `str.lower` and the like: methods of a class take its instance first.
         if let Kind::Builtin(class) = ty.kind()
             && path.is_none()
-            && let Some(class) = class.strip_prefix("builtins.")
+            && let Some(class) = class.name().strip_prefix("builtins.")
         {
-            path = ops::intern(&format!("{class}.{name}"));
+            path = OpId::find(&format!("{class}.{name}"));
         }
         if path.is_none() && ty.is_number() {
-            path = ops::intern(&format!("number.{name}"));
+            path = OpId::find(&format!("number.{name}"));
         }
         if path.is_none()
             && ty.is_number()
             && (!ty.is_weak() || *ty == Kind::Bool)
             && OF_SCALARS.contains(&name)
         {
-            path = ops::intern(&format!("numpy.{name}"));
+            path = OpId::find(&format!("numpy.{name}"));
         }
         // `np.add.reduce`: a method of any universal function.
         if let Kind::Builtin(f) = ty.kind()
-            && f.starts_with("numpy.")
+            && f.is_numpys()
             && path.is_none()
-            && ops::ufunc::is_ufunc(f)
-            && let Some(method) = ops::intern(&format!("ufunc.{name}"))
+            && ops::ufunc::is_ufunc(*f)
+            && let Some(method) = OpId::find(&format!("ufunc.{name}"))
         {
             self.out.resolved.insert(i, Resolved::Retype(v.clone()));
             return Ok((Type::new(Kind::Method(method, ty)), None, false));
@@ -930,7 +928,7 @@ impl Solver<'_, '_> {
                 None => d,
             });
         };
-        if ops::lookup(path).iter().any(|op| op.property) {
+        if path.rows().iter().any(|op| op.property) {
             return self.rows(i, path, vec![v.clone()], vec![]);
         }
         if let Kind::Builtin(_) = ty.kind() {

@@ -5,6 +5,7 @@ use super::call::{Resolved, Source, refused, type_of_global};
 use super::solve::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
+use crate::ops::id;
 use crate::ssa::{FuncId, Inst, registry};
 use crate::types::{ClassInfo, Const, FuncType, Kind, Type};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ type Typed = Result<(Type, Option<Const>, bool)>;
 /// The name of a class or function as `__name__` gives it.
 fn name_of(t: Type) -> Option<String> {
     Some(match t.kind() {
-        Kind::Builtin(path) => path.rsplit('.').next().unwrap_or(path).to_string(),
+        Kind::Builtin(path) => path.name().rsplit('.').next().unwrap_or_default().to_string(),
         Kind::NamedTupleClass(c) | Kind::ExcClass(c) | Kind::Class(c) => c.name.clone(),
         Kind::DType(d) => d.strong().to_string(),
         Kind::Function(f) => registry::name(f.func),
@@ -58,8 +59,8 @@ impl Solver<'_, '_> {
                 // Written by the user: as any other attribute, below.
             }
             "_fields" if of_tuple => return Some(Ok((fields_of(class).ty(), Some(fields_of(class)), false))),
-            "_replace" if instance => return Some(self.method(i, v, "namedtuple._replace", ty)),
-            "_make" if of_tuple && !instance => return Some(self.method(i, v, "namedtuple._make", ty)),
+            "_replace" if instance => return Some(self.method(i, v, id::NAMEDTUPLE_REPLACE, ty)),
+            "_make" if of_tuple && !instance => return Some(self.method(i, v, id::NAMEDTUPLE_MAKE, ty)),
             "_asdict" if of_tuple => {
                 let e = Diagnostic::new(
                     Code::UnknownAttribute,
@@ -143,7 +144,7 @@ impl Solver<'_, '_> {
             .help(format!("make it outside and pass it, or make it of its fields with {}._make((...)), which does not run {name} in Python either", class.name)))
     }
 
-    fn method(&mut self, i: Inst, v: &Source, path: &'static str, ty: Type) -> Typed {
+    fn method(&mut self, i: Inst, v: &Source, path: crate::ops::OpId, ty: Type) -> Typed {
         self.out.resolved.insert(i, Resolved::Retype(v.clone()));
         Ok((Type::new(Kind::Method(path, ty)), None, false))
     }
@@ -254,7 +255,7 @@ impl Solver<'_, '_> {
     /// `getattr(x, "name")`, with a default or without, and `hasattr(x, "name")`: the attribute itself, known
     /// when it is compiled.
     pub fn get_attribute(&mut self, i: Inst, callee: &Source, positional: &[Source]) -> Typed {
-        let asks = matches!(self.source_arg(callee)?.ty.kind(), Kind::Builtin("builtins.hasattr"));
+        let asks = matches!(self.source_arg(callee)?.ty.kind(), Kind::Builtin(id::BUILTINS_HASATTR));
         let (of, name, default) = match positional {
             [of, name] => (of, name, None),
             [of, name, default] if !asks => (of, name, Some(default)),

@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use crate::diag::{Code, Diagnostic, Result};
+use crate::ops::id;
 use crate::ssa::Inst;
 use crate::types::{Const, Kind, Type, promote};
 
@@ -132,10 +133,10 @@ pub fn no_match_named(what: &str, args: &[Arg], named: &[(std::sync::Arc<str>, A
 pub fn dtype_arg(arg: &Arg) -> Option<Type> {
     match *arg.ty {
         Kind::DType(t) => Some(t),
-        Kind::Builtin("builtins.int") => Some(Type::i64()),
-        Kind::Builtin("builtins.float") => Some(Type::f64()),
-        Kind::Builtin("builtins.bool") => Some(Type::bool()),
-        Kind::Builtin("builtins.complex") => Some(Type::complex().strong()),
+        Kind::Builtin(id::BUILTINS_INT) => Some(Type::i64()),
+        Kind::Builtin(id::BUILTINS_FLOAT) => Some(Type::f64()),
+        Kind::Builtin(id::BUILTINS_BOOL) => Some(Type::bool()),
+        Kind::Builtin(id::BUILTINS_COMPLEX) => Some(Type::complex().strong()),
         _ => dtype_name(arg.text()?),
     }
 }

@@ -9,7 +9,7 @@ use crate::types::{Kind, Type};
 pub fn shown(t: Type) -> String {
     match t.kind() {
         Kind::None => "None".into(),
-        Kind::Builtin(path) => path.trim_start_matches("builtins.").into(),
+        Kind::Builtin(path) => path.name().trim_start_matches("builtins.").into(),
         _ => t.to_string().replace("(none", "(None").replace(", none", ", None"),
     }
 }
@@ -195,8 +195,8 @@ pub fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 
 /// [`closest`] among the rows of the table that stand under a prefix: attributes of a module or class.
 pub fn closest_row(prefix: &str, name: &str) -> Option<&'static str> {
-    let members = ops::paths()
-        .filter_map(|p| p.strip_prefix(prefix)?.strip_prefix('.'))
+    let members = ops::all()
+        .filter_map(|p| p.name().strip_prefix(prefix)?.strip_prefix('.'))
         .filter(|rest| !rest.contains('.'));
     closest(name, members)
 }

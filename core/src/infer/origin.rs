@@ -8,6 +8,7 @@
 use super::call::Source;
 use super::solve::Solver;
 use crate::diag::{Code, Diagnostic};
+use crate::ops::{Home, OpId, id};
 use crate::ssa::analysis::Definitions;
 use crate::ssa::{Inst, Op, Value};
 use crate::types::{Kind, Type};
@@ -98,15 +99,20 @@ impl Solver<'_, '_> {
             Op::Global(_) => Origin::Given(v),
             // In place: the array itself.
             Op::Table(
-                "operator.iadd" | "operator.isub" | "operator.imul" | "operator.itruediv"
-                | "operator.ifloordiv" | "operator.imod" | "operator.ipow" | "operator.iand" | "operator.ior"
-                | "operator.ixor",
+                id::IADD
+                | id::ISUB
+                | id::IMUL
+                | id::ITRUEDIV
+                | id::IFLOORDIV
+                | id::IMOD
+                | id::IPOW
+                | id::IAND
+                | id::IOR
+                | id::IXOR,
             ) if array && self.ty(node.args[0]).as_array().is_some() => {
                 self.origin(defs, node.args[0], depth + 1)
             }
-            Op::Table("operator.getitem") if array && self.ty(node.args[0]).as_array().is_some() => {
-                Origin::Made(i)
-            }
+            Op::Table(id::GETITEM) if array && self.ty(node.args[0]).as_array().is_some() => Origin::Made(i),
             Op::Attr(name) if array && &**name == "T" => Origin::Made(i),
             Op::Call { .. }
                 if array
@@ -125,10 +131,10 @@ impl Solver<'_, '_> {
     pub fn inverted(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         args: &[Source],
     ) -> Option<Result<(Type, Option<crate::types::Const>, bool), Diagnostic>> {
-        let ("operator.invert" | "operator.inv", [Source::Value(v)]) = (path, args) else { return None };
+        let (id::INVERT | id::INV, [Source::Value(v)]) = (path, args) else { return None };
         if *self.ty(*v) != Kind::Bool || self.fact(*v).konst.is_some() {
             return None;
         }
@@ -159,23 +165,18 @@ impl Solver<'_, '_> {
         match &node.op {
             Op::Const(_) => Some(true),
             Op::Narrow(_) | Op::CheckBound { .. } => self.is_pythons(defs, node.args[0], depth + 1),
-            Op::Table(
-                "operator.not_" | "operator.is_" | "operator.is_not" | "operator.contains" | "operator.truth",
-            ) => Some(true),
-            Op::Table(
-                "operator.eq" | "operator.ne" | "operator.lt" | "operator.le" | "operator.gt" | "operator.ge"
-                | "operator.and_" | "operator.or_" | "operator.xor",
-            ) => both(of(0), of(1)),
+            Op::Table(id::NOT | id::IS | id::IS_NOT | id::CONTAINS | id::TRUTH) => Some(true),
+            Op::Table(id::EQ | id::NE | id::LT | id::LE | id::GT | id::GE | id::AND | id::OR | id::XOR) => {
+                both(of(0), of(1))
+            }
             Op::Call { .. } => match self.ty(node.args[0]).kind() {
-                Kind::Builtin("builtins.min" | "builtins.max" | "builtins.next" | "builtins.getattr") => None,
-                Kind::Builtin(path) => Some(
-                    path.starts_with("builtins.") || path.starts_with("math.") || path.starts_with("cmath."),
-                )
-                .filter(|python| *python || path.starts_with("numpy.")),
-                Kind::Method(path, _) => {
-                    Some(["str.", "float.", "int.", "complex."].iter().any(|c| path.starts_with(c)))
-                        .filter(|python| *python || path.starts_with("array.") || path.starts_with("numpy."))
-                }
+                Kind::Builtin(
+                    id::BUILTINS_MIN | id::BUILTINS_MAX | id::BUILTINS_NEXT | id::BUILTINS_GETATTR,
+                ) => None,
+                Kind::Builtin(path) => Some(matches!(path.home(), Home::Builtins | Home::Math | Home::Cmath))
+                    .filter(|python| *python || path.is_numpys()),
+                Kind::Method(path, _) => Some(path.home() == Home::Scalar)
+                    .filter(|python| *python || path.home() == Home::Array || path.is_numpys()),
                 _ => None,
             },
             _ => None,

@@ -11,7 +11,7 @@ use super::hints;
 use super::session::{Key, Session};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
-use crate::ops::{self, Body};
+use crate::ops::{self, Body, Home, OpId, id};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
 use crate::types::{Const, Kind, Type, promote};
 use std::collections::{BTreeSet, HashMap};
@@ -404,7 +404,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                     // NameError when it is reached, as in Python.
                     None => self.rows(
                         i,
-                        "name.missing",
+                        id::NAME_MISSING,
                         vec![call::Source::Const(Const::Str(name.clone()))],
                         vec![],
                     ),
@@ -421,12 +421,12 @@ impl<'s, 'h> Solver<'s, 'h> {
                 })?;
                 self.global(node.result, value, &name)
             }
-            Op::Table("parallel.region") => self.region(i),
-            Op::Table("array.element") => self.element_of(i),
+            Op::Table(id::PARALLEL_REGION) => self.region(i),
+            Op::Table(id::ARRAY_ELEMENT) => self.element_of(i),
             Op::Table(path) => {
                 let args: Vec<call::Source> = node.args.iter().map(|v| call::Source::Value(*v)).collect();
                 let path =
-                    if *path == "list.build" && self.serves_as_tuple(i) { "tuple.build" } else { path };
+                    if *path == id::LIST_BUILD && self.serves_as_tuple(i) { id::TUPLE_BUILD } else { *path };
                 self.operation(i, path, args)
             }
             Op::Call { keywords } => {
@@ -442,10 +442,10 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::CallSpread { keywords } => self.call_spread(i, keywords),
             Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
             Op::SetAttr(name)
-                if ops::intern(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))).is_some() =>
+                if let Some(set) =
+                    OpId::find(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))) =>
             {
-                let path = format!("{}.{name}=", call::class_of(self.ty(node.args[0])));
-                self.rows(i, &path, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
+                self.rows(i, set, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
             }
             Op::SetAttr(name) => Err(Diagnostic::new(
                 Code::UnknownAttribute,
@@ -577,24 +577,23 @@ impl<'s, 'h> Solver<'s, 'h> {
         let users = self.only_users.get_or_insert_with(|| only_users(self.func));
         let Some(user) = users.get(&value).copied().flatten() else { return false };
         let by = self.func.inst(user);
-        if matches!(by.op, Op::Table("list.build" | "tuple.build")) {
+        if matches!(by.op, Op::Table(id::LIST_BUILD | id::TUPLE_BUILD)) {
             return self.serves_as_tuple(user);
         }
         if matches!(by.op, Op::Call { .. }) {
             return by.args[0] != value
                 && match *self.ty(by.args[0]) {
-                    Kind::Builtin(p) => p.starts_with("numpy."),
+                    Kind::Builtin(p) => p.is_numpys(),
                     Kind::Method(p, _) => {
-                        p.starts_with("array.")
-                            || p.starts_with("numpy.random.Generator.") && !p.ends_with(".shuffle")
+                        p.home() == Home::Array
+                            || p.home() == Home::Generator && p != id::NUMPY_RANDOM_GENERATOR_SHUFFLE
                     }
                     _ => false,
                 };
         }
         // `a + [1, 2]`, `a[1:] = [[1, 2], [3, 4]]`.
         let Op::Table(p) = by.op else { return false };
-        (ops::lookup(ops::plain_operator(p).unwrap_or(p)).iter().any(|op| matches!(op.body, Body::Ufunc(..)))
-            || p == "operator.setitem" && by.args[2] == value)
+        (p.plain().unwrap_or(p).is_elementwise() || p == id::SETITEM && by.args[2] == value)
             && by.args.iter().any(|v| *v != value && self.ty(*v).as_array().is_some())
     }
 
@@ -628,10 +627,10 @@ impl<'s, 'h> Solver<'s, 'h> {
     pub fn operation(
         &mut self,
         i: Inst,
-        path: &'static str,
+        path: OpId,
         args: Vec<call::Source>,
     ) -> Result<(Type, Option<Const>, bool)> {
-        let Some(plain) = ops::plain_operator(path) else { return self.rows(i, path, args, vec![]) };
+        let Some(plain) = path.plain() else { return self.rows(i, path, args, vec![]) };
         // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the
         // plain operator.
         if let call::Source::Value(v) = args[0]
@@ -640,7 +639,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
             return self.rows(i, plain, args, vec![]);
         }
-        if !ops::lookup(path).is_empty() {
+        if !path.rows().is_empty() {
             match self.rows(i, path, args.clone(), vec![]) {
                 Err(e) if e.code == Code::NoMatchingOperation => {}
                 other => return other,
@@ -673,12 +672,12 @@ impl<'s, 'h> Solver<'s, 'h> {
     pub fn rows(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         mut positional: Vec<call::Source>,
         mut named: Vec<(Arc<str>, call::Source)>,
     ) -> Result<(Type, Option<Const>, bool)> {
         self.keywords_as_dict(path, &mut positional)?;
-        if path == "numpy.einsum"
+        if path == id::NUMPY_EINSUM
             && let Some((subscripts, operands)) = ops::contract::lettered(&self.source_args(&positional)?)?
         {
             positional = std::iter::once(call::Source::Const(Const::Str(subscripts.into())))
@@ -686,7 +685,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                 .collect();
         }
         if self.session.checks_overflow(self.func)
-            && let Some(op) = ops::checked::row(path)
+            && let Some(op) = path.checked()
             && let Ok(bound) = call::bind_op(op, positional.clone(), named.clone())
         {
             match self.apply(i, op, bound, false) {
@@ -694,12 +693,11 @@ impl<'s, 'h> Solver<'s, 'h> {
                 other => return other,
             }
         }
-        if let "operator.is_" | "operator.is_not" = path
+        if let id::IS | id::IS_NOT = path
             && let Some(known) = self.known_identity(&positional)
         {
             self.out.resolved.remove(&i);
-            return known
-                .map(|same| (Type::bool(), Some(Const::Bool(same == (path == "operator.is_"))), false));
+            return known.map(|same| (Type::bool(), Some(Const::Bool(same == (path == id::IS))), false));
         }
         if let Some(int) = self.inverted(i, path, &positional) {
             return int;
@@ -715,7 +713,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             }
             passes_over = self.rows_for(path, &positional)?;
         }
-        let all = ops::lookup(path);
+        let all = path.rows();
         let mut options = vec![];
         if all.iter().any(|op| matches!(op.body, Body::Ufunc(..))) {
             options = self.ufunc_options(path, &positional, &mut named)?;
@@ -737,7 +735,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
         // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot
         // answer.
-        let library = path.starts_with("numpy.") || all.iter().any(|op| matches!(op.body, Body::Py(_)));
+        let library = path.is_numpys() || all.iter().any(|op| matches!(op.body, Body::Py(_)));
         let each = library
             && variant.is_some_and(|at| {
                 self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty))
@@ -817,12 +815,12 @@ impl<'s, 'h> Solver<'s, 'h> {
         let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
         let e = first.map(|(_, e)| e).unwrap_or_else(|| {
             let what = match path {
-                "dict.build" => "a dict is not compiled yet".into(),
-                "set.build" => "a set is not compiled yet".into(),
-                _ => format!("`{}` is not compiled", path.trim_start_matches("builtins.")),
+                id::DICT_BUILD => "a dict is not compiled yet".into(),
+                id::SET_BUILD => "a set is not compiled yet".into(),
+                _ => format!("`{}` is not compiled", path.name().trim_start_matches("builtins.")),
             };
             let d = Diagnostic::new(Code::UnsupportedSyntax, what);
-            match super::hints::instead_of(path) {
+            match super::hints::instead_of(path.name()) {
                 Some(h) => d.help(h),
                 None => d,
             }
@@ -847,11 +845,11 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// stand, or a dtype that is not known yet.
     fn which_argument(
         &mut self,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Option<String> {
-        let op = ops::lookup(path).iter().find(|_| path.starts_with("numpy."))?;
+        let op = path.rows().first().filter(|_| path.is_numpys())?;
         let args = self.source_args(positional).ok()?;
         let by_name =
             named.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, s)| self.source_arg(s).ok());
@@ -860,7 +858,7 @@ impl<'s, 'h> Solver<'s, 'h> {
         if dtype.is_some_and(|a| *a.ty == Kind::Str && a.text().is_none()) {
             return Some(format!(
                 "If {} dtype is a string it must be a string constant.",
-                path.replace("numpy.", "np.")
+                path.name().replace("numpy.", "np.")
             ));
         }
         let (p, a) = op.spec().params.iter().zip(&args).find(|(p, a)| {
@@ -874,14 +872,14 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// The error for arguments that no row takes, as they were written.
     fn does_not_take(
         &mut self,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Result<Diagnostic> {
         let args = self.source_args(positional)?;
         let by_name: Vec<(Arc<str>, Arg)> =
             named.iter().map(|(name, s)| Ok((name.clone(), self.source_arg(s)?))).collect::<Result<_>>()?;
-        Ok(super::cx::no_match_named(&hints::spelling(path), &args, &by_name))
+        Ok(super::cx::no_match_named(&hints::spelling(path.name()), &args, &by_name))
     }
 
     /// The error of an operation that is library code: what that could not do with its operands is what the
@@ -890,7 +888,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_library(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         e: &Diagnostic,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
@@ -918,7 +916,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     /// they change nothing. `out` may be a tuple of one array.
     fn ufunc_options(
         &mut self,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &mut Vec<(Arc<str>, call::Source)>,
     ) -> Result<Vec<call::Source>> {
@@ -940,7 +938,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                             Code::BadCall,
                             format!(
                                 "{}() is compiled for the default of '{name}' only",
-                                path.trim_start_matches("numpy.")
+                                path.name().trim_start_matches("numpy.")
                             ),
                         ));
                     }
@@ -971,7 +969,7 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_sequences(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
@@ -979,10 +977,10 @@ impl<'s, 'h> Solver<'s, 'h> {
         if !args.iter().any(|a| a.ty.is_sequence() && ops::create::makes_array(self.session.resolve(a.ty))) {
             return Ok(None);
         }
-        if !path.starts_with("numpy.") && !args.iter().any(|a| a.ty.as_array().is_some()) {
+        if !path.is_numpys() && !args.iter().any(|a| a.ty.as_array().is_some()) {
             return Ok(None);
         }
-        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
+        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
             let inputs = ops::ufunc::inputs(op);
             let into = self.source_args(&bound)?.get(inputs).is_some_and(|out| !out.is_none());
@@ -1005,16 +1003,15 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_first_sequence(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
         // What makes arrays of sequences itself has said why it does not take this one.
-        if !path.starts_with("numpy.") || matches!(path, "numpy.array" | "numpy.asarray") {
+        if !path.is_numpys() || matches!(path, id::NUMPY_ARRAY | id::NUMPY_ASARRAY) {
             return Ok(None);
         }
-        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs)
-        {
+        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
             let args = self.source_args(&bound)?;
             if args
@@ -1053,14 +1050,14 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_parameters(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        if !path.starts_with("numpy.random.") {
+        if !matches!(path.home(), Home::NumpyRandom | Home::Generator) {
             return Ok(None);
         }
-        for op in ops::lookup(path).iter().filter(|op| matches!(op.body, Body::Lir(..))) {
+        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Lir(..))) {
             let params = &op.spec().params;
             let Some(size) = params.iter().position(|p| p.name == "size") else { continue };
             let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
@@ -1100,11 +1097,11 @@ impl<'s, 'h> Solver<'s, 'h> {
     fn of_numbers(
         &mut self,
         i: Inst,
-        path: &str,
+        path: OpId,
         positional: &[call::Source],
         named: &[(Arc<str>, call::Source)],
     ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        if !named.is_empty() || !(path.starts_with("builtins.") || path.starts_with("math.")) {
+        if !named.is_empty() || !matches!(path.home(), Home::Builtins | Home::Math) {
             return Ok(None);
         }
         let args = self.source_args(positional)?;
@@ -1126,13 +1123,11 @@ impl<'s, 'h> Solver<'s, 'h> {
         &mut self,
         i: Inst,
         library: &str,
-        path: &str,
+        path: OpId,
         operands: Vec<call::Source>,
     ) -> Result<(Type, Option<Const>, bool)> {
-        let function =
-            ops::intern(path).ok_or_else(|| Diagnostic::internal(format!("{path} is not in the table")))?;
         let sources =
-            std::iter::once(call::Source::Global(GlobalValue::Builtin(function))).chain(operands).collect();
+            std::iter::once(call::Source::Global(GlobalValue::Builtin(path))).chain(operands).collect();
         let func = self.session.host.library(library)?;
         self.call_function(i, func, sources, true)
     }

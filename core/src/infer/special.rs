@@ -9,6 +9,7 @@ use super::call::Source;
 use super::solve::Solver;
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::{ClassAttr, GlobalValue};
+use crate::ops::{OpId, id};
 use crate::ssa::Inst;
 use crate::types::{ClassInfo, Const, Kind, Type};
 
@@ -24,89 +25,89 @@ enum How {
 use How::{Direct, Library};
 
 /// Methods of the first operand, the first of which is asked that the class has.
-fn of_first(path: &str) -> &'static [(&'static str, How)] {
+fn of_first(path: OpId) -> &'static [(&'static str, How)] {
     match path {
-        "operator.neg" => &[("__neg__", Direct)],
-        "operator.pos" => &[("__pos__", Direct)],
-        "operator.invert" | "operator.inv" => &[("__invert__", Direct)],
-        "builtins.abs" | "operator.abs" => &[("__abs__", Direct)],
-        "builtins.len" => &[("__len__", Library("special.length"))],
-        "operator.truth" | "builtins.bool" => {
+        id::NEG => &[("__neg__", Direct)],
+        id::POS => &[("__pos__", Direct)],
+        id::INVERT | id::INV => &[("__invert__", Direct)],
+        id::BUILTINS_ABS | id::ABS => &[("__abs__", Direct)],
+        id::BUILTINS_LEN => &[("__len__", Library("special.length"))],
+        id::TRUTH | id::BUILTINS_BOOL => {
             &[("__bool__", Library("special.truth")), ("__len__", Library("special.has_length"))]
         }
-        "operator.not_" => {
+        id::NOT => {
             &[("__bool__", Library("special.falsehood")), ("__len__", Library("special.has_no_length"))]
         }
-        "builtins.hash" => &[("__hash__", Library("special.hashed"))],
-        "builtins.int" => &[
+        id::BUILTINS_HASH => &[("__hash__", Library("special.hashed"))],
+        id::BUILTINS_INT => &[
             ("__int__", Library("special.integer")),
             ("__index__", Library("special.index")),
             ("__trunc__", Direct),
         ],
-        "builtins.float" => {
+        id::BUILTINS_FLOAT => {
             &[("__float__", Library("special.floating")), ("__index__", Library("special.floating_index"))]
         }
-        "builtins.complex" => &[
+        id::BUILTINS_COMPLEX => &[
             ("__complex__", Library("special.complex_number")),
             ("__float__", Library("special.complex_of_float")),
             ("__index__", Library("special.complex_of_index")),
         ],
-        "operator.index" => &[("__index__", Library("special.index"))],
-        "builtins.str" => {
+        id::INDEX => &[("__index__", Library("special.index"))],
+        id::BUILTINS_STR => {
             &[("__str__", Library("special.text")), ("__repr__", Library("special.representation"))]
         }
-        "builtins.repr" => &[("__repr__", Library("special.representation"))],
-        "builtins.round" => &[("__round__", Direct)],
-        "math.floor" => &[("__floor__", Direct)],
-        "math.ceil" => &[("__ceil__", Direct)],
-        "math.trunc" => &[("__trunc__", Direct)],
-        "builtins.iter" | "iter.object" => &[("__iter__", Direct)],
-        "builtins.next" => &[("__next__", Direct)],
-        "builtins.reversed" => &[("__reversed__", Direct)],
-        "operator.getitem" => &[("__getitem__", Direct)],
-        "operator.setitem" => &[("__setitem__", Direct)],
-        "operator.delitem" => &[("__delitem__", Direct)],
-        "operator.contains" => &[("__contains__", Library("special.contains"))],
-        "operator.iadd" => &[("__iadd__", Direct)],
-        "operator.isub" => &[("__isub__", Direct)],
-        "operator.imul" => &[("__imul__", Direct)],
-        "operator.itruediv" => &[("__itruediv__", Direct)],
-        "operator.ifloordiv" => &[("__ifloordiv__", Direct)],
-        "operator.imod" => &[("__imod__", Direct)],
-        "operator.ipow" => &[("__ipow__", Direct)],
-        "operator.imatmul" => &[("__imatmul__", Direct)],
-        "operator.iand" => &[("__iand__", Direct)],
-        "operator.ior" => &[("__ior__", Direct)],
-        "operator.ixor" => &[("__ixor__", Direct)],
-        "operator.ilshift" => &[("__ilshift__", Direct)],
-        "operator.irshift" => &[("__irshift__", Direct)],
+        id::BUILTINS_REPR => &[("__repr__", Library("special.representation"))],
+        id::BUILTINS_ROUND => &[("__round__", Direct)],
+        id::MATH_FLOOR => &[("__floor__", Direct)],
+        id::MATH_CEIL => &[("__ceil__", Direct)],
+        id::MATH_TRUNC => &[("__trunc__", Direct)],
+        id::BUILTINS_ITER | id::ITER_OBJECT => &[("__iter__", Direct)],
+        id::BUILTINS_NEXT => &[("__next__", Direct)],
+        id::BUILTINS_REVERSED => &[("__reversed__", Direct)],
+        id::GETITEM => &[("__getitem__", Direct)],
+        id::SETITEM => &[("__setitem__", Direct)],
+        id::DELITEM => &[("__delitem__", Direct)],
+        id::CONTAINS => &[("__contains__", Library("special.contains"))],
+        id::IADD => &[("__iadd__", Direct)],
+        id::ISUB => &[("__isub__", Direct)],
+        id::IMUL => &[("__imul__", Direct)],
+        id::ITRUEDIV => &[("__itruediv__", Direct)],
+        id::IFLOORDIV => &[("__ifloordiv__", Direct)],
+        id::IMOD => &[("__imod__", Direct)],
+        id::IPOW => &[("__ipow__", Direct)],
+        id::IMATMUL => &[("__imatmul__", Direct)],
+        id::IAND => &[("__iand__", Direct)],
+        id::IOR => &[("__ior__", Direct)],
+        id::IXOR => &[("__ixor__", Direct)],
+        id::ILSHIFT => &[("__ilshift__", Direct)],
+        id::IRSHIFT => &[("__irshift__", Direct)],
         _ => &[],
     }
 }
 
 /// The method of the left operand of an operator, that of the right one, and whether it compares.
-fn of_two(path: &str) -> Option<(&'static str, &'static str, bool)> {
+fn of_two(path: OpId) -> Option<(&'static str, &'static str, bool)> {
     Some(match path {
-        "operator.add" => ("__add__", "__radd__", false),
-        "operator.sub" => ("__sub__", "__rsub__", false),
-        "operator.mul" => ("__mul__", "__rmul__", false),
-        "operator.truediv" => ("__truediv__", "__rtruediv__", false),
-        "operator.floordiv" => ("__floordiv__", "__rfloordiv__", false),
-        "operator.mod" => ("__mod__", "__rmod__", false),
-        "operator.pow" | "builtins.pow" => ("__pow__", "__rpow__", false),
-        "operator.matmul" => ("__matmul__", "__rmatmul__", false),
-        "operator.and_" => ("__and__", "__rand__", false),
-        "operator.or_" => ("__or__", "__ror__", false),
-        "operator.xor" => ("__xor__", "__rxor__", false),
-        "operator.lshift" => ("__lshift__", "__rlshift__", false),
-        "operator.rshift" => ("__rshift__", "__rrshift__", false),
-        "builtins.divmod" => ("__divmod__", "__rdivmod__", false),
-        "operator.eq" => ("__eq__", "__eq__", true),
-        "operator.ne" => ("__ne__", "__ne__", true),
-        "operator.lt" => ("__lt__", "__gt__", true),
-        "operator.le" => ("__le__", "__ge__", true),
-        "operator.gt" => ("__gt__", "__lt__", true),
-        "operator.ge" => ("__ge__", "__le__", true),
+        id::ADD => ("__add__", "__radd__", false),
+        id::SUB => ("__sub__", "__rsub__", false),
+        id::MUL => ("__mul__", "__rmul__", false),
+        id::TRUEDIV => ("__truediv__", "__rtruediv__", false),
+        id::FLOORDIV => ("__floordiv__", "__rfloordiv__", false),
+        id::MOD => ("__mod__", "__rmod__", false),
+        id::POW | id::BUILTINS_POW => ("__pow__", "__rpow__", false),
+        id::MATMUL => ("__matmul__", "__rmatmul__", false),
+        id::AND => ("__and__", "__rand__", false),
+        id::OR => ("__or__", "__ror__", false),
+        id::XOR => ("__xor__", "__rxor__", false),
+        id::LSHIFT => ("__lshift__", "__rlshift__", false),
+        id::RSHIFT => ("__rshift__", "__rrshift__", false),
+        id::BUILTINS_DIVMOD => ("__divmod__", "__rdivmod__", false),
+        id::EQ => ("__eq__", "__eq__", true),
+        id::NE => ("__ne__", "__ne__", true),
+        id::LT => ("__lt__", "__gt__", true),
+        id::LE => ("__le__", "__ge__", true),
+        id::GT => ("__gt__", "__lt__", true),
+        id::GE => ("__ge__", "__le__", true),
         _ => return None,
     })
 }
@@ -134,36 +135,58 @@ const ARRAYS: &[&str] = &[
 
 /// What Python asks of an operand that the rows of the table take for a plain tuple. The flag says that
 /// library functions do so as well.
-fn asked_of_tuple(path: &str) -> (&'static [&'static str], bool) {
+fn asked_of_tuple(path: OpId) -> (&'static [&'static str], bool) {
     match path {
-        "builtins.list" | "builtins.tuple" | "builtins.enumerate" | "builtins.zip" | "unpack.sequence"
-        | "unpack.ex" | "spread.extend" | "list.extend" | "builtins.sum" | "builtins.min"
-        | "builtins.max" | "builtins.sorted" | "builtins.any" | "builtins.all" | "builtins.map"
-        | "builtins.filter" | "str.join" | "operator.setitem" => (ITERATED, false),
-        "builtins.reversed" => (&["__len__", "__getitem__"], true),
-        "match.sequence" => (&["__len__", "__getitem__"], true),
-        "builtins.print" => (SHOWN, true),
-        "builtins.ascii" => (&["__repr__"], true),
+        id::BUILTINS_LIST
+        | id::BUILTINS_TUPLE
+        | id::BUILTINS_ENUMERATE
+        | id::BUILTINS_ZIP
+        | id::UNPACK_SEQUENCE
+        | id::UNPACK_EX
+        | id::SPREAD_EXTEND
+        | id::LIST_EXTEND
+        | id::BUILTINS_SUM
+        | id::BUILTINS_MIN
+        | id::BUILTINS_MAX
+        | id::BUILTINS_SORTED
+        | id::BUILTINS_ANY
+        | id::BUILTINS_ALL
+        | id::BUILTINS_MAP
+        | id::BUILTINS_FILTER
+        | id::STR_JOIN
+        | id::SETITEM => (ITERATED, false),
+        id::BUILTINS_REVERSED => (&["__len__", "__getitem__"], true),
+        id::MATCH_SEQUENCE => (&["__len__", "__getitem__"], true),
+        id::BUILTINS_PRINT => (SHOWN, true),
+        id::BUILTINS_ASCII => (&["__repr__"], true),
         // The text of a named tuple is made of its members, whatever its class says of going through it.
-        "builtins.str" | "builtins.repr" | "format.value" => {
+        id::BUILTINS_STR | id::BUILTINS_REPR | id::FORMAT_VALUE => {
             (&["__iter__", "__len__", "__getitem__", "__str__", "__repr__", "__format__"], true)
         }
-        _ if path.starts_with("numpy.") => (ARRAYS, true),
+        _ if path.is_numpys() => (ARRAYS, true),
         _ => (&[], false),
     }
 }
 
 /// What Python asks of what lies in a container, where a row compares or shows it by itself.
-fn asked_of_elements(path: &str) -> &'static [&'static str] {
+fn asked_of_elements(path: OpId) -> &'static [&'static str] {
     match path {
-        "operator.eq" | "operator.ne" | "operator.contains" | "list.index" | "list.count" | "list.remove"
-        | "tuple.index" | "tuple.count" => &["__eq__", "__ne__"],
-        "operator.lt" | "operator.le" | "operator.gt" | "operator.ge" | "list.sort" | "list.sort_by_keys" => {
+        id::EQ
+        | id::NE
+        | id::CONTAINS
+        | id::LIST_INDEX
+        | id::LIST_COUNT
+        | id::LIST_REMOVE
+        | id::TUPLE_INDEX
+        | id::TUPLE_COUNT => &["__eq__", "__ne__"],
+        id::LT | id::LE | id::GT | id::GE | id::LIST_SORT | id::LIST_SORT_BY_KEYS => {
             &["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"]
         }
-        "builtins.hash" => &["__hash__"],
-        "builtins.str" | "builtins.repr" | "builtins.ascii" | "builtins.print" | "format.value" => SHOWN,
-        _ if path.starts_with("numpy.") => ARRAYS,
+        id::BUILTINS_HASH => &["__hash__"],
+        id::BUILTINS_STR | id::BUILTINS_REPR | id::BUILTINS_ASCII | id::BUILTINS_PRINT | id::FORMAT_VALUE => {
+            SHOWN
+        }
+        _ if path.is_numpys() => ARRAYS,
         _ => &[],
     }
 }
@@ -214,7 +237,7 @@ impl Solver<'_, '_> {
     }
 
     /// An operation as the classes of its operands define it; none where they say nothing.
-    pub fn special(&mut self, i: Inst, path: &str, args: &[Source]) -> Option<Typed> {
+    pub fn special(&mut self, i: Inst, path: OpId, args: &[Source]) -> Option<Typed> {
         let types: Vec<Type> =
             args.iter().take(2).map(|s| self.source_arg(s).map_or(Type::never(), |a| a.ty)).collect();
         let first = *types.first()?;
@@ -225,15 +248,14 @@ impl Solver<'_, '_> {
                 continue;
             }
             let (on, all) = (args[k].clone(), args.to_vec());
-            let path = path.to_owned();
             return Some(self.dispatch(i, &on, &mut |s, way| {
                 let mut each = all.clone();
                 each[k] = way.clone();
-                s.rows(i, &path, each, vec![])
+                s.rows(i, path, each, vec![])
             }));
         }
         if let Some(class) = class_of(first) {
-            if path == "format.value" {
+            if path == id::FORMAT_VALUE {
                 return self.formatted(i, class, args);
             }
             for (name, how) in of_first(path) {
@@ -288,14 +310,14 @@ impl Solver<'_, '_> {
     }
 
     /// Whether what may stand at operand `k` has a method that an operation asks for.
-    fn may_be_asked(&self, path: &str, t: Type, k: usize) -> bool {
+    fn may_be_asked(&self, path: OpId, t: Type, k: usize) -> bool {
         let of_two = of_two(path);
         let mut names: Vec<&str> =
             of_two.iter().map(|(left, right, _)| if k == 0 { *left } else { *right }).collect();
         if k == 0 {
             names.extend(of_first(path).iter().map(|(name, _)| *name));
         }
-        if k == 0 && path == "format.value" {
+        if k == 0 && path == id::FORMAT_VALUE {
             names.extend(SHOWN);
         }
         if names.is_empty() {
@@ -412,7 +434,7 @@ impl Solver<'_, '_> {
     }
 
     /// What rows may do with these operands, and why no more than that.
-    pub fn rows_for(&mut self, path: &str, args: &[Source]) -> Result<(Rows, Option<Diagnostic>)> {
+    pub fn rows_for(&mut self, path: OpId, args: &[Source]) -> Result<(Rows, Option<Diagnostic>)> {
         let (of_tuple, in_library) = asked_of_tuple(path);
         let inside = asked_of_elements(path);
         if of_tuple.is_empty() && inside.is_empty() {
@@ -424,7 +446,7 @@ impl Solver<'_, '_> {
             {
                 return Ok((
                     if in_library { Rows::None } else { Rows::Library },
-                    Some(self.passed_over(class, name, path)),
+                    Some(self.passed_over(class, name, path.name())),
                 ));
             }
             let mut classes = vec![];
@@ -434,8 +456,8 @@ impl Solver<'_, '_> {
             for class in classes {
                 let Some(name) = inside.iter().find(|n| self.has_own(class, n).is_some()) else { continue };
                 return Ok((
-                    if path.starts_with("numpy.") { Rows::None } else { Rows::Library },
-                    Some(self.passed_over(class, name, path)),
+                    if path.is_numpys() { Rows::None } else { Rows::Library },
+                    Some(self.passed_over(class, name, path.name())),
                 ));
             }
         }
@@ -443,10 +465,10 @@ impl Solver<'_, '_> {
     }
 
     /// Library functions that take a named tuple apart count on its members being where a tuple has them.
-    pub fn taken_apart(&self, path: &str, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
+    pub fn taken_apart(&self, path: OpId, args: &[Source], types: &[Type]) -> Option<Diagnostic> {
         let name = match path {
-            "builtins.len" => "__len__",
-            "operator.getitem" => "__getitem__",
+            id::BUILTINS_LEN => "__len__",
+            id::GETITEM => "__getitem__",
             _ => return None,
         };
         let class =
@@ -460,8 +482,8 @@ impl Solver<'_, '_> {
         self.has_own(class, "__iter__").map(|_| self.passed_over(class, "__iter__", "f(*t)"))
     }
 
-    fn passed_over(&self, class: &ClassInfo, name: &str, path: &str) -> Diagnostic {
-        let what = super::hints::spelling(path);
+    fn passed_over(&self, class: &ClassInfo, name: &str, by: &str) -> Diagnostic {
+        let what = super::hints::spelling(by);
         let what = what.trim_start_matches("numpy.");
         let what = match what {
             "unpack.sequence()" | "unpack.ex()" => "unpacking",

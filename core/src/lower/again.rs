@@ -7,7 +7,7 @@
 
 use super::pure::{Defs, definitions, does_nothing_but, is_made_here};
 use crate::infer::session::Session;
-use crate::ops::{Effect, OpDef, Own};
+use crate::ops::{Effect, OpDef, OpId, Own, id};
 use crate::ssa::analysis::{Cfg, Dominators, uses_of, uses_of_term};
 use crate::ssa::opt::parallel::Decided;
 use crate::ssa::{Block, Func, Inst, InstNode, InstanceId, Op, Term, Value};
@@ -49,13 +49,13 @@ pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
         return Again::Ordered;
     };
     let stores = |n: &InstNode| {
-        is(n, "operator.setitem") && root(f, &raises.defs, n.args[0]).is_some_and(|k| written.contains(&k))
+        is(n, id::SETITEM) && root(f, &raises.defs, n.args[0]).is_some_and(|k| written.contains(&k))
     };
     if does_nothing_but(session, id, &stores) { Again::Once { written } } else { Again::Ordered }
 }
 
-fn is(node: &InstNode, name: &str) -> bool {
-    matches!(&node.op, Op::Apply(op) if op.name() == name)
+fn is(node: &InstNode, id: OpId) -> bool {
+    matches!(&node.op, Op::Apply(op) if op.is(id))
 }
 
 struct Raises<'a, 's> {
@@ -90,10 +90,10 @@ impl Raises<'_, '_> {
         let before = (0..self.f.blocks.len()).map(Block::new).filter(|o| self.doms.dominates(*o, b));
         let earlier =
             before.flat_map(|o| self.f.block(o).insts.iter().take_while(move |k| o != b || **k != i));
-        let stored = op.name() == "operator.setitem" && self.fits(node);
+        let stored = op.is(id::SETITEM) && self.fits(node);
         !earlier.map(|k| self.f.inst(*k)).any(|n| {
             let Op::Apply(other) = n.op else { return false };
-            (other == op && !stored || stored && other.name() == "operator.getitem")
+            (other == op && !stored || stored && other.is(id::GETITEM))
                 && n.args.len() >= 2
                 && n.args.iter().zip(&node.args).all(|(v, w)| self.same(*v, *w, 16))
                 && (stored || n.args.len() == node.args.len())
@@ -131,7 +131,7 @@ impl Raises<'_, '_> {
 /// it.
 fn may_raise(session: &Session<'_>, f: &Func, node: &InstNode, seen: &mut HashSet<InstanceId>) -> bool {
     match &node.op {
-        Op::Apply(op) => op.raises && op.name() != "interrupt.poll",
+        Op::Apply(op) => op.raises && !op.is(id::INTERRUPT_POLL),
         Op::Cast => matches!(
             f.types[node.args[0].index()].kind(),
             Kind::Optional(_) | Kind::Variant(_) | Kind::MaybeUndef(_)
@@ -201,7 +201,7 @@ fn root(f: &Func, defs: &Defs<'_>, mut v: Value) -> Option<usize> {
 fn written(f: &Func, defs: &Defs<'_>) -> Option<Vec<usize>> {
     let all = || f.blocks.iter().flat_map(|b| &b.insts).map(|i| f.inst(*i));
     let mut out: Vec<usize> = all()
-        .filter(|n| is(n, "operator.setitem"))
+        .filter(|n| is(n, id::SETITEM))
         .filter_map(|n| root(f, defs, n.args[0]))
         .filter(|k| f.types[f.block(Block(0)).params[*k].index()].as_array().is_some())
         .collect();
@@ -212,12 +212,12 @@ fn written(f: &Func, defs: &Defs<'_>) -> Option<Vec<usize>> {
         let mut read = false;
         if let Op::Apply(op) = &node.op {
             let types: Vec<Type> = node.args.iter().map(|a| f.types[a.index()]).collect();
-            let keeps = op.name() == "operator.setitem"
+            let keeps = op.is(id::SETITEM)
                 || node.result.is_some_and(|r| {
                     views(op, &types, f.types[r.index()])
-                        || matches!(f.types[r.index()].kind(), Kind::Int(_)) && op.name() == "builtins.len"
+                        || matches!(f.types[r.index()].kind(), Kind::Int(_)) && op.is(id::BUILTINS_LEN)
                 })
-                || matches!(op.name(), "array.shape" | "array.size" | "array.ndim");
+                || matches!(op.id(), id::ARRAY_SHAPE | id::ARRAY_SIZE | id::ARRAY_NDIM);
             for (k, a) in node.args.iter().enumerate() {
                 read |= is_written(*a) && (k > 0 || !keeps);
             }

@@ -16,10 +16,10 @@ use crate::infer::solve::{member_type, reverse_post_order};
 use crate::layout::Obj;
 use crate::lir::builder::Builder;
 use crate::lir::{self, Alias, LocData, Ty};
-use crate::ops::Body;
 use crate::ops::parallel::Together;
 use crate::ops::reduce::of_row;
 use crate::ops::ufunc::Chain;
+use crate::ops::{Body, id};
 use crate::ssa::{Block, BlockCall, Func, Fused, FusedArg, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Const, Kind, Type};
 use std::collections::HashMap;
@@ -110,7 +110,7 @@ fn is_recursive(session: &Session<'_>, id: InstanceId) -> bool {
 
 /// Whether an instance, or something that it calls, draws random numbers.
 pub fn draws(session: &Session<'_>, id: InstanceId) -> bool {
-    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if op.paths.iter().any(|p| crate::ops::random::is_drawn(p)));
+    let is_random = |n: &InstNode| matches!(n.op, Op::Apply(op) if crate::ops::random::draws(op));
     let (mut seen, mut todo) = (std::collections::HashSet::from([id]), vec![id]);
     while let Some(at) = todo.pop() {
         let Some(t) = &session.at(at).typed else { continue };
@@ -313,7 +313,7 @@ impl<'a, 'h> FuncLower<'a, 'h> {
                 .find(|n| !matches!(n.op, Op::Release | Op::Retain));
             match (of_user, &block.term) {
                 // It stands for the call that was inlined, at the end of what was inlined.
-                (Some(n), _) if matches!(n.op, Op::Apply(op) if op.name() == "exc.leave") => {
+                (Some(n), _) if matches!(n.op, Op::Apply(op) if op.is(id::EXC_LEAVE)) => {
                     return block.term_loc.inlined;
                 }
                 (Some(n), _) => return n.loc.inlined,

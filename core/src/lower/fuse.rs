@@ -12,7 +12,7 @@ use crate::ops::array::OF_SHAPE;
 use crate::ops::fancy::CHOSEN;
 use crate::ops::kernel::Reduce;
 use crate::ops::reduce::of_row;
-use crate::ops::{Body, Effect, OpDef, Own, ufunc};
+use crate::ops::{Body, Effect, OpDef, Own, id, ufunc};
 use crate::ssa::analysis::{uses_of, uses_of_term};
 use crate::ssa::{
     Block, Func, Fused, FusedArg, FusedStep, Inst, InstNode, InstanceId, Joined, Loc, Op, Parts, Value,
@@ -146,16 +146,16 @@ fn shape_readers(func: &Func) -> HashMap<Value, Vec<Inst>> {
         let node = func.inst(*i);
         let Op::Apply(op) = node.op else { continue };
         let asks = [
-            "array.shape",
-            "array.size",
-            "array.ndim",
-            "numpy.size",
-            "numpy._reduced_size",
-            "numpy._smallest",
-            "numpy._largest",
-            "builtins.len",
+            id::ARRAY_SHAPE,
+            id::ARRAY_SIZE,
+            id::ARRAY_NDIM,
+            id::NUMPY_SIZE,
+            id::NUMPY_REDUCED_SIZE,
+            id::NUMPY_SMALLEST,
+            id::NUMPY_LARGEST,
+            id::BUILTINS_LEN,
         ]
-        .contains(&op.name());
+        .contains(&op.id());
         if asks && func.types[node.args[0].index()].as_array().is_some_and(|a| a.ndim > 0) {
             out.entry(node.args[0]).or_default().push(*i);
         }
@@ -419,7 +419,7 @@ impl Pass<'_, '_> {
             }
             let Some(made) = self.defs.get(a).map(|i| self.func.inst(*i)) else { return false };
             let Op::Apply(op) = &made.op else { return matches!(made.op, Op::CallInstance(_)) };
-            if op.name() != "operator.getitem" {
+            if !op.is(id::GETITEM) {
                 return !matches!(op.body, Body::Ufunc(..)) && !makes(op);
             }
             self.func.types[made.args[1].index()]
@@ -702,8 +702,14 @@ fn is_own(func: &Func, defs: &HashMap<Value, Inst>, mut v: Value) -> bool {
 
 /// Whether an operation makes its array anew, rather than handing on one that it was given.
 fn makes(op: &OpDef) -> bool {
-    op.paths.iter().any(|p| {
-        ["numpy.empty", "numpy.zeros", "numpy.ones", "numpy.full", "numpy.empty_like", "numpy.zeros_like"]
-            .contains(p)
-    })
+    [
+        id::NUMPY_EMPTY,
+        id::NUMPY_ZEROS,
+        id::NUMPY_ONES,
+        id::NUMPY_FULL,
+        id::NUMPY_EMPTY_LIKE,
+        id::NUMPY_ZEROS_LIKE,
+    ]
+    .iter()
+    .any(|id| op.means(*id))
 }

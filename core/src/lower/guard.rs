@@ -14,7 +14,7 @@
 use super::{callees, generator};
 use crate::infer::session::Session;
 use crate::lir::Value as Machine;
-use crate::ops::{Effect, OpDef};
+use crate::ops::{Effect, OpDef, OpId, id};
 use crate::ssa::{Func, Inst, InstanceId, Op, Value};
 use crate::types::{IterType, Kind, Type, promote};
 use std::collections::HashSet;
@@ -38,49 +38,48 @@ pub enum Locks {
 }
 
 /// Operations that look at the lists they are given, but not at lists in these.
-const SHALLOW: &[&str] = &[
-    "operator.getitem",
-    "operator.setitem",
-    "operator.delitem",
-    "operator.add",
-    "operator.mul",
-    "operator.iadd",
-    "operator.imul",
-    "list.append",
-    "list.insert",
-    "list.pop",
-    "list.clear",
-    "list.reverse",
-    "list.copy",
-    "list.extend",
-    "list.build",
-    "tuple.build",
-    "builtins.iter",
-    "iter.next",
-    "cell.new",
-    "cell.get",
-    "cell.set",
-    "cell.delete",
+const SHALLOW: &[OpId] = &[
+    id::GETITEM,
+    id::SETITEM,
+    id::DELITEM,
+    id::ADD,
+    id::MUL,
+    id::IADD,
+    id::IMUL,
+    id::LIST_APPEND,
+    id::LIST_INSERT,
+    id::LIST_POP,
+    id::LIST_CLEAR,
+    id::LIST_REVERSE,
+    id::LIST_COPY,
+    id::LIST_EXTEND,
+    id::LIST_BUILD,
+    id::TUPLE_BUILD,
+    id::BUILTINS_ITER,
+    id::ITER_NEXT,
+    id::CELL_NEW,
+    id::CELL_GET,
+    id::CELL_SET,
+    id::CELL_DELETE,
 ];
 /// Operations that only take a list, or ask for its length: one word.
-const HARMLESS: &[&str] = &[
-    "builtins.len",
-    "operator.truth",
-    "operator.is_",
-    "operator.is_not",
-    "list.build",
-    "tuple.build",
-    "builtins.iter",
-    "cell.new",
-    "parallel.zero",
-    "parallel.own",
+const HARMLESS: &[OpId] = &[
+    id::BUILTINS_LEN,
+    id::TRUTH,
+    id::IS,
+    id::IS_NOT,
+    id::LIST_BUILD,
+    id::TUPLE_BUILD,
+    id::BUILTINS_ITER,
+    id::CELL_NEW,
+    id::PARALLEL_ZERO,
+    id::PARALLEL_OWN,
 ];
 /// Operations that make a list.
-const MAKERS: &[&str] =
-    &["list.build", "list.copy", "cell.new", "operator.add", "operator.mul", "parallel.zero"];
+const MAKERS: &[OpId] = &[id::LIST_BUILD, id::LIST_COPY, id::CELL_NEW, id::ADD, id::MUL, id::PARALLEL_ZERO];
 
-fn is_one_of(op: &OpDef, names: &[&str]) -> bool {
-    op.paths.iter().any(|p| names.contains(p))
+fn is_one_of(op: &OpDef, names: &[OpId]) -> bool {
+    names.iter().any(|id| op.means(*id))
 }
 
 /// The type without the difference between Python's numbers and those of 64 bits, which the same list may be
@@ -144,14 +143,14 @@ impl Guard {
                 for a in &node.args {
                     let t = func.types[a.index()];
                     let Kind::List(e) = *t else { continue };
-                    let number = op.paths.contains(&"operator.setitem")
+                    let number = op.means(id::SETITEM)
                         && !e.is_counted()
                         && node.args.get(1).is_some_and(|k| func.types[k.index()].is_index());
                     if !number && !is_own(func, *a, *i) {
                         self.lists.insert(plain(t));
                     }
                     // What else it takes becomes an element, or is read.
-                    if !op.paths.contains(&"list.sort_by_keys") {
+                    if !op.means(id::LIST_SORT_BY_KEYS) {
                         break;
                     }
                 }
@@ -222,7 +221,7 @@ impl Guard {
 /// Whether the result is the first operand under another name.
 fn renames(op: &Op) -> bool {
     matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
-        || matches!(op, Op::Apply(op) if is_one_of(op, &["operator.iadd", "operator.imul"]))
+        || matches!(op, Op::Apply(op) if is_one_of(op, &[id::IADD, id::IMUL]))
 }
 
 /// Whether a list was made by the function itself and nobody else has it when the instruction `at` comes.
@@ -265,8 +264,8 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
         let node = func.inst(i);
         let looks = |op| {
             is_one_of(op, SHALLOW)
-                && !is_one_of(op, &["list.build", "tuple.build", "builtins.iter", "cell.new"])
-                || is_one_of(op, &["builtins.len", "operator.truth"])
+                && !is_one_of(op, &[id::LIST_BUILD, id::TUPLE_BUILD, id::BUILTINS_ITER, id::CELL_NEW])
+                || is_one_of(op, &[id::BUILTINS_LEN, id::TRUTH])
         };
         let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if looks(op));
         node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0))

@@ -7,6 +7,7 @@
 
 use crate::host::GlobalValue;
 use crate::infer::session::Session;
+use crate::ops::id;
 use crate::ssa::{Block, Func, InlinedFrom, Inst, InstNode, InstanceId, LIBRARY, Loc, Op, Term, Value};
 use crate::types::{Kind, Type};
 use std::collections::HashMap;
@@ -233,7 +234,7 @@ fn leave_arrays_as_they_are(func: &mut Func) {
                 return true;
             }
             let of = |k: usize| node.args.get(k).map(|a| func.types[a.index()]);
-            let kept = op.name() == "numpy.asarray"
+            let kept = op.is(id::NUMPY_ASARRAY)
                 && of(0) == Some(ty)
                 && ty.as_array().is_some()
                 && of(1) == Some(Type::none())

@@ -7,7 +7,7 @@
 use super::fuse::{Pass, is_slow, step};
 use crate::infer::cx::Arg;
 use crate::ops::fancy::{CHOSEN, PART, PUT};
-use crate::ops::{Body, OpDef, ufunc};
+use crate::ops::{Body, OpDef, id, ufunc};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Value};
 use crate::types::{Const, Kind, Layout, Type};
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ struct Chain {
 /// of these.
 pub fn assigns(func: &Func, node: &InstNode) -> Option<(Value, Value, u8)> {
     let (Op::Apply(op), &[a, mask, value]) = (&node.op, node.args.as_slice()) else { return None };
-    if op.name() != "operator.setitem" || node.result.is_some_and(|r| *func.types[r.index()] == Kind::Never) {
+    if !op.is(id::SETITEM) || node.result.is_some_and(|r| *func.types[r.index()] == Kind::Never) {
         return None;
     }
     let array = |v: Value| func.types[v.index()].as_array();
@@ -95,7 +95,7 @@ impl Pass<'_, '_> {
         if self.uses[v.index()] != reads || chain.steps.len() >= MOST {
             return None;
         }
-        if op.name() == "operator.getitem" {
+        if op.is(id::GETITEM) {
             let x = func.types[node.args[0].index()].as_array()?;
             if node.args[1] != chain.mask || x.ndim != ndim || x.dtype.is_complex() {
                 return None;

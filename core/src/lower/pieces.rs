@@ -12,7 +12,7 @@ use super::wrapper::{make_wrapper, wrapper_name};
 use crate::diag::Result;
 use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
-use crate::ops::{self, Body, Effect, OpDef, Own, parallel, ufunc};
+use crate::ops::{self, Body, Effect, OpDef, Own, id, parallel, ufunc};
 use crate::ssa::{self, FusedArg, Parts};
 use crate::types::{Const, Kind, Layout};
 use std::collections::HashMap;
@@ -150,34 +150,36 @@ fn divides(
         let t = func.types[r.index()];
         t.is_float() || t.is_complex()
     });
-    match op.name() {
-        "numpy.prod" | "numpy.nanprod" if whole && rounds => Divides::Never("floats are multiplied in order"),
-        "numpy.sum" | "numpy.nansum" if whole && a.dtype.is_complex() => {
+    match op.id() {
+        id::NUMPY_PROD | id::NUMPY_NANPROD if whole && rounds => {
+            Divides::Never("floats are multiplied in order")
+        }
+        id::NUMPY_SUM | id::NUMPY_NANSUM if whole && a.dtype.is_complex() => {
             Divides::Never("the parts of a complex sum would not add up to the same bits")
         }
-        "numpy.sum" | "numpy.nansum" if whole && rounds && a.layout == Layout::A && a.ndim > 1 => {
+        id::NUMPY_SUM | id::NUMPY_NANSUM if whole && rounds && a.layout == Layout::A && a.ndim > 1 => {
             Divides::Where("where its rows lie side by side, for floats are added up in order")
         }
-        "operator.getitem" if a.layout != Layout::C || array(1).is_some_and(|m| m.layout != Layout::C) => {
+        id::GETITEM if a.layout != Layout::C || array(1).is_some_and(|m| m.layout != Layout::C) => {
             Divides::Where("where its elements lie side by side, and those of the mask")
         }
-        "numpy.nanargmin" | "numpy.nanargmax" => {
+        id::NUMPY_NANARGMIN | id::NUMPY_NANARGMAX => {
             Divides::Never("what is NaN is left out one element after the other")
         }
-        "numpy.argmin" | "numpy.argmax" if a.ndim > 1 && whole => {
+        id::NUMPY_ARGMIN | id::NUMPY_ARGMAX if a.ndim > 1 && whole => {
             Divides::Never("positions in an array of several dimensions are found by one thread")
         }
-        "numpy.argmin" | "numpy.argmax"
+        id::NUMPY_ARGMIN | id::NUMPY_ARGMAX
             if a.ndim > 1 && constant(1).is_some_and(|x| x == 0 || x == -i64::from(a.ndim)) =>
         {
             Divides::Never("positions along the first axis are found by one thread")
         }
-        "operator.matmul" | "numpy.matmul" | "numpy.dot"
+        id::MATMUL | id::NUMPY_MATMUL | id::NUMPY_DOT
             if a.ndim == 1 && array(1).is_some_and(|b| b.ndim == 2) =>
         {
             Divides::Where("where there are 128 columns or more")
         }
-        "operator.matmul" | "numpy.matmul" | "numpy.dot"
+        id::MATMUL | id::NUMPY_MATMUL | id::NUMPY_DOT
             if a.ndim == 2 && array(1).is_some_and(|b| b.ndim == 1) =>
         {
             Divides::Where("where there are 128 rows or more")
@@ -206,9 +208,9 @@ impl Pieces {
                 .and_then(|a| if let FusedArg::Operand(k) = a { Some(node.args[*k as usize]) } else { None }),
         };
         let augmented = matches!(op.body, Body::Ufunc(..))
-            && op.name().starts_with("operator.")
+            && op.is_operator()
             && out.is_some_and(|v| func.types[v.index()].as_array().is_some());
-        let part = if op.name() == "operator.setitem" {
+        let part = if op.is(id::SETITEM) {
             Parts::SETITEM
         } else if op.lazy.is_some() || *op == ops::reduce::SEVERAL {
             Parts::REDUCTION

@@ -3,7 +3,7 @@
 
 use super::func::draws;
 use crate::infer::session::Session;
-use crate::ops::{Effect, Own};
+use crate::ops::{Effect, Own, id};
 use crate::ssa::{Func, InstNode, InstanceId, Op, Value};
 use crate::types::promote::runs_generator;
 use crate::types::{Kind, Type};
@@ -66,8 +66,8 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
             !into
                 && (op.effect != Effect::Writes
                     || matches!(
-                        op.name(),
-                        "interrupt.poll" | "array.put" | "parallel.more" | "parallel.fewer"
+                        op.id(),
+                        id::INTERRUPT_POLL | id::ARRAY_PUT | id::PARALLEL_MORE | id::PARALLEL_FEWER
                     )
                     || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }
@@ -109,7 +109,7 @@ pub fn is_made_here(f: &Func, defs: &Defs<'_>, mut v: Value) -> bool {
                 // What a list gives is not the list's own.
                 let given = types.iter().any(|t| matches!(t.kind(), Kind::List(_) | Kind::ListVar(_)));
                 if (op.own)(&types, made) == Own::Fresh {
-                    return op.name() == "list.build" || made.as_array().is_some() && !given;
+                    return op.is(id::LIST_BUILD) || made.as_array().is_some() && !given;
                 }
                 if made.as_array().is_none()
                     || node.args.first().is_none_or(|a| f.types[a.index()].as_array().is_none())

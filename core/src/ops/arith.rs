@@ -14,6 +14,23 @@ use crate::lower::cast;
 use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    SUB = "operator.sub",
+    NUMPY_MULTIPLY = "numpy.multiply",
+    TRUEDIV = "operator.truediv",
+    FLOORDIV = "operator.floordiv",
+    MOD = "operator.mod",
+    AND = "operator.and_",
+    OR = "operator.or_",
+    XOR = "operator.xor",
+    LSHIFT = "operator.lshift",
+    RSHIFT = "operator.rshift",
+    NEG = "operator.neg",
+    POS = "operator.pos",
+    INVERT = "operator.invert",
+    INV = "operator.inv",
+}
+
 const BIN: &str = "x1, x2, out=None";
 const UN: &str = "x, out=None";
 

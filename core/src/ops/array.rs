@@ -12,6 +12,16 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Const, Float, Int, IterType, Kind, Layout, Type};
 
+super::identity::op_ids! {
+    NUMPY_IINFO = "numpy.iinfo",
+    NUMPY_FINFO = "numpy.finfo",
+    ARRAY_SHAPE = "array.shape",
+    ARRAY_NDIM = "array.ndim",
+    ARRAY_SIZE = "array.size",
+    NUMPY_SIZE = "numpy.size",
+    NUMPY_RESULT_DTYPE = "numpy._result_dtype",
+}
+
 type Result1 = Result<Answer>;
 
 /// An array that is nothing but a shape, for those who ask an array for that alone: it has no elements to
@@ -63,12 +73,12 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy._result_dtype"], "f, *args", Body::Lir(|_, a| Err(no_match("_result_dtype()", a)), nothing)).doc("The dtype of what a call gives (library use; calls type it)."),
     OpDef::new(&["numpy._takes"], "dtype, x, *all", Body::Lir(takes_rule, nothing)).doc("Whether a ufunc's loop for a dtype takes an operand `x` among all of them (library use)."),
     // `np.iinfo(np.int8)` is the dtype under another type.
-    OpDef::new(&["numpy.iinfo"], "type", Body::Lir(|_, a| info_rule(a, "numpy.iinfo", |t| t.is_int()), nothing)).doc("Limits of an integer type."),
+    OpDef::new(&["numpy.iinfo"], "type", Body::Lir(|_, a| info_rule(a, ids::NUMPY_IINFO, |t| t.is_int()), nothing)).doc("Limits of an integer type."),
     OpDef::new(&["numpy.iinfo.min"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.0)), nothing)).property().doc("Smallest value."),
     OpDef::new(&["numpy.iinfo.max"], "i", Body::Lir(|_, a| info(a).and_then(int_limits).map(|l| Answer::constant(l.1)), nothing)).property().doc("Largest value."),
     OpDef::new(&["numpy.iinfo.bits", "numpy.finfo.bits"], "i", Body::Lir(|_, a| info(a).map(|t| Answer::constant(Const::Int(8 * t.itemsize()))), nothing)).property().doc("Number of bits."),
     OpDef::new(&["numpy.iinfo.dtype", "numpy.finfo.dtype"], "i", Body::Lir(|_, a| Ok(Answer::of(Type::new(Kind::DType(info(a)?)))), nothing)).property().doc("The type itself."),
-    OpDef::new(&["numpy.finfo"], "dtype", Body::Lir(|_, a| info_rule(a, "numpy.finfo", |t| t.is_float() || t.is_complex()), nothing)).doc("Limits of a floating-point type."),
+    OpDef::new(&["numpy.finfo"], "dtype", Body::Lir(|_, a| info_rule(a, ids::NUMPY_FINFO, |t| t.is_float() || t.is_complex()), nothing)).doc("Limits of a floating-point type."),
     OpDef::new(&["numpy.finfo.eps"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::EPSILON, f64::EPSILON))).property().doc("Distance from 1 to the next number."),
     OpDef::new(&["numpy.finfo.max"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MAX, f64::MAX))).property().doc("Largest number."),
     OpDef::new(&["numpy.finfo.min"], "f", Body::Lir(|_, a| info(a).map(Answer::of), |cx, c| float_limit(cx, c, f32::MIN, f64::MIN))).property().doc("Smallest number."),
@@ -259,11 +269,11 @@ fn result_type_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result1 {
 }
 
 /// `np.iinfo` and `np.finfo` of a dtype, a number or an array.
-fn info_rule(args: &[Arg], path: &'static str, fits: fn(Type) -> bool) -> Result1 {
+fn info_rule(args: &[Arg], info: super::OpId, fits: fn(Type) -> bool) -> Result1 {
     let t = dtype_arg(&args[0]).unwrap_or(element_type(args[0].ty)).strong();
     let t = if let Kind::Complex(f) = *t { Type::float_of(f) } else { t };
-    if !fits(t) { return Err(no_match(path, args)); }
-    Ok(Answer::of(Type::new(Kind::Method(path, Type::new(Kind::DType(t))))))
+    if !fits(t) { return Err(no_match(info.name(), args)); }
+    Ok(Answer::of(Type::new(Kind::Method(info, Type::new(Kind::DType(t))))))
 }
 
 /// The type that `np.iinfo` or `np.finfo` is about.

@@ -5,7 +5,7 @@
 //! where None is a value.
 
 use super::number as num;
-use super::{Body, OpDef, Own};
+use super::{Body, OpDef, id, Own};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -13,6 +13,38 @@ use crate::lir::{Op, Ty, Value};
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Float, Int, Kind, Type};
+
+super::identity::op_ids! {
+    BUILTINS_MIN = "builtins.min",
+    BUILTINS_MAX = "builtins.max",
+    BUILTINS_SUM = "builtins.sum",
+    BUILTINS_ANY = "builtins.any",
+    BUILTINS_ALL = "builtins.all",
+    BUILTINS_SORTED = "builtins.sorted",
+    BUILTINS_MAP = "builtins.map",
+    BUILTINS_FILTER = "builtins.filter",
+    BUILTINS_LIST = "builtins.list",
+    ITER_OBJECT = "iter.object",
+    BUILTINS_NEXT = "builtins.next",
+    BUILTINS_TUPLE = "builtins.tuple",
+    BUILTINS_GETATTR = "builtins.getattr",
+    BUILTINS_HASATTR = "builtins.hasattr",
+    MATCH_CLASS = "match.class",
+    MATCH_MAPPING = "match.mapping",
+    BUILTINS_ROUND = "builtins.round",
+    BUILTINS_HASH = "builtins.hash",
+    BUILTINS_OBJECT = "builtins.object",
+    NUMPY_NDARRAY = "numpy.ndarray",
+    NUMPY_GENERIC = "numpy.generic",
+    NUMPY_NUMBER = "numpy.number",
+    NUMPY_INTEGER = "numpy.integer",
+    NUMPY_SIGNEDINTEGER = "numpy.signedinteger",
+    NUMPY_UNSIGNEDINTEGER = "numpy.unsignedinteger",
+    NUMPY_INEXACT = "numpy.inexact",
+    NUMPY_FLOATING = "numpy.floating",
+    NUMPY_COMPLEXFLOATING = "numpy.complexfloating",
+    TYPES_NONETYPE = "types.NoneType",
+}
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.min"], "*values", Body::Lir(|cx, a| extreme_rule(cx, a, Ord::min), |cx, c| extreme(cx, c, false))).doc("Smallest of several numbers."),
@@ -151,20 +183,20 @@ fn issubclass_rule(cx: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 
 /// The class of a type's values.
 fn class_of(t: Type) -> Option<Type> {
-    let builtin = |path: &str| super::intern(path).map(|p| Type::new(Kind::Builtin(p)));
+    let builtin = |of: super::OpId| Some(Type::new(Kind::Builtin(of)));
     match t.kind() {
-        Kind::None => builtin("types.NoneType"),
-        Kind::Bool => builtin("builtins.bool"),
-        Kind::Int(Int::Py) => builtin("builtins.int"),
-        Kind::Float(Float::Py) => builtin("builtins.float"),
-        Kind::Complex(Float::Py) => builtin("builtins.complex"),
+        Kind::None => builtin(id::TYPES_NONETYPE),
+        Kind::Bool => builtin(id::BUILTINS_BOOL),
+        Kind::Int(Int::Py) => builtin(id::BUILTINS_INT),
+        Kind::Float(Float::Py) => builtin(id::BUILTINS_FLOAT),
+        Kind::Complex(Float::Py) => builtin(id::BUILTINS_COMPLEX),
         Kind::Int(_) | Kind::Float(_) | Kind::Complex(_) => Some(Type::new(Kind::DType(t))),
-        Kind::Str => builtin("builtins.str"),
-        Kind::Tuple(_) => builtin("builtins.tuple"),
-        Kind::List(_) | Kind::ListVar(_) => builtin("builtins.list"),
-        Kind::Range(_) => builtin("builtins.range"),
-        Kind::Slice(_) => builtin("builtins.slice"),
-        Kind::Array(_) => builtin("numpy.ndarray"),
+        Kind::Str => builtin(id::BUILTINS_STR),
+        Kind::Tuple(_) => builtin(id::BUILTINS_TUPLE),
+        Kind::List(_) | Kind::ListVar(_) => builtin(id::BUILTINS_LIST),
+        Kind::Range(_) => builtin(id::BUILTINS_RANGE),
+        Kind::Slice(_) => builtin(id::BUILTINS_SLICE),
+        Kind::Array(_) => builtin(id::NUMPY_NDARRAY),
         Kind::NamedTuple(c, _) => Some(Type::new(Kind::NamedTupleClass(c))),
         _ => None,
     }
@@ -193,7 +225,7 @@ pub fn is_instance(host: &dyn Host, t: Type, classes: Type) -> Option<bool> {
 }
 
 /// Types whose class pattern with one pattern inside looks at the value itself.
-const WHOLE: [&str; 6] = ["builtins.bool", "builtins.float", "builtins.int", "builtins.list", "builtins.str", "builtins.tuple"];
+const WHOLE: [super::OpId; 6] = [id::BUILTINS_BOOL, id::BUILTINS_FLOAT, id::BUILTINS_INT, id::BUILTINS_LIST, id::BUILTINS_STR, id::BUILTINS_TUPLE];
 
 /// The members that a class pattern looks at, by index; None for the value itself.
 fn matched_members(args: &[Arg]) -> Result<Option<Vec<usize>>> {
@@ -241,25 +273,25 @@ fn is_a(host: &dyn Host, t: Type, class: Type) -> Option<bool> {
         Kind::NamedTupleClass(c) => matches!(t.kind(), Kind::NamedTuple(d, _) if !d.is_keywords() && host.derives(d, c)),
         Kind::ExcClass(_) => return if *t == Kind::Exception { None } else { Some(false) },
         Kind::Builtin(path) => match *path {
-            "builtins.object" => true,
-            "types.NoneType" => *t == Kind::None,
-            "builtins.bool" => *t == Kind::Bool,
-            "builtins.int" => matches!(*t, Kind::Bool | Kind::Int(Int::Py)),
-            "builtins.float" => matches!(*t, Kind::Float(Float::Py | Float::F64)),
-            "builtins.complex" => matches!(*t, Kind::Complex(Float::Py | Float::F64)),
-            "builtins.str" => *t == Kind::Str,
-            "builtins.tuple" => t.members().is_some(),
-            "builtins.list" => matches!(*t, Kind::List(_) | Kind::ListVar(_)),
-            "builtins.range" => matches!(*t, Kind::Range(_)),
-            "builtins.slice" => matches!(*t, Kind::Slice(_)),
-            "numpy.ndarray" => t.as_array().is_some(),
-            "numpy.generic" | "numpy.number" => t.is_number() && !t.is_weak() && *t != Kind::Bool,
-            "numpy.integer" => t.is_int() && !t.is_weak(),
-            "numpy.signedinteger" => matches!(*t, Kind::Int(i) if i.signed() && i != Int::Py),
-            "numpy.unsignedinteger" => matches!(*t, Kind::Int(i) if !i.signed()),
-            "numpy.inexact" => (t.is_float() || t.is_complex()) && !t.is_weak(),
-            "numpy.floating" => t.is_float() && !t.is_weak(),
-            "numpy.complexfloating" => t.is_complex() && !t.is_weak(),
+            id::BUILTINS_OBJECT => true,
+            id::TYPES_NONETYPE => *t == Kind::None,
+            id::BUILTINS_BOOL => *t == Kind::Bool,
+            id::BUILTINS_INT => matches!(*t, Kind::Bool | Kind::Int(Int::Py)),
+            id::BUILTINS_FLOAT => matches!(*t, Kind::Float(Float::Py | Float::F64)),
+            id::BUILTINS_COMPLEX => matches!(*t, Kind::Complex(Float::Py | Float::F64)),
+            id::BUILTINS_STR => *t == Kind::Str,
+            id::BUILTINS_TUPLE => t.members().is_some(),
+            id::BUILTINS_LIST => matches!(*t, Kind::List(_) | Kind::ListVar(_)),
+            id::BUILTINS_RANGE => matches!(*t, Kind::Range(_)),
+            id::BUILTINS_SLICE => matches!(*t, Kind::Slice(_)),
+            id::NUMPY_NDARRAY => t.as_array().is_some(),
+            id::NUMPY_GENERIC | id::NUMPY_NUMBER => t.is_number() && !t.is_weak() && *t != Kind::Bool,
+            id::NUMPY_INTEGER => t.is_int() && !t.is_weak(),
+            id::NUMPY_SIGNEDINTEGER => matches!(*t, Kind::Int(i) if i.signed() && i != Int::Py),
+            id::NUMPY_UNSIGNEDINTEGER => matches!(*t, Kind::Int(i) if !i.signed()),
+            id::NUMPY_INEXACT => (t.is_float() || t.is_complex()) && !t.is_weak(),
+            id::NUMPY_FLOATING => t.is_float() && !t.is_weak(),
+            id::NUMPY_COMPLEXFLOATING => t.is_complex() && !t.is_weak(),
             _ => return host.is_instance(t, class),
         },
         Kind::Class(_) => return host.is_instance(t, class),

@@ -1,6 +1,6 @@
 //! Operators on integers under `overflow="raise"`: what does not fit in its 64 bits is an OverflowError.
 //!
-//! Inference asks for these rows in front of the operators' own ([`row`]), in the user's code and where the
+//! Inference asks for these rows in front of those of their names (`OpId::checked`), in the user's code and where the
 //! library adds up or multiplies for it. Arrays keep NumPy's arithmetic, which wraps.
 
 use super::arith::{count_type, emit_floordiv, emit_lshift, shifted_type};
@@ -30,14 +30,6 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["checked.lcm"], "*integers", Body::Lir(|_, a| lcm_rule(a), emit_lcm)).raises().doc("Least common multiple; OverflowError."),
     OpDef::new(&["checked.abs"], "x", Body::Lir(|_, a| one(a, "abs()"), |cx, c| magnitude(cx, c, "magnitude", |cx, v, neg| cx.b.bin(Op::Smax, v, neg)))).raises().doc("`abs(x)`; OverflowError."),
 ];
-
-/// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that of
-/// its name.
-pub fn row(path: &str) -> Option<&'static OpDef> {
-    let (module, name) = path.split_once('.')?;
-    if !matches!(module, "operator" | "builtins" | "math") { return None; }
-    super::lookup(&format!("checked.{name}")).first().copied()
-}
 
 /// Integers whose magnitudes a signed one holds, but for 2⁶³; what takes others takes them without a check.
 fn signed_ints(args: &[Arg]) -> Result<Answer> { if super::mathmod::is_wide(args) { Err(no_match("a function of integers", args)) } else { ints(args) } }

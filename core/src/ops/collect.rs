@@ -1,7 +1,7 @@
 //! Comprehensions that fill the array which would be made of their list (`ssa/opt/parallel/collect.rs`).
 
 use super::create::dtype_or;
-use super::{Body, OpDef};
+use super::{Body, OpDef, id};
 use crate::diag::{Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::Op;
@@ -10,6 +10,12 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Layout, Type};
 
+super::identity::op_ids! {
+    ARRAY_HAS_PLACES = "array.has_places",
+    ARRAY_ROOM = "array.room",
+    ARRAY_PUT = "array.put",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.has_places"], "source, function", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![]))).doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
     OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room)).raises().reads().doc("An array with a place for each element."),
@@ -17,7 +23,7 @@ pub static OPS: &[OpDef] = &[
 ];
 
 fn has_places(args: &[Arg]) -> bool {
-    let numpy = matches!(*args[1].ty, Kind::Builtin("numpy.array" | "numpy.asarray"));
+    let numpy = matches!(*args[1].ty, Kind::Builtin(id::NUMPY_ARRAY | id::NUMPY_ASARRAY));
     numpy && match args[0].ty.kind() { Kind::Array(a) => a.ndim > 0, Kind::Range(_) => true, _ => false }
 }
 

@@ -1,7 +1,7 @@
 //! Comparison, identity and truth.
 
 use super::kernel::Map;
-use super::{Body, OpDef};
+use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lir::{Alias, Op, Ty, Value};
@@ -9,6 +9,16 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
+
+super::identity::op_ids! {
+    LT = "operator.lt",
+    LE = "operator.le",
+    GT = "operator.gt",
+    GE = "operator.ge",
+    TRUTH = "operator.truth",
+    BUILTINS_BOOL = "builtins.bool",
+    NOT = "operator.not_",
+}
 
 const BIN: &str = "x1, x2, out=None";
 
@@ -314,7 +324,7 @@ fn known_identity(a: Type, b: Type) -> Option<Option<bool>> {
         (Kind::None, Kind::None) => Some(true),
         (Kind::Optional(_), Kind::None) | (Kind::None, Kind::Optional(_)) | (Kind::Bool, Kind::Bool) => None,
         (Kind::None, _) | (_, Kind::None) => Some(false),
-        (Kind::Variant(_) | Kind::Method("exception.__class__", _), _) | (_, Kind::Variant(_) | Kind::Method("exception.__class__", _)) => return None,
+        (Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _), _) | (_, Kind::Variant(_) | Kind::Method(id::EXCEPTION_CLASS, _)) => return None,
         // Both may be None.
         (Kind::Optional(x), Kind::Optional(y)) => {
             known_identity(*x, *y)?;

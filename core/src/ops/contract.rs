@@ -11,6 +11,10 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
+super::identity::op_ids! {
+    NUMPY_EINSUM = "numpy.einsum",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.einsum", "numpy._einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
     OpDef::new(&["numpy.einsum"], "subscripts, *operands, out=None, optimize=False, dtype=None, order='K', casting='safe'", Body::Py("linalg.einsum")).only_if(|a| a[0].text().is_some()).raises().writes().doc("The same into an array, in another type, and of numbers and sequences."),

@@ -13,6 +13,17 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Access, ArrayType, Const, Kind, Layout, Type, promote};
 
+super::identity::op_ids! {
+    NUMPY_EMPTY = "numpy.empty",
+    NUMPY_ZEROS = "numpy.zeros",
+    NUMPY_ONES = "numpy.ones",
+    NUMPY_FULL = "numpy.full",
+    NUMPY_ARRAY = "numpy.array",
+    NUMPY_ASARRAY = "numpy.asarray",
+    NUMPY_EMPTY_LIKE = "numpy.empty_like",
+    NUMPY_ZEROS_LIKE = "numpy.zeros_like",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().doc("A new array, not initialised."),
     OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, true))).raises().reads().doc("A new array of zeros."),

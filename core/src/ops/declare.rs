@@ -8,15 +8,16 @@ use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cast;
 use crate::types::{Kind, Type, parse};
 
+super::identity::op_ids! {
+    DECLARE_LOCAL = "declare.local",
+}
+
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&[LOCAL], "value, type, name", Body::Lir(rule, |cx, call| {
+    OpDef::new(&["declare.local"], "value, type, name", Body::Lir(rule, |cx, call| {
         let to = declared(call.consts[1].as_ref().and_then(|c| c.as_str()))?;
         cast::cast(cx, &call.args[0], call.types[0], to)
     })).raises().aliases().doc("The value of a variable whose type `locals=` gives."),
 ];
-
-/// The row's path: `ssa::build` writes it where such a variable is assigned to.
-pub const LOCAL: &str = "declare.local";
 
 fn declared(text: Option<&str>) -> Result<Type> { text.and_then(|t| parse::parse(t).ok()).ok_or_else(|| Diagnostic::internal("a variable of no known type")) }
 

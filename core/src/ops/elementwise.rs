@@ -14,6 +14,13 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
 
+super::identity::op_ids! {
+    NUMPY_FLOOR = "numpy.floor",
+    NUMPY_CEIL = "numpy.ceil",
+    NUMPY_TRUNC = "numpy.trunc",
+    NUMPY_RINT = "numpy.rint",
+}
+
 const UN: &str = "x, out=None";
 const BIN: &str = "x1, x2, out=None";
 

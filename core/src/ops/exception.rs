@@ -1,6 +1,6 @@
 //! Raising, matching and handling exceptions.
 
-use super::{Body, OpDef};
+use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -11,6 +11,30 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object;
 use crate::rt::{Ctx, P};
 use crate::types::{ClassInfo, Float, Kind, Type};
+
+super::identity::op_ids! {
+    NAME_MISSING = "name.missing",
+    EXC_NEW = "exc.new",
+    EXC_MAKE = "exc.make",
+    EXC_WITH_CAUSE = "exc.with_cause",
+    EXC_CURRENT = "exc.current",
+    EXC_LEAVE = "exc.leave",
+    BUILTINS_TYPE = "builtins.type",
+    EXC_CLASS = "exc.class",
+    IS = "operator.is_",
+    EQ = "operator.eq",
+    IS_NOT = "operator.is_not",
+    NE = "operator.ne",
+    EXCEPTION_ARGS = "exception.args",
+    BUILTINS_LEN = "builtins.len",
+    GETITEM = "operator.getitem",
+    BUILTINS_ITER = "builtins.iter",
+    UNPACK_SEQUENCE = "unpack.sequence",
+    EXC_MATCHES = "exc.matches",
+    BUILTINS_ISINSTANCE = "builtins.isinstance",
+    EXC_ASSERTION = "exc.assertion",
+    INTERRUPT_POLL = "interrupt.poll",
+}
 
 crate::runtime_fns! {
     /// What `except` blocks are handling.
@@ -59,7 +83,7 @@ pub static OPS: &[OpDef] = &[
         cx.site(c.args[0][0]);
         Ok(vec![])
     })).writes().doc("An exception leaves an inlined function: adds the calls that it passes to its trail."),
-    OpDef::new(&["builtins.type", "exc.class"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
+    OpDef::new(&["builtins.type", "exc.class"], "x", Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_CLASS), |_, c| Ok(c.args[0].clone()))).aliases().doc("The class of an exception: to be compared with others, or for its name."),
     OpDef::new(&["exception.__class__.__name__", "exception.__class__.__qualname__"], "cls", Body::Lir(|_, _| Ok(Answer::of(Type::str())), |cx, c| Ok(vec![cx.helper_value(&exc_class_name, &[c.args[0][0]])])))
         .property().raises().reads().doc("The name of an exception's class."),
     OpDef::new(&["operator.is_", "operator.eq"], "a, b", Body::Lir(|_, a| same_class_rule(a), |cx, c| same_class(cx, c))).reads().doc("Whether an exception is of that very class."),
@@ -67,7 +91,7 @@ pub static OPS: &[OpDef] = &[
         let v = same_class(cx, c)?;
         Ok(vec![cx.not(v[0])])
     })).reads().doc("Whether an exception is of another class."),
-    OpDef::new(&["exception.args"], "exc", Body::Lir(|_, a| part_of(a, Kind::Exception, ARGS), |_, c| Ok(c.args[0].clone()))).property().aliases().doc("The arguments of an exception, one by one."),
+    OpDef::new(&["exception.args"], "exc", Body::Lir(|_, a| part_of(a, Kind::Exception, id::EXCEPTION_ARGS), |_, c| Ok(c.args[0].clone()))).property().aliases().doc("The arguments of an exception, one by one."),
     OpDef::new(&["builtins.len"], "args", Body::Lir(|_, a| args_rule(a, "len()", Type::int()), |cx, c| Ok(vec![cx.helper_value(&exc_arg_count, &[c.args[0][0]])]))).reads().doc("How many arguments an exception has."),
     OpDef::new(&["operator.getitem"], "args, index", Body::Lir(|_, a| if a[1].ty.is_index() { args_rule(a, "[]", any_argument()) } else { Err(no_match("[]", a)) }, emit_argument)).raises().writes()
         .doc("An argument of an exception: a number, a string or None; IndexError."),
@@ -201,15 +225,12 @@ fn add_argument(cx: &mut LowerCx<'_>, exc: Value, v: &[Value], t: Type) -> Resul
 
 // ---- what an exception is made of
 
-const CLASS: &str = "exception.__class__";
-const ARGS: &str = "exception.args";
-
 /// The exception under another type, by which its class or its arguments are meant.
-fn part_of(args: &[Arg], of: Kind, what: &'static str) -> Result<Answer> {
-    if *args[0].ty == of { Ok(Answer::of(Type::new(Kind::Method(what, args[0].ty)))) } else { Err(no_match(what, args)) }
+fn part_of(args: &[Arg], of: Kind, what: super::OpId) -> Result<Answer> {
+    if *args[0].ty == of { Ok(Answer::of(Type::new(Kind::Method(what, args[0].ty)))) } else { Err(no_match(what.name(), args)) }
 }
 
-fn is_args(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == ARGS) }
+fn is_args(args: &[Arg]) -> bool { matches!(args[0].ty.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_ARGS) }
 fn args_rule(args: &[Arg], what: &str, ret: Type) -> Result<Answer> { if is_args(args) { Ok(Answer::of(ret)) } else { Err(no_match(what, args)) } }
 
 /// What an argument may be, in the order of the numbers that `exc_arg` gives, from 1 on.
@@ -231,7 +252,7 @@ fn emit_argument(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
 }
 
 fn same_class_rule(args: &[Arg]) -> Result<Answer> {
-    let class = |t: Type| matches!(t.kind(), Kind::Method(p, _) if *p == CLASS);
+    let class = |t: Type| matches!(t.kind(), Kind::Method(p, _) if *p == id::EXCEPTION_CLASS);
     let (a, b) = (args[0].ty, args[1].ty);
     let ok = class(a) && matches!(*b, Kind::ExcClass(_)) || class(b) && matches!(*a, Kind::ExcClass(_));
     if ok { Ok(Answer::of(Type::bool())) } else { Err(no_match("is", args)) }

@@ -11,6 +11,10 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::P;
 use crate::types::{Kind, Type, parse};
 
+super::identity::op_ids! {
+    ARRAY_CTYPES = "array.ctypes",
+}
+
 crate::runtime_fns! {
     /// C functions.
     trait Helpers;
@@ -70,7 +74,7 @@ fn of_call(args: &[Arg]) -> Result<(CType, Vec<CType>)> {
 /// The elements of the array whose memory a value stands for where a pointer is wanted: an array, or what its
 /// `ctypes` attribute is.
 fn memory(t: Type) -> Option<Type> {
-    let t = if let Kind::Method("array.ctypes", of) = *t { of } else { t };
+    let t = if let Kind::Method(ids::ARRAY_CTYPES, of) = *t { of } else { t };
     t.as_array().map(|a| a.dtype)
 }
 
@@ -98,7 +102,7 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
                     CType::Pointer(Some(_)) if memory(a.ty).is_some() => "convert the array by astype(), or view its memory as what it is by view()",
                     CType::Pointer(_) => "pass an array, its ctypes attribute, or an address",
                 };
-                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a C function takes {} here, not {}", want.describe(), if let Kind::Method("array.ctypes", of) = *a.ty { of } else { a.ty })).help(help));
+                return Err(Diagnostic::new(Code::NoMatchingOperation, format!("a C function takes {} here, not {}", want.describe(), if let Kind::Method(ids::ARRAY_CTYPES, of) = *a.ty { of } else { a.ty })).help(help));
             }
         }
     }

@@ -13,6 +13,10 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
+super::identity::op_ids! {
+    SETITEM = "operator.setitem",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads()
         .owned_by(|_, ret| if ret.as_array().is_some() { Own::Aliases } else { Own::Fresh }).doc("`a[i, j:k, ..., None]`: an element, or a view."),

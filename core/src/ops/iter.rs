@@ -11,6 +11,14 @@ use crate::lower::constants::absent;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, IterType, Kind, Type};
 
+super::identity::op_ids! {
+    BUILTINS_RANGE = "builtins.range",
+    ITER_NEXT = "iter.next",
+    BUILTINS_ENUMERATE = "builtins.enumerate",
+    BUILTINS_ZIP = "builtins.zip",
+    BUILTINS_REVERSED = "builtins.reversed",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.range"], "start, stop=None, step=None", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
     OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),

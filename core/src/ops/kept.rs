@@ -5,10 +5,14 @@
 //! with: no `x` above it may be converted to something below it, and none below it to something above. `m =
 //! 0.5` is no beginning for `int(x)`: 0.7 would make it 0.
 
-use super::{Body, OpDef};
+use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::types::{Const, Float, Int, Kind, Type};
+
+super::identity::op_ids! {
+    PARALLEL_CHECK_KEPT = "parallel.check_kept",
+}
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.check_kept"], "start, function, x, kept, followed", Body::Lir(rule, |_, _| Ok(vec![]))).doc("Refuses what is kept of the best where it may be ordered otherwise."),
@@ -43,9 +47,9 @@ fn rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
 fn conversion(function: Type, x: Type) -> Option<Conversion> {
     let from_float = match *x { Kind::Bool | Kind::Int(_) => None, Kind::Float(f) => Some(f), _ => return None };
     match *function {
-        Kind::Builtin("builtins.int" | "builtins.round" | "math.floor" | "math.ceil" | "math.trunc") => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
-        Kind::Builtin("numpy.floor" | "numpy.ceil" | "numpy.trunc" | "numpy.rint" | "numpy.round") if from_float.is_some() => Some(Conversion::Whole),
-        Kind::Builtin("builtins.float") => to_float(Float::F64, x),
+        Kind::Builtin(id::BUILTINS_INT | id::BUILTINS_ROUND | id::MATH_FLOOR | id::MATH_CEIL | id::MATH_TRUNC) => Some(if from_float.is_some() { Conversion::Whole } else { Conversion::Same }),
+        Kind::Builtin(id::NUMPY_FLOOR | id::NUMPY_CEIL | id::NUMPY_TRUNC | id::NUMPY_RINT | id::NUMPY_ROUND) if from_float.is_some() => Some(Conversion::Whole),
+        Kind::Builtin(id::BUILTINS_FLOAT) => to_float(Float::F64, x),
         Kind::DType(to) => match *to {
             Kind::Float(f) => to_float(f, x),
             // What does not fit is something else.

@@ -13,6 +13,12 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Layout, Type, promote};
 
+super::identity::op_ids! {
+    NUMPY_MATMUL = "numpy.matmul",
+    MATMUL = "operator.matmul",
+    NUMPY_DOT = "numpy.dot",
+}
+
 crate::runtime_fns! {
     /// Products of matrices.
     trait Helpers;

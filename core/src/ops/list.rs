@@ -19,6 +19,29 @@ use crate::offset;
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
 
+super::identity::op_ids! {
+    LIST_BUILD = "list.build",
+    LIST_APPEND = "list.append",
+    LIST_INSERT = "list.insert",
+    LIST_POP = "list.pop",
+    LIST_CLEAR = "list.clear",
+    LIST_REVERSE = "list.reverse",
+    LIST_COPY = "list.copy",
+    LIST_EXTEND = "list.extend",
+    IADD = "operator.iadd",
+    LIST_REMOVE = "list.remove",
+    LIST_INDEX = "list.index",
+    LIST_COUNT = "list.count",
+    LIST_SORT = "list.sort",
+    LIST_SORT_BY_KEYS = "list.sort_by_keys",
+    DELITEM = "operator.delitem",
+    IMUL = "operator.imul",
+    CELL_NEW = "cell.new",
+    CELL_GET = "cell.get",
+    CELL_DELETE = "cell.delete",
+    CELL_SET = "cell.set",
+}
+
 crate::runtime_fns! {
     /// List objects.
     trait Helpers;

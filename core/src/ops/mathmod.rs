@@ -14,6 +14,12 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::rt::RtFn;
 use crate::types::{Int, Kind, Type};
 
+super::identity::op_ids! {
+    MATH_FLOOR = "math.floor",
+    MATH_CEIL = "math.ceil",
+    MATH_TRUNC = "math.trunc",
+}
+
 /// A function of floats that a helper computes, errors included.
 macro_rules! real {
     ($path:literal, $params:literal, $helper:path, $doc:literal) => {
@@ -261,7 +267,7 @@ fn class_rule(args: &[Arg]) -> Result<Answer> { complex_rule(args, Type::bool())
 
 /// The ufunc of that path on one number.
 fn classified(cx: &mut LowerCx<'_>, c: &OpCall<'_>, path: &[&str; 1]) -> Result<Val> {
-    let Some(Body::Ufunc(_, emit)) = super::lookup(path[0]).first().map(|op| op.body) else { return Err(Diagnostic::internal("missing ufunc")) };
+    let Some(Body::Ufunc(_, emit)) = super::OpId::find(path[0]).and_then(|f| f.rows().first()).map(|op| op.body) else { return Err(Diagnostic::internal("missing ufunc")) };
     emit(cx, c)
 }
 

@@ -12,6 +12,8 @@ use crate::lower::lazy::Elements;
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
+pub use identity::{Home, OpId, WITHOUT_ROWS, all};
+
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
 /// coercions.
 pub type Rule = fn(&mut TyCx<'_, '_>, &[Arg]) -> Result<Answer>;
@@ -168,6 +170,22 @@ impl OpDef {
     pub fn name(&self) -> &'static str {
         self.paths[0]
     }
+    /// The operation whose row it is, by the first of its paths.
+    pub fn id(&self) -> OpId {
+        OpId::parse(self.paths[0]).expect("the name of a row is in the table")
+    }
+    /// Whether it is a row of that operation, which names it in texts.
+    pub fn is(&self, id: OpId) -> bool {
+        self.paths[0] == id.name()
+    }
+    /// Whether it is one of Python's operators, which in place are augmented assignments.
+    pub fn is_operator(&self) -> bool {
+        self.paths[0].starts_with("operator.")
+    }
+    /// Whether it is a row of that operation, by any of its paths.
+    pub fn means(&self, id: OpId) -> bool {
+        self.paths.contains(&id.name())
+    }
     /// The parameters, parsed once for each spelling.
     pub fn spec(&self) -> &'static ParamSpec {
         static PARSED: LazyLock<RwLock<HashMap<&'static str, &'static ParamSpec>>> =
@@ -247,10 +265,14 @@ impl ParamSpec {
 }
 
 /// Declares the families; each is a file of this folder with `pub static OPS: &[OpDef]` and, if it has
-/// helpers, `runtime_fns!` with `trait Helpers`.
+/// helpers, `runtime_fns!` with `trait Helpers`; if code of the compiler asks for its operations, `op_ids!`.
 macro_rules! families {
-    ($($family:ident,)* ; helpers: $($with:ident,)*) => {
+    ($($family:ident,)* ; helpers: $($with:ident,)* ; ids: $($named:ident,)*) => {
         $(pub mod $family;)*
+        /// Identities of operations that code of the compiler asks for.
+        pub mod id {
+            $(pub use super::$named::ids::*;)*
+        }
         /// Every family, in lookup order.
         pub static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
         /// Every helper of every family.
@@ -270,6 +292,7 @@ macro_rules! families {
     };
 }
 
+mod identity;
 /// What nearly always takes a few instructions.
 pub mod quick;
 
@@ -341,54 +364,39 @@ families!(
     random,
     parallel,
     foreign,
+    ;
+    ids:
+    identity,
+    exception,
+    tuple,
+    sequence,
+    arith,
+    compare,
+    real,
+    iter,
+    kept,
+    ndindex,
+    stencil,
+    index,
+    array,
+    create,
+    collect,
+    linalg,
+    contract,
+    list,
+    string,
+    text,
+    module,
+    print,
+    reveal,
+    elementwise,
+    umath,
+    power,
+    mathmod,
+    builtin,
+    reduce,
+    random,
+    parallel,
+    foreign,
+    declare,
 );
-
-/// Augmented assignments as functions; they mean the plain operator where they have no row of their own.
-const IN_PLACE: &[&str] = &[
-    "operator.iadd",
-    "operator.isub",
-    "operator.imul",
-    "operator.itruediv",
-    "operator.ifloordiv",
-    "operator.imod",
-    "operator.ipow",
-    "operator.iand",
-    "operator.ior",
-    "operator.ixor",
-    "operator.ilshift",
-    "operator.irshift",
-    "operator.imatmul",
-    "operator.iconcat",
-];
-
-static BY_PATH: LazyLock<HashMap<&'static str, Vec<&'static OpDef>>> = LazyLock::new(|| {
-    let mut map: HashMap<&'static str, Vec<&'static OpDef>> = HashMap::new();
-    for op in FAMILIES.iter().flat_map(|f| f.iter()) {
-        for p in op.paths {
-            map.entry(p).or_default().push(op);
-        }
-    }
-    for p in IN_PLACE {
-        map.entry(p).or_default();
-    }
-    map
-});
-
-/// The rows of that Python path, in the order in which they are tried: `operator.add` means one thing for
-/// numbers and another for lists.
-pub fn lookup(path: &str) -> &'static [&'static OpDef] {
-    BY_PATH.get(path).map_or(&[], Vec::as_slice)
-}
-/// The operator behind an augmented assignment that has no meaning of its own for some types.
-pub fn plain_operator(path: &str) -> Option<&'static str> {
-    let name = path.strip_prefix("operator.i")?;
-    intern(&format!("operator.{name}")).or_else(|| intern(&format!("operator.{name}_")))
-}
-/// The table's own copy of a path, so that types can hold it.
-pub fn intern(path: &str) -> Option<&'static str> {
-    BY_PATH.get_key_value(path).map(|(k, _)| *k)
-}
-/// Every path of the table.
-pub fn paths() -> impl Iterator<Item = &'static str> {
-    BY_PATH.keys().copied()
-}

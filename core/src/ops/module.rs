@@ -5,6 +5,10 @@ use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::types::{Kind, Type};
 
+super::identity::op_ids! {
+    IMPORT_MODULE = "import.module",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["import.module"], "name, *rest", Body::Lir(import_rule, |_, _| Ok(vec![]))).doc("`import math` inside a function."),
 ];

@@ -11,6 +11,10 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{IterType, Kind, Type};
 
+super::identity::op_ids! {
+    TIERUP_PNDINDEX = "tierup.pndindex",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.ndindex", "tierup.pndindex"], "*shape", Body::Lir(|_, a| ndindex_type(a), emit_ndindex)).doc("All indices of a shape, as tuples."),
     OpDef::new(&["numpy.ndenumerate"], "a", Body::Lir(|_, a| over(a, IterType::NdEnumerate), emit_over)).consumes().doc("Pairs of index and element."),

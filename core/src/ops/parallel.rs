@@ -16,6 +16,49 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    TIERUP_PRANGE = "tierup.prange",
+    PARALLEL_ZERO = "parallel.zero",
+    PARALLEL_ONE = "parallel.one",
+    PARALLEL_OWN = "parallel.own",
+    PARALLEL_BOUND = "parallel.bound",
+    PARALLEL_ZERO_BINS = "parallel.zero_bins",
+    PARALLEL_ONE_BINS = "parallel.one_bins",
+    PARALLEL_OWN_BINS = "parallel.own_bins",
+    PARALLEL_NAN_BINS = "parallel.nan_bins",
+    PARALLEL_LOW_BINS = "parallel.low_bins",
+    PARALLEL_HIGH_BINS = "parallel.high_bins",
+    PARALLEL_NO_RESETS = "parallel.no_resets",
+    PARALLEL_NOTE_RESET = "parallel.note_reset",
+    PARALLEL_IS_NAN = "parallel.is_nan",
+    PARALLEL_KEEPS_ORDER = "parallel.keeps_order",
+    PARALLEL_CHOOSE_ANY_BINS = "parallel.choose_any_bins",
+    PARALLEL_EITHER = "parallel.either",
+    PARALLEL_CHOOSE_LAST_BINS = "parallel.choose_last_bins",
+    PARALLEL_LEAST_BINS = "parallel.least_bins",
+    PARALLEL_GREATEST_BINS = "parallel.greatest_bins",
+    PARALLEL_ADD_BINS = "parallel.add_bins",
+    PARALLEL_MULTIPLY_BINS = "parallel.multiply_bins",
+    PARALLEL_AND_BINS = "parallel.and_bins",
+    PARALLEL_OR_BINS = "parallel.or_bins",
+    PARALLEL_XOR_BINS = "parallel.xor_bins",
+    PARALLEL_CHOOSE_BINS = "parallel.choose_bins",
+    PARALLEL_LESSER_BINS = "parallel.lesser_bins",
+    PARALLEL_GREATER_BINS = "parallel.greater_bins",
+    PARALLEL_WITH_LESSER_BINS = "parallel.with_lesser_bins",
+    PARALLEL_WITH_GREATER_BINS = "parallel.with_greater_bins",
+    PARALLEL_WITH_LEAST_BINS = "parallel.with_least_bins",
+    PARALLEL_WITH_GREATEST_BINS = "parallel.with_greatest_bins",
+    PARALLEL_SIZE = "parallel.size",
+    PARALLEL_SEQUENCE = "parallel.sequence",
+    PARALLEL_INDICES = "parallel.indices",
+    PARALLEL_PLACES = "parallel.places",
+    PARALLEL_PLACE = "parallel.place",
+    PARALLEL_MORE = "parallel.more",
+    PARALLEL_FEWER = "parallel.fewer",
+    PARALLEL_CHECK_BINS = "parallel.check_bins",
+}
+
 crate::runtime_fns! {
     /// Helpers of parallel loops.
     trait Helpers;

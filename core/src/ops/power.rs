@@ -18,6 +18,11 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Float, Int, Kind, Type, promote};
 
+super::identity::op_ids! {
+    POW = "operator.pow",
+    BUILTINS_POW = "builtins.pow",
+}
+
 const BIN: &str = "x1, x2, out=None";
 
 pub static OPS: &[OpDef] = &[

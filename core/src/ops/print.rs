@@ -13,6 +13,10 @@ use crate::lower::{cast, constants};
 use crate::rt::{Ctx, P};
 use crate::types::{Kind, Type};
 
+super::identity::op_ids! {
+    BUILTINS_PRINT = "builtins.print",
+}
+
 crate::runtime_fns! {
     /// Printing.
     trait Helpers;

@@ -19,6 +19,10 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::{Ctx, P};
 use crate::types::{ArrayType, Float, Int, Kind, Layout, Type};
 
+super::identity::op_ids! {
+    NUMPY_RANDOM_GENERATOR_SHUFFLE = "numpy.random.Generator.shuffle",
+}
+
 crate::runtime_fns! {
     /// Random numbers. A source is null for the thread's own stream, as the legacy functions use it. Every
     /// draw changes a state, so none may be moved or dropped.
@@ -122,8 +126,8 @@ macro_rules! python {
 /// A function of `lib/random.py` or `lib/pyrandom.py`.
 const fn lib(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().writes().doc(doc) }
 
-/// Whether a path of the table may draw from, or seed, a stream of the thread.
-pub fn is_drawn(path: &str) -> bool { path.starts_with("numpy.random.") || path.starts_with("random.") }
+/// Whether a row may draw from, or seed, a stream of the thread.
+pub fn draws(op: &OpDef) -> bool { op.paths.iter().any(|p| p.starts_with("numpy.random.") || p.starts_with("random.")) }
 
 pub static OPS: &[OpDef] = rows! {
     {

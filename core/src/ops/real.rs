@@ -10,6 +10,17 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    BUILTINS_ABS = "builtins.abs",
+    ABS = "operator.abs",
+    BUILTINS_INT = "builtins.int",
+    BUILTINS_FLOAT = "builtins.float",
+    BUILTINS_COMPLEX = "builtins.complex",
+    DTYPE_CALL = "dtype.call",
+    INDEX = "operator.index",
+    BUILTINS_DIVMOD = "builtins.divmod",
+}
+
 crate::runtime_fns! {
     /// Remainders that no machine instruction gives.
     trait Helpers;

@@ -21,6 +21,19 @@ use crate::lower::fold::{Fold, fold};
 use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
+super::identity::op_ids! {
+    NUMPY_SUM = "numpy.sum",
+    NUMPY_PROD = "numpy.prod",
+    NUMPY_NANSUM = "numpy.nansum",
+    NUMPY_NANPROD = "numpy.nanprod",
+    NUMPY_ARGMIN = "numpy.argmin",
+    NUMPY_ARGMAX = "numpy.argmax",
+    NUMPY_NANARGMIN = "numpy.nanargmin",
+    NUMPY_NANARGMAX = "numpy.nanargmax",
+    NUMPY_REDUCED_SIZE = "numpy._reduced_size",
+    NUMPY_LARGEST = "numpy._largest",
+}
+
 const WITH_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False";
 const PLAIN: &str = "a, axis=None, out=None, keepdims=False";
 const MASKED_DTYPE: &str = "a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True";

@@ -4,13 +4,18 @@
 //!
 //! What is revealed while functions are lowered is kept here until [`take`] is called.
 
-use super::{Body, OpDef};
+use super::{Body, OpDef, id};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::infer::cx::{Answer, Arg, TyCx};
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
 use crate::types::{Const, Kind, Type};
 use std::sync::Mutex;
+
+super::identity::op_ids! {
+    TIERUP_REVEAL_TYPE = "tierup.reveal_type",
+    TIERUP_NJIT = "tierup.njit",
+}
 
 crate::runtime_fns! {
     /// For tests.
@@ -46,7 +51,7 @@ fn decorator_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
         Kind::Function(_) => Ok(Answer::of(args[0].ty)),
         Kind::Str => Err(Diagnostic::new(Code::UnsupportedSyntax, "a decorator in compiled code declares no types: the function is compiled for the arguments of each call")
             .help("leave the signature out, or decorate the function outside of compiled code")),
-        Kind::None => Ok(Answer::of(Type::new(Kind::Builtin("tierup.njit")))),
+        Kind::None => Ok(Answer::of(Type::new(Kind::Builtin(id::TIERUP_NJIT)))),
         _ => Err(crate::infer::cx::no_match("njit()", args)),
     }
 }

@@ -13,6 +13,17 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type, promote};
 
+super::identity::op_ids! {
+    BUILTINS_SLICE = "builtins.slice",
+    ADD = "operator.add",
+    MUL = "operator.mul",
+    SPREAD_APPEND = "spread.append",
+    SPREAD_EXTEND = "spread.extend",
+    TUPLE_INDEX = "tuple.index",
+    TUPLE_COUNT = "tuple.count",
+    MATCH_SEQUENCE = "match.sequence",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().doc("Number of elements."),
     OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice)).consumes().doc("`slice(start, stop, step)`."),

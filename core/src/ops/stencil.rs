@@ -8,6 +8,10 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::ssa::{FuncId, reads, registry};
 use crate::types::{Const, FuncType, Kind, Type};
 
+super::identity::op_ids! {
+    NUMPY_STENCIL_PLACE = "numpy._stencil_place",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["tierup.stencil"], "func_or_mode='constant', *, neighborhood=None, cval=None, standard_indexing=None", Body::Py("stencils.stencil")).raises()
         .doc("A function of whole arrays, out of a kernel that computes one element; in compiled code too, where the neighborhood may be computed."),

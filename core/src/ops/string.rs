@@ -15,6 +15,10 @@ use crate::rt::RtFn;
 use crate::types::{Kind, Type};
 use crate::rt::{Ctx, P};
 
+super::identity::op_ids! {
+    STR_JOIN = "str.join",
+}
+
 crate::runtime_fns! {
     /// String objects.
     trait Helpers;

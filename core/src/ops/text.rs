@@ -11,6 +11,14 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::ops::object::obj_release;
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    BUILTINS_STR = "builtins.str",
+    BUILTINS_REPR = "builtins.repr",
+    BUILTINS_ASCII = "builtins.ascii",
+    FORMAT_VALUE = "format.value",
+    STR_CONCAT_ALL = "str.concat_all",
+}
+
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["builtins.str"], "x=''", Body::Lir(|_, a| to_text(a, "str()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], false)?]))).raises().reads().doc("`str(x)`."),
     OpDef::new(&["builtins.repr"], "x", Body::Lir(|_, a| to_text(a, "repr()"), |cx, c| Ok(vec![text(cx, &c.args[0], c.types[0], true)?]))).raises().reads().doc("`repr(x)`."),

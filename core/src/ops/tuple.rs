@@ -6,6 +6,12 @@ use crate::infer::cx::{Answer, Arg, TyCx, no_match};
 use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
+super::identity::op_ids! {
+    CONTAINS = "operator.contains",
+    UNPACK_EX = "unpack.ex",
+    TUPLE_BUILD = "tuple.build",
+}
+
 pub static OPS: &[OpDef] = &[
     BUILD,
     OpDef::new(&["unpack.sequence"], "seq, count", Body::Lir(unpack_rule, emit_unpack)).raises()

@@ -20,7 +20,7 @@ use crate::types::{Access, ArrayType, Const, Int, Kind, Layout, Type};
 pub fn inputs(op: &OpDef) -> usize { if op.converts { 1 } else { op.spec().params.len() - has_out(op) as usize } }
 
 /// Whether a path names what NumPy calls a ufunc: one with `out`.
-pub fn is_ufunc(path: &str) -> bool { super::lookup(path).iter().any(|op| matches!(op.body, super::Body::Ufunc(..)) && has_out(op)) }
+pub fn is_ufunc(path: super::OpId) -> bool { path.rows().iter().any(|op| matches!(op.body, super::Body::Ufunc(..)) && has_out(op)) }
 
 fn has_out(op: &OpDef) -> bool { op.spec().params.last().is_some_and(|p| p.name == "out") }
 

@@ -18,6 +18,10 @@ use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::RtFn;
 use crate::types::{Float, Int, Kind, Type};
 
+super::identity::op_ids! {
+    NUMPY_ROUND = "numpy.round",
+}
+
 const UN: &str = "x, out=None";
 const BIN: &str = "x1, x2, out=None";
 

@@ -5,10 +5,11 @@
 //! * An instruction that may raise inside `try` names the handler in [`InstNode::unwind`]: a block whose
 //!   first parameter is the exception and whose others are the arguments given there. Without one, the
 //!   exception leaves the function.
-//! * Python's operators, iteration and built-in conversions are operations of the table, named by path
+//! * Python's operators, iteration and built-in conversions are operations of the table
 //!   (`operator.add`).
 
 use crate::entity;
+use crate::ops::{OpId, id};
 use crate::types::{Const, Type};
 use std::sync::Arc;
 
@@ -40,9 +41,9 @@ pub enum Op {
     Global(Arc<str>),
     /// The n-th captured variable of this function.
     Free(u32),
-    /// A row of the operation table by path, with all operands in its parameters' order: `operator.add`,
+    /// An operation of the table, with all operands in its parameters' order: `operator.add`,
     /// `builtins.iter`.
-    Table(&'static str),
+    Table(OpId),
     /// `args[0](args[1..])`; the last `keywords.len()` operands are passed by keyword.
     Call {
         keywords: Arc<[Arc<str>]>,
@@ -272,15 +273,15 @@ pub struct Func {
 }
 
 /// Operations of the table that never raise and may be dropped when unused.
-const HARMLESS: [&str; 8] = [
-    "exc.assertion",
-    "tuple.build",
-    "operator.is_",
-    "operator.is_not",
-    "match.sequence",
-    "exc.matches",
-    "exc.class",
-    "builtins.slice",
+const HARMLESS: [OpId; 8] = [
+    id::EXC_ASSERTION,
+    id::TUPLE_BUILD,
+    id::IS,
+    id::IS_NOT,
+    id::MATCH_SEQUENCE,
+    id::EXC_MATCHES,
+    id::EXC_CLASS,
+    id::BUILTINS_SLICE,
 ];
 
 impl Op {

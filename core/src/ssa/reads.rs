@@ -3,6 +3,7 @@
 
 use super::func::InstNode;
 use super::{Block, Func, FuncId, Loc, Op, Value, registry};
+use crate::ops::id;
 use crate::types::Const;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -29,11 +30,11 @@ fn int(definitions: &[Option<&InstNode>], v: Value, depth: u32) -> Option<i64> {
     }
     let Op::Table(path) = &node.op else { return None };
     match *path {
-        "operator.neg" => part(0)?.checked_neg(),
-        "operator.pos" => part(0),
-        "operator.add" => part(0)?.checked_add(part(1)?),
-        "operator.sub" => part(0)?.checked_sub(part(1)?),
-        "operator.mul" => part(0)?.checked_mul(part(1)?),
+        id::NEG => part(0)?.checked_neg(),
+        id::POS => part(0),
+        id::ADD => part(0)?.checked_add(part(1)?),
+        id::SUB => part(0)?.checked_sub(part(1)?),
+        id::MUL => part(0)?.checked_mul(part(1)?),
         _ => None,
     }
 }
@@ -44,7 +45,7 @@ pub fn accesses(func: &Func) -> Vec<Access> {
     let int = |v: Value| int(&definitions, v, MAX_DEPTH);
     let constant = |v: Value| {
         let node = definitions[v.0 as usize]?;
-        if let Op::Table("tuple.build") = &node.op {
+        if let Op::Table(id::TUPLE_BUILD) = &node.op {
             return node.args.iter().map(|a| int(*a)).collect();
         }
         if let Op::Const(Const::Tuple(m)) = &node.op {
@@ -73,14 +74,14 @@ fn definitions(func: &Func) -> Vec<Option<&InstNode>> {
 
 /// The parameter that an instruction indexes, and whether it writes to it.
 fn access(func: &Func, definitions: &[Option<&InstNode>], node: &InstNode) -> Option<(usize, bool)> {
-    let Op::Table(path @ ("operator.getitem" | "operator.setitem")) = node.op else { return None };
+    let Op::Table(path @ (id::GETITEM | id::SETITEM)) = node.op else { return None };
     let mut of = node.args[0];
     while let Some(node) = definitions[of.0 as usize]
         && let Op::Narrow(_) = node.op
     {
         of = node.args[0];
     }
-    func.blocks[0].params.iter().position(|p| *p == of).map(|param| (param, path == "operator.setitem"))
+    func.blocks[0].params.iter().position(|p| *p == of).map(|param| (param, path == id::SETITEM))
 }
 
 /// Functions that were made by [`from_place`]: by the kernel, its relative parameters as bits, and the
@@ -108,7 +109,7 @@ fn moved(func: &Func, relative: u64, ndim: usize) -> Func {
     p.positional += ndim;
     let entry = Block(0);
     let place: Vec<Value> = (0..ndim).map(|_| out.add_param(entry)).collect();
-    let at = out.push(entry, Op::Table("tuple.build"), place, Loc::default(), None);
+    let at = out.push(entry, Op::Table(id::TUPLE_BUILD), place, Loc::default(), None);
     out.blocks[0].insts.rotate_right(1);
     let definitions = definitions(func);
     for b in 0..out.blocks.len() {
@@ -120,7 +121,7 @@ fn moved(func: &Func, relative: u64, ndim: usize) -> Func {
             if wanted {
                 let index = out.push(
                     Block::new(b),
-                    Op::Table("numpy._stencil_place"),
+                    Op::Table(id::NUMPY_STENCIL_PLACE),
                     vec![node.args[0], node.args[1], at],
                     node.loc,
                     node.unwind.clone(),

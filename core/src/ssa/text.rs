@@ -24,10 +24,10 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lex::Cursor;
+use crate::ops::OpId;
 use crate::types::Type;
-use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::Arc;
 
 // ---- printer
 // ----------------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ impl Display for Op {
 /// Several rows may share a path: numbers, lists and strings all have an `operator.add`.
 fn row(f: &mut Formatter<'_>, op: &crate::ops::OpDef) -> fmt::Result {
     write!(f, "{}", op.name())?;
-    match crate::ops::lookup(op.name()).iter().position(|o| *o == op) {
+    match op.id().rows().iter().position(|o| *o == op) {
         Some(0) | None => Ok(()),
         Some(k) => write!(f, "#{k}"),
     }
@@ -245,22 +245,6 @@ pub fn parse(text: &str) -> Result<Vec<Func>> {
         out.push(Parser { c: c.clone(), types: vec![] }.func(&mut c)?);
     }
     Ok(out)
-}
-
-/// A path that is no row of the operation table yet lives for ever too: texts of the builder's paths must
-/// parse without the table.
-fn intern_path(path: &str) -> &'static str {
-    static MORE: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Default::default);
-    if let Some(p) = crate::ops::intern(path) {
-        return p;
-    }
-    let mut more = MORE.lock().unwrap_or_else(|e| e.into_inner());
-    if let Some(p) = more.get(path) {
-        return p;
-    }
-    let p: &'static str = Box::leak(path.to_owned().into_boxed_str());
-    more.insert(p);
-    p
 }
 
 struct Parser<'a> {
@@ -468,7 +452,7 @@ impl<'a> Parser<'a> {
 
     fn row(&mut self) -> Result<&'static crate::ops::OpDef> {
         let before = self.c.clone();
-        let rows = crate::ops::lookup(self.c.word());
+        let rows = OpId::parse(self.c.word()).map_or(&[][..], OpId::rows);
         let k = if self.c.eat("#") { self.c.number()? } else { 0usize };
         rows.get(k).copied().ok_or_else(|| before.error("an operation"))
     }
@@ -538,7 +522,9 @@ impl<'a> Parser<'a> {
             "cast" => Op::Cast,
             "retain" => Op::Retain,
             "release" => Op::Release,
-            path if path.contains('.') => Op::Table(intern_path(path)),
+            path if path.contains('.') => {
+                Op::Table(OpId::parse(path).ok_or_else(|| before.error("an operation of the table"))?)
+            }
             _ => return Err(before.error("an instruction")),
         })
     }
@@ -547,28 +533,29 @@ impl<'a> Parser<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::id;
 
     #[test]
     fn fused_chains_print_and_parse() {
-        let row = |path: &str| crate::ops::lookup(path)[0];
+        let row = |of: OpId| of.rows()[0];
         let array = Type::array(Type::f64(), 1, crate::types::Layout::C);
         let steps = vec![
             FusedStep {
-                op: row("operator.sub"),
+                op: row(id::SUB),
                 args: vec![FusedArg::Operand(0), FusedArg::Operand(1)],
                 ty: array,
                 shape: None,
                 made: false,
             },
             FusedStep {
-                op: row("numpy.multiply"),
+                op: row(id::NUMPY_MULTIPLY),
                 args: vec![FusedArg::Step(0), FusedArg::Step(0), FusedArg::Operand(2)],
                 ty: array,
                 shape: Some(3),
                 made: true,
             },
             FusedStep {
-                op: row("numpy.sum"),
+                op: row(id::NUMPY_SUM),
                 args: vec![FusedArg::Step(1), FusedArg::Operand(2)],
                 ty: Type::f64(),
                 shape: None,

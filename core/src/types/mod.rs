@@ -201,9 +201,9 @@ pub enum Kind {
     Iter(IterType),
     Function(FuncType),
     /// An operation, class or function of the table as a value: `numpy.add`, `builtins.len`, `builtins.int`.
-    Builtin(&'static str),
+    Builtin(crate::ops::OpId),
     /// An attribute of a value that is called later: the path in the table and the receiver.
-    Method(&'static str, Type),
+    Method(crate::ops::OpId, Type),
     Module(&'static str),
     /// A scalar type as a value: `np.float32`, `np.dtype("f4")`, `arr.dtype`.
     DType(Type),

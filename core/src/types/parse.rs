@@ -135,8 +135,9 @@ impl Parser<'_> {
         if name == "unbound" && self.eat("?(") {
             return self.one().map(|t| Type::new(Kind::MaybeUndef(t)));
         }
-        let table_path =
-            |name: &str| crate::ops::intern(name).ok_or_else(|| format!("no operation is called {name:?}"));
+        let table_path = |name: &str| {
+            crate::ops::OpId::find(name).ok_or_else(|| format!("no operation is called {name:?}"))
+        };
         if !self.eat("(") {
             if let Some(t) = scalar(&name) {
                 return Ok(t);

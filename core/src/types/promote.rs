@@ -39,7 +39,7 @@ pub fn unify_with(a: Type, b: Type, child: &mut dyn FnMut(Type, Type) -> Option<
         }
         (Kind::Range(_), Kind::Range(_)) => Type::new(Kind::Range(None)),
         (Kind::Iter(x), Kind::Iter(y)) => Type::iter(unify_iters(x, y, child)?),
-        (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(p, child(*x, *y)?)),
+        (Kind::Method(p, x), Kind::Method(q, y)) if p == q => Type::new(Kind::Method(*p, child(*x, *y)?)),
         (Kind::Function(x), Kind::Function(y))
             if x.func == y.func
                 && x.bound == y.bound
@@ -351,7 +351,7 @@ pub fn map_children(t: Type, f: &mut dyn FnMut(Type) -> Type) -> Type {
         Kind::NamedTuple(c, m) => Type::new(Kind::NamedTuple(c, all(m, f))),
         Kind::List(x) => Type::list(f(*x)),
         Kind::Slice(m) => Type::new(Kind::Slice([f(m[0]), f(m[1]), f(m[2])])),
-        Kind::Method(p, x) => Type::new(Kind::Method(p, f(*x))),
+        Kind::Method(p, x) => Type::new(Kind::Method(*p, f(*x))),
         // Their order says which is meant: it stays.
         Kind::Variant(m) => Type::new(Kind::Variant(all(m, f))),
         Kind::Function(x) => {

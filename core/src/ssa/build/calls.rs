@@ -4,6 +4,7 @@ use super::families::{self, Relative, Relatives};
 use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
 use crate::bytecode::Constant;
 use crate::diag::Result;
+use crate::ops::id;
 use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
@@ -78,7 +79,7 @@ impl Builder<'_> {
     fn merge(&mut self, mapping: Value, names: &mut Vec<Arc<str>>, operands: &mut Vec<Value>) {
         let entries = self
             .def(mapping)
-            .filter(|d| d.op == Op::Table("dict.build"))
+            .filter(|d| d.op == Op::Table(id::DICT_BUILD))
             .map(|d| d.args.clone())
             .unwrap_or_default();
         let key =
@@ -101,7 +102,7 @@ impl Builder<'_> {
     fn take_dict(&mut self, dict: Value) -> Option<Vec<Value>> {
         let inst = self.def_inst(dict)?;
         let node = &mut self.func.insts[inst.index()];
-        if node.op != Op::Table("dict.build") {
+        if node.op != Op::Table(id::DICT_BUILD) {
             return None;
         }
         (node.op, node.unwind) = (Op::Const(Const::None), None);
@@ -113,7 +114,7 @@ impl Builder<'_> {
         if let Some(Const::Tuple(items)) = self.known(tuple).cloned() {
             return items.into_iter().map(|c| self.constant(c)).collect();
         }
-        let built = self.def(tuple).filter(|d| d.op == Op::Table("tuple.build")).map(|d| d.args.clone());
+        let built = self.def(tuple).filter(|d| d.op == Op::Table(id::TUPLE_BUILD)).map(|d| d.args.clone());
         built.ok_or_else(|| self.malformed("a tuple of unknown members"))
     }
 

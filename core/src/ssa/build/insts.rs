@@ -1,44 +1,44 @@
 //! One opcode at a time: what it does to the stack, the variables and the block.
 //!
-//! Python's operators become rows of the operation table, named by path.
+//! Python's operators become operations of the table.
 
 use super::{Builder, Capture, Slot};
 use crate::bytecode::{Code, Constant, Instr, Opcode, Variable};
 use crate::diag::Result;
+use crate::ops::{OpId, id};
 use crate::ssa::{BlockCall, Op, Term, Value};
 use crate::types::Const;
 use std::sync::Arc;
 
-const BINARY: [&str; 26] = [
-    "operator.add",
-    "operator.and_",
-    "operator.floordiv",
-    "operator.lshift",
-    "operator.matmul",
-    "operator.mul",
-    "operator.mod",
-    "operator.or_",
-    "operator.pow",
-    "operator.rshift",
-    "operator.sub",
-    "operator.truediv",
-    "operator.xor",
-    "operator.iadd",
-    "operator.iand",
-    "operator.ifloordiv",
-    "operator.ilshift",
-    "operator.imatmul",
-    "operator.imul",
-    "operator.imod",
-    "operator.ior",
-    "operator.ipow",
-    "operator.irshift",
-    "operator.isub",
-    "operator.itruediv",
-    "operator.ixor",
+const BINARY: [OpId; 26] = [
+    id::ADD,
+    id::AND,
+    id::FLOORDIV,
+    id::LSHIFT,
+    id::MATMUL,
+    id::MUL,
+    id::MOD,
+    id::OR,
+    id::POW,
+    id::RSHIFT,
+    id::SUB,
+    id::TRUEDIV,
+    id::XOR,
+    id::IADD,
+    id::IAND,
+    id::IFLOORDIV,
+    id::ILSHIFT,
+    id::IMATMUL,
+    id::IMUL,
+    id::IMOD,
+    id::IOR,
+    id::IPOW,
+    id::IRSHIFT,
+    id::ISUB,
+    id::ITRUEDIV,
+    id::IXOR,
 ];
-const COMPARE: [&str; 6] =
-    ["operator.lt", "operator.le", "operator.eq", "operator.ne", "operator.gt", "operator.ge"];
+const COMPARE: [OpId; 6] = [id::LT, id::LE, id::EQ, id::NE, id::GT, id::GE];
 
 impl Builder<'_> {
     /// Translates instruction `index`. One arm an opcode, so longer than functions should be.
@@ -70,62 +70,62 @@ impl Builder<'_> {
                 let (name, object, value) = (self.name(n)?, self.pop()?, self.pop()?);
                 self.emit(Op::SetAttr(name), vec![object, value]).map(drop)
             }
-            UnaryPositive => self.unary("operator.pos"),
-            UnaryNegative => self.unary("operator.neg"),
-            UnaryInvert => self.unary("operator.invert"),
-            UnaryNot => self.unary("operator.not_"),
-            BinaryOp => match BINARY.get(n) { Some(path) => self.operation(path, 2), None => Err(self.malformed("unknown binary operator")) },
-            CompareOp => match COMPARE.get(n) { Some(path) => self.operation(path, 2), None => Err(self.malformed("unknown comparison")) },
-            IsOp => self.operation(if arg == 0 { "operator.is_" } else { "operator.is_not" }, 2),
+            UnaryPositive => self.unary(id::POS),
+            UnaryNegative => self.unary(id::NEG),
+            UnaryInvert => self.unary(id::INVERT),
+            UnaryNot => self.unary(id::NOT),
+            BinaryOp => match BINARY.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown binary operator")) },
+            CompareOp => match COMPARE.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown comparison")) },
+            IsOp => self.operation(if arg == 0 { id::IS } else { id::IS_NOT }, 2),
             ContainsOp => self.contains(arg),
-            BinarySubscr => self.operation("operator.getitem", 2),
+            BinarySubscr => self.operation(id::GETITEM, 2),
             StoreSubscr => {
                 let (key, container, value) = (self.pop()?, self.pop()?, self.pop()?);
-                self.table("operator.setitem", vec![container, key, value]).map(drop)
+                self.table(id::SETITEM, vec![container, key, value]).map(drop)
             }
-            DeleteSubscr => { let args = self.pop_n(2)?; self.table("operator.delitem", args).map(drop) }
+            DeleteSubscr => { let args = self.pop_n(2)?; self.table(id::DELITEM, args).map(drop) }
             BuildSlice => self.build_slice(n),
-            GetLen => { let v = self.peek(1)?; self.result(Op::Table("builtins.len"), vec![v]) }
-            MatchSequence => { let v = self.peek(1)?; self.result(Op::Table("match.sequence"), vec![v]) }
-            MatchMapping => { let v = self.peek(1)?; self.result(Op::Table("match.mapping"), vec![v]) }
-            MatchKeys => { let (subject, keys) = (self.peek(2)?, self.peek(1)?); self.result(Op::Table("match.keys"), vec![subject, keys]) }
+            GetLen => { let v = self.peek(1)?; self.result(Op::Table(id::BUILTINS_LEN), vec![v]) }
+            MatchSequence => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_SEQUENCE), vec![v]) }
+            MatchMapping => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_MAPPING), vec![v]) }
+            MatchKeys => { let (subject, keys) = (self.peek(2)?, self.peek(1)?); self.result(Op::Table(id::MATCH_KEYS), vec![subject, keys]) }
             MatchClass => {
                 let mut args = self.pop_n(3)?;
                 args.push(self.int(arg as i64)?);
-                self.result(Op::Table("match.class"), args)
+                self.result(Op::Table(id::MATCH_CLASS), args)
             }
-            BuildTuple => self.operation("tuple.build", n),
+            BuildTuple => self.operation(id::TUPLE_BUILD, n),
             BuildList => {
                 let items = self.pop_n(n)?;
-                let list = self.table("list.build", items)?;
+                let list = self.table(id::LIST_BUILD, items)?;
                 self.begin_list(list);
                 self.push(list);
                 Ok(())
             }
-            BuildSet => self.operation("set.build", n),
-            BuildMap => self.operation("dict.build", 2 * n),
+            BuildSet => self.operation(id::SET_BUILD, n),
+            BuildMap => self.operation(id::DICT_BUILD, 2 * n),
             BuildConstKeyMap => self.build_const_key_map(n),
-            BuildString => self.operation("str.concat_all", n),
+            BuildString => self.operation(id::STR_CONCAT_ALL, n),
             FormatValue => self.format_value(arg),
-            ListAppend => self.list_add("list.append", n),
-            ListExtend => self.list_add("list.extend", n),
+            ListAppend => self.list_add(id::LIST_APPEND, n),
+            ListExtend => self.list_add(id::LIST_EXTEND, n),
             ListToTuple => self.list_to_tuple(),
-            SetAdd => self.update("set.add", n, 1),
-            SetUpdate => self.update("set.update", n, 1),
-            MapAdd => self.update("dict.set_item", n, 2),
-            DictUpdate => self.update("dict.update", n, 1),
+            SetAdd => self.update(id::SET_ADD, n, 1),
+            SetUpdate => self.update(id::SET_UPDATE, n, 1),
+            MapAdd => self.update(id::DICT_SET_ITEM, n, 2),
+            DictUpdate => self.update(id::DICT_UPDATE, n, 1),
             DictMerge => {
                 let (kwargs, into) = (self.pop()?, self.peek(n)?);
                 self.merged.entry(into).or_default().push(kwargs);
                 Ok(())
             }
-            UnpackSequence => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack("unpack.sequence", vec![v, count], n) }
+            UnpackSequence => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack(id::UNPACK_SEQUENCE, vec![v, count], n) }
             UnpackEx => {
                 let (before, after) = (arg & 255, arg >> 8);
                 let args = vec![self.pop()?, self.int(before as i64)?, self.int(after as i64)?];
-                self.unpack("unpack.ex", args, (before + 1 + after) as usize)
+                self.unpack(id::UNPACK_EX, args, (before + 1 + after) as usize)
             }
-            GetIter | GetYieldFromIter => self.operation("builtins.iter", 1),
+            GetIter | GetYieldFromIter => self.operation(id::BUILTINS_ITER, 1),
             ForIter => self.for_iter(index, n),
             Send => self.send(index, n),
             YieldValue => { let v = self.pop()?; self.suspend(v) }
@@ -149,10 +149,10 @@ impl Builder<'_> {
                 Slot::Handled => self.pop_handled(),
                 Slot::Value(_) | Slot::Null | Slot::Code(_) | Slot::Lasti => Err(self.malformed("no saved exception to restore")),
             },
-            CheckExcMatch => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table("exc.matches"), vec![exc, class]) }
+            CheckExcMatch => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table(id::EXC_MATCHES), vec![exc, class]) }
             RaiseVarargs => self.raise(arg),
             Reraise => { let exc = self.pop()?; self.raise_value(exc) }
-            LoadAssertionError => self.result(Op::Table("exc.assertion"), vec![]),
+            LoadAssertionError => self.result(Op::Table(id::EXC_ASSERTION), vec![]),
             BeforeWith => self.before_with(),
             WithExceptStart => self.with_except_start(),
             ImportName => self.import_name(n),
@@ -178,12 +178,12 @@ impl Builder<'_> {
         self.push(v);
         Ok(())
     }
-    fn operation(&mut self, path: &'static str, operands: usize) -> Result<()> {
+    fn operation(&mut self, op: OpId, operands: usize) -> Result<()> {
         let args = self.pop_n(operands)?;
-        self.result(Op::Table(path), args)
+        self.result(Op::Table(op), args)
     }
-    fn unary(&mut self, path: &'static str) -> Result<()> {
-        self.operation(path, 1)
+    fn unary(&mut self, op: OpId) -> Result<()> {
+        self.operation(op, 1)
     }
 
     pub(super) fn name(&self, i: usize) -> Result<Arc<str>> {
@@ -264,10 +264,10 @@ impl Builder<'_> {
         if !self.cells.contains(i) {
             return Ok(());
         }
-        let cell = self.table("cell.new", vec![])?;
+        let cell = self.table(id::CELL_NEW, vec![])?;
         if i < self.code.param_count() {
             let v = self.local(i);
-            self.table("cell.set", vec![cell, v])?;
+            self.table(id::CELL_SET, vec![cell, v])?;
         }
         self.state.locals[i] = Some(cell);
         Ok(())
@@ -323,7 +323,7 @@ impl Builder<'_> {
             Variable::Local(i) => {
                 let (cell, name) = (self.local(i as usize), self.local_name(i as usize)?);
                 let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(true))?);
-                self.result(Op::Table("cell.get"), vec![cell, name, own])
+                self.result(Op::Table(id::CELL_GET), vec![cell, name, own])
             }
             Variable::Free(i) => {
                 let i = i as usize;
@@ -336,7 +336,7 @@ impl Builder<'_> {
                     Capture::MaybeUnbound => self.result(Op::CheckBound { name, captured: true }, vec![v]),
                     Capture::Cell => {
                         let name = self.cell_name(name)?;
-                        self.result(Op::Table("cell.get"), vec![v, name])
+                        self.result(Op::Table(id::CELL_GET), vec![v, name])
                     }
                 }
             }
@@ -355,7 +355,7 @@ impl Builder<'_> {
             Variable::Free(i) => (self.code.freevars[i as usize].clone(), true),
         };
         let v = self.as_declared(name, own, v)?;
-        self.table("cell.set", vec![cell, v]).map(drop)
+        self.table(id::CELL_SET, vec![cell, v]).map(drop)
     }
 
     fn free_cell(&mut self, i: usize) -> Result<Value> {
@@ -376,15 +376,15 @@ impl Builder<'_> {
             Variable::Free(i) => (self.free_cell(i as usize)?, self.code.freevars[i as usize].clone(), false),
         };
         let (name, own) = (self.cell_name(name)?, self.constant(Const::Bool(own))?);
-        self.table("cell.delete", vec![cell, name, own]).map(drop)
+        self.table(id::CELL_DELETE, vec![cell, name, own]).map(drop)
     }
 
     // ---- operators and containers ----
 
     fn contains(&mut self, negate: u32) -> Result<()> {
         let (container, item) = (self.pop()?, self.pop()?);
-        let v = self.table("operator.contains", vec![container, item])?;
-        let v = if negate == 0 { v } else { self.table("operator.not_", vec![v])? };
+        let v = self.table(id::CONTAINS, vec![container, item])?;
+        let v = if negate == 0 { v } else { self.table(id::NOT, vec![v])? };
         self.push(v);
         Ok(())
     }
@@ -394,7 +394,7 @@ impl Builder<'_> {
         if parts.len() == 2 {
             parts.push(self.constant(Const::None)?);
         }
-        self.result(Op::Table("builtins.slice"), parts)
+        self.result(Op::Table(id::BUILTINS_SLICE), parts)
     }
 
     fn build_const_key_map(&mut self, n: usize) -> Result<()> {
@@ -410,7 +410,7 @@ impl Builder<'_> {
         for (k, v) in keys.into_iter().zip(values) {
             args.extend([self.constant(k)?, v]);
         }
-        self.result(Op::Table("dict.build"), args)
+        self.result(Op::Table(id::DICT_BUILD), args)
     }
 
     fn format_value(&mut self, flags: u32) -> Result<()> {
@@ -421,15 +421,15 @@ impl Builder<'_> {
             Some(s) => s,
             None => self.constant(Const::None)?,
         };
-        self.result(Op::Table("format.value"), vec![value, conversion, spec])
+        self.result(Op::Table(id::FORMAT_VALUE), vec![value, conversion, spec])
     }
 
     /// `list.append`, `list.extend` of the list that lies `depth` below. A literal of constants becomes one
     /// instruction again.
-    fn list_add(&mut self, path: &'static str, depth: usize) -> Result<()> {
+    fn list_add(&mut self, op: OpId, depth: usize) -> Result<()> {
         let (item, list) = (self.pop()?, self.peek(depth)?);
         let literal = match self.known(item) {
-            Some(Const::Tuple(items)) if path == "list.extend" && items.len() <= 64 => Some(items.clone()),
+            Some(Const::Tuple(items)) if op == id::LIST_EXTEND && items.len() <= 64 => Some(items.clone()),
             Some(_) | None => None,
         };
         let fresh = self.lists.get(&list).is_some_and(Vec::is_empty)
@@ -439,13 +439,13 @@ impl Builder<'_> {
             for c in items {
                 args.push(self.constant(c)?);
             }
-            let full = self.table("list.build", args)?;
+            let full = self.table(id::LIST_BUILD, args)?;
             self.begin_list(full);
             let n = self.state.stack.len();
             self.state.stack[n - depth] = Slot::Value(full);
             return Ok(());
         }
-        self.table(path, vec![list, item])?;
+        self.table(op, vec![list, item])?;
         let inst = self.func.insts.len() - 1;
         if let Some(changes) = self.lists.get_mut(&list) {
             changes.push(crate::ssa::Inst::new(inst));
@@ -472,16 +472,16 @@ impl Builder<'_> {
     fn list_to_tuple(&mut self) -> Result<()> {
         let list = self.pop()?;
         let (Some(changes), Some(start)) = (self.lists.remove(&list), self.def_inst(list)) else {
-            return self.result(Op::Table("builtins.tuple"), vec![list]);
+            return self.result(Op::Table(id::BUILTINS_TUPLE), vec![list]);
         };
-        self.func.insts[start.index()].op = Op::Table("tuple.build");
+        self.func.insts[start.index()].op = Op::Table(id::TUPLE_BUILD);
         let mut current = list;
         for i in changes {
             let node = &mut self.func.insts[i.index()];
-            node.op = Op::Table(if node.op == Op::Table("list.append") {
-                "spread.append"
+            node.op = Op::Table(if node.op == Op::Table(id::LIST_APPEND) {
+                id::SPREAD_APPEND
             } else {
-                "spread.extend"
+                id::SPREAD_EXTEND
             });
             node.args[0] = current;
             current = node.result.unwrap_or(current);
@@ -491,15 +491,15 @@ impl Builder<'_> {
     }
 
     /// A method with operands on top of the container that lies `depth` below them.
-    fn update(&mut self, path: &'static str, depth: usize, operands: usize) -> Result<()> {
+    fn update(&mut self, op: OpId, depth: usize, operands: usize) -> Result<()> {
         let mut args = self.pop_n(operands)?;
         args.insert(0, self.peek(depth)?);
-        self.table(path, args).map(drop)
+        self.table(op, args).map(drop)
     }
 
     /// Pushes the members, the first on top.
-    fn unpack(&mut self, path: &'static str, args: Vec<Value>, count: usize) -> Result<()> {
-        let all = self.table(path, args)?;
+    fn unpack(&mut self, op: OpId, args: Vec<Value>, count: usize) -> Result<()> {
+        let all = self.table(op, args)?;
         let mut members = vec![];
         for k in 0..count {
             members.push(self.member(all, k as u32)?);
@@ -517,7 +517,7 @@ impl Builder<'_> {
     /// Jumps to `target` if the truth of the top is `when`; `keep`s the value on that way.
     fn branch(&mut self, index: usize, target: usize, when: bool, keep: bool) -> Result<()> {
         let v = self.peek(1)?;
-        let cond = self.table("operator.truth", vec![v])?;
+        let cond = self.table(id::TRUTH, vec![v])?;
         let kept = if keep { Some(self.edge_at(target)?) } else { None };
         self.pop()?;
         let next = self.edge_at(index + 1)?;
@@ -536,7 +536,7 @@ impl Builder<'_> {
     fn branch_none(&mut self, index: usize, target: usize, when: bool) -> Result<()> {
         let v = self.pop()?;
         let none = self.constant(Const::None)?;
-        let cond = self.table("operator.is_", vec![v, none])?;
+        let cond = self.table(id::IS, vec![v, none])?;
         let (next, jump) = (self.edge_at(index + 1)?, self.edge_at(target)?);
         if when {
             self.two_way(cond, jump, next)
@@ -550,7 +550,7 @@ impl Builder<'_> {
     /// where there is one.
     fn advance(&mut self, index: usize, target: usize, exhausted: Option<Value>) -> Result<()> {
         let state = self.pop()?;
-        let next = self.table("iter.next", vec![state])?;
+        let next = self.table(id::ITER_NEXT, vec![state])?;
         let more = self.member(next, 1)?;
         self.state.stack.extend(exhausted.map(Slot::Value));
         let done = self.edge_at(target)?;
@@ -595,7 +595,7 @@ impl Builder<'_> {
         }
         let mut handled = vec![];
         for _ in 0..depth {
-            handled.push(self.table("exc.current", vec![])?);
+            handled.push(self.table(id::EXC_CURRENT, vec![])?);
             self.pop_handled()?;
         }
         let back = self.func.make_block();
@@ -640,15 +640,15 @@ impl Builder<'_> {
 
     fn raise(&mut self, form: u32) -> Result<()> {
         let exc = match form {
-            0 => self.table("exc.current", vec![])?,
+            0 => self.table(id::EXC_CURRENT, vec![])?,
             1 => {
                 let v = self.pop()?;
-                self.table("exc.make", vec![v])?
+                self.table(id::EXC_MAKE, vec![v])?
             }
             2 => {
                 let (cause, v) = (self.pop()?, self.pop()?);
-                let exc = self.table("exc.make", vec![v])?;
-                self.table("exc.with_cause", vec![exc, cause])?
+                let exc = self.table(id::EXC_MAKE, vec![v])?;
+                self.table(id::EXC_WITH_CAUSE, vec![exc, cause])?
             }
             _ => return Err(self.malformed("unknown form of `raise`")),
         };
@@ -666,7 +666,7 @@ impl Builder<'_> {
     /// Stack: `__exit__`, the index of the raising instruction, the saved exception, the exception.
     fn with_except_start(&mut self) -> Result<()> {
         let (exit, exc) = (self.peek(4)?, self.peek(1)?);
-        let class = self.table("exc.class", vec![exc])?;
+        let class = self.table(id::EXC_CLASS, vec![exc])?;
         let traceback = self.constant(Const::None)?;
         self.result(Op::Call { keywords: [].into() }, vec![exit, class, exc, traceback])
     }
@@ -680,7 +680,7 @@ impl Builder<'_> {
         let whole = self.known(names) != Some(&Const::None);
         let module: Arc<str> = if whole { name } else { name.split('.').next().unwrap_or_default().into() };
         let module = self.constant(Const::Str(module))?;
-        self.result(Op::Table("import.module"), vec![module])
+        self.result(Op::Table(id::IMPORT_MODULE), vec![module])
     }
 
     /// For diagnostics about code nested in this one.

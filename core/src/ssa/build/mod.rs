@@ -24,6 +24,7 @@ use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Par
 use crate::bitset::BitSet;
 use crate::bytecode::{self, Code};
 use crate::diag::{Code as DiagCode, Diagnostic, Result, Span};
+use crate::ops::{OpId, id};
 use crate::types::Const;
 use families::{Family, Relatives};
 use flow::{Bb, Flow};
@@ -344,7 +345,7 @@ impl<'a> Builder<'a> {
     fn as_declared(&mut self, name: Arc<str>, own: bool, v: Value) -> Result<Value> {
         let Some((_, ty)) = self.outside.locals.iter().find(|(n, _)| own && *n == name) else { return Ok(v) };
         let (ty, name) = (self.constant(Const::Str(ty.clone()))?, self.constant(Const::Str(name))?);
-        self.table(crate::ops::declare::LOCAL, vec![v, ty, name])
+        self.table(id::DECLARE_LOCAL, vec![v, ty, name])
     }
 
     // ---- the operand stack ----
@@ -401,8 +402,8 @@ impl<'a> Builder<'a> {
         self.defs[v.index()] = Some(Inst::new(self.func.insts.len() - 1));
         Ok(v)
     }
-    fn table(&mut self, path: &'static str, args: Vec<Value>) -> Result<Value> {
-        self.emit(Op::Table(path), args)
+    fn table(&mut self, op: OpId, args: Vec<Value>) -> Result<Value> {
+        self.emit(Op::Table(op), args)
     }
     fn constant(&mut self, c: Const) -> Result<Value> {
         self.emit(Op::Const(c), vec![])

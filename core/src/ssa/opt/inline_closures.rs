@@ -7,6 +7,7 @@
 //! Generators, functions that call themselves and calls that do not fit the parameters stay calls: typing
 //! reports the latter.
 
+use crate::ops::id;
 use crate::ssa::{
     Block, BlockCall, BlockData, Func, FuncId, InlinedFrom, Inst, InstNode, Loc, Op, Term, Value, registry,
 };
@@ -115,7 +116,7 @@ impl Inliner<'_> {
         for (p, a) in callee.blocks[0].params.iter().zip(args) {
             values[p.index()] = Some(match a {
                 Bound::Value(v) => v,
-                Bound::Rest(items) => self.func.push(b, Op::Table("tuple.build"), items, call.loc, None),
+                Bound::Rest(items) => self.func.push(b, Op::Table(id::TUPLE_BUILD), items, call.loc, None),
             });
         }
         let from = self.import_locations(callee, call.loc);
@@ -213,7 +214,7 @@ impl Inliner<'_> {
     fn leave(&mut self, exc: Value, target: Block, copy: &Copy<'_>) {
         self.func.push(
             target,
-            Op::Table("exc.leave"),
+            Op::Table(id::EXC_LEAVE),
             vec![copy.value(exc)],
             copy.call.loc,
             copy.call.unwind.clone(),

@@ -10,6 +10,7 @@
 //! Nothing is written where no later code reads the variable. Values are renamed along the dominator tree in
 //! one walk.
 
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Dominators};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Narrow, Op, Term, Value};
 use crate::types::Const;
@@ -87,20 +88,20 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
     let Some(node) = defs.inst(cond).map(|i| func.inst(i)).filter(|_| depth < 4) else { return };
     let is_none = |v: Value| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(Const::None));
     match (&node.op, &node.args[..]) {
-        (Op::Table("operator.truth"), [x]) => {
+        (Op::Table(id::TRUTH), [x]) => {
             decode(func, defs, *x, truth, depth + 1, out);
             // What is true is not None.
             if truth && !is_test(func, defs, *x) {
                 out.push(Found::none(*x, false));
             }
         }
-        (Op::Table("operator.not_"), [x]) => {
+        (Op::Table(id::NOT), [x]) => {
             decode(func, defs, *x, !truth, depth + 1, out);
             if !truth && !is_test(func, defs, *x) {
                 out.push(Found::none(*x, false));
             }
         }
-        (Op::Table(path @ ("operator.is_" | "operator.is_not")), [a, b]) => {
+        (Op::Table(path @ (id::IS | id::IS_NOT)), [a, b]) => {
             let value = if is_none(*b) {
                 *a
             } else if is_none(*a) {
@@ -108,11 +109,12 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
             } else {
                 return;
             };
-            let none = (*path == "operator.is_") == truth;
+            let none = (*path == id::IS) == truth;
             out.push(Found::none(value, none));
             // A class pattern gives what it looks at, or None. Without patterns inside it fails for nothing
             // but the class.
-            let pattern = defs.inst(value).map(|i| func.inst(i)).filter(|n| n.op == Op::Table("match.class"));
+            let pattern =
+                defs.inst(value).map(|i| func.inst(i)).filter(|n| n.op == Op::Table(id::MATCH_CLASS));
             if let Some([x, class, names, count]) = pattern.map(|n| &n.args[..]) {
                 let empty =
                     |v: Value, c: Const| defs.inst(v).is_some_and(|i| func.inst(i).op == Op::Const(c));
@@ -148,14 +150,14 @@ fn is_test(func: &Func, defs: &Definitions, v: Value) -> bool {
     match &node.op {
         Op::Table(path) => matches!(
             *path,
-            "operator.truth"
-                | "operator.not_"
-                | "operator.is_"
-                | "operator.is_not"
-                | "iter.next"
-                | "operator.contains"
-                | "exc.matches"
-                | "match.sequence"
+            id::TRUTH
+                | id::NOT
+                | id::IS
+                | id::IS_NOT
+                | id::ITER_NEXT
+                | id::CONTAINS
+                | id::EXC_MATCHES
+                | id::MATCH_SEQUENCE
         ),
         Op::Member(_) | Op::Const(_) => true,
         _ => false,

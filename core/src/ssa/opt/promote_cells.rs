@@ -4,6 +4,7 @@
 //! Every block gets a parameter for each such cell; the clean-ups remove those that have one value. Reading
 //! an unbound cell stays an error, as a check that typing drops where it can.
 
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Value};
 use crate::types::Const;
@@ -11,10 +12,10 @@ use crate::types::Const;
 /// More cells than this stay cells: there is a parameter for each cell in each block.
 const MOST: usize = 16;
 
-const NEW: Op = Op::Table("cell.new");
-const GET: Op = Op::Table("cell.get");
-const SET: Op = Op::Table("cell.set");
-const DELETE: Op = Op::Table("cell.delete");
+const NEW: Op = Op::Table(id::CELL_NEW);
+const GET: Op = Op::Table(id::CELL_GET);
+const SET: Op = Op::Table(id::CELL_SET);
+const DELETE: Op = Op::Table(id::CELL_DELETE);
 
 /// Whether any cell was promoted.
 pub fn run(func: &mut Func) -> bool {

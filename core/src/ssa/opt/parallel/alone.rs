@@ -7,6 +7,7 @@
 
 use super::best::Gate;
 use super::reduce::{Classifier, Reads};
+use crate::ops::id;
 use crate::ssa::analysis::Edge;
 use crate::ssa::{Block, Op, Term, Value};
 use std::collections::HashSet;
@@ -117,18 +118,11 @@ impl Classifier<'_> {
     /// numbers, what is taken out of something.
     pub fn may_differ(&self, v: Value, depth: u32) -> bool {
         let Some(node) = self.inst_of(v) else { return false };
-        let name = if let Op::Attr(name) | Op::Global(name) = &node.op {
-            Some(&**name)
-        } else if let Op::Table(path) = node.op {
-            Some(path)
+        let here = if let Op::Attr(name) | Op::Global(name) = &node.op {
+            let takes = matches!(&**name, "next" | "pop" | "popitem" | "popleft");
+            &**name == "random" || takes && !self.is_outside(v)
         } else {
-            None
-        };
-        let here = match name {
-            Some("operator.getitem") => self.stores_to(node.args[0]),
-            Some("random") => true,
-            Some("next" | "pop" | "popitem" | "popleft") => !self.is_outside(v),
-            Some(_) | None => false,
+            node.op == Op::Table(id::GETITEM) && self.stores_to(node.args[0])
         };
         here || depth < 16 && node.args.iter().any(|a| self.may_differ(*a, depth + 1))
     }
@@ -137,7 +131,7 @@ impl Classifier<'_> {
     fn stores_to(&self, of: Value) -> bool {
         self.found.blocks.iter().flat_map(|b| &self.func.block(*b).insts).any(|i| {
             let n = self.func.inst(*i);
-            n.op == Op::Table("operator.setitem") && self.is_equal(n.args[0], of, 0)
+            n.op == Op::Table(id::SETITEM) && self.is_equal(n.args[0], of, 0)
         })
     }
 }

@@ -13,6 +13,7 @@
 use super::race;
 use super::reduce::{Classifier, Incoming, Kind, Reads, Use};
 use crate::diag::Result;
+use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Edge, Loop};
 use crate::ssa::{Block, Inst, Op, Term, Value};
 use crate::types::Const;
@@ -56,7 +57,7 @@ impl Classifier<'_> {
     /// The step that an operation is which reads a version as operand `k`.
     pub fn step(&self, inst: Inst, k: usize) -> Option<Step> {
         let node = self.func.inst(inst);
-        if node.op != Op::Table("operator.getitem") {
+        if node.op != Op::Table(id::GETITEM) {
             return None;
         }
         let other = node.args[1 - k];
@@ -69,9 +70,8 @@ impl Classifier<'_> {
     }
 
     fn is_stored_to(&self, of: Value) -> bool {
-        self.operands(of).is_none_or(|u| {
-            u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.setitem"))
-        })
+        self.operands(of)
+            .is_none_or(|u| u.iter().any(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table(id::SETITEM)))
     }
 
     /// Whether `new` is to the value `fresh` what was compared is to the variable.
@@ -83,7 +83,7 @@ impl Classifier<'_> {
                     return false;
                 };
                 self.inst_of(fresh)
-                    .filter(|n| n.op == Op::Table("tuple.build"))
+                    .filter(|n| n.op == Op::Table(id::TUPLE_BUILD))
                     .and_then(|n| n.args.get(if k < 0 { k + n.args.len() as i64 } else { k } as usize))
                     .is_some_and(|part| self.shows(*part, new, rest))
             }
@@ -91,7 +91,7 @@ impl Classifier<'_> {
                 rest.is_empty()
                     && !self.may_differ(fresh, 0)
                     && self.inst_of(new).is_some_and(|n| {
-                        n.op == Op::Table("operator.getitem")
+                        n.op == Op::Table(id::GETITEM)
                             && n.args[0] == *a
                             && self.is_equal(n.args[1], fresh, 0)
                     })
@@ -129,7 +129,7 @@ impl Classifier<'_> {
             if self.current(r, b) != Some(self.original(func.inst(*i).args[0])) {
                 return None;
             }
-            gates.push((b, usize::from(func.inst(*i).op == Op::Table("operator.is_not"))));
+            gates.push((b, usize::from(func.inst(*i).op == Op::Table(id::IS_NOT))));
         }
         let none = !gates.is_empty();
         let Some(first) = r.comparisons.first().cloned() else {
@@ -166,7 +166,7 @@ impl Classifier<'_> {
         }
         // Of several equal ones the last counts, a NaN is taken, or there may be none yet: then a piece that
         // found none must say so.
-        let last = matches!(path, "operator.ge" | "operator.le") == taken;
+        let last = matches!(path, id::GE | id::LE) == taken;
         if (!taken || none) && r.fresh.iter().any(|f| f.raises) {
             return None;
         }
@@ -204,7 +204,7 @@ impl Classifier<'_> {
     /// The block that branches on the truth of a comparison and on nothing else.
     pub fn branch_on(&self, compared: Option<Value>) -> Option<Block> {
         let [Use::Operand(truth, 0)] = self.uses_of(compared?)[..] else { return None };
-        if self.func.inst(truth).op != Op::Table("operator.truth") {
+        if self.func.inst(truth).op != Op::Table(id::TRUTH) {
             return None;
         }
         self.branch_of(self.func.inst(truth).result)
@@ -332,11 +332,11 @@ impl Classifier<'_> {
                     self.is_outside(v)
                         || self.inst_of(v).is_some_and(|n| {
                             matches!(n.op, Op::Global(_) | Op::Free(_))
-                                || n.op == Op::Table("operator.getitem") && self.is_outside(n.args[0])
+                                || n.op == Op::Table(id::GETITEM) && self.is_outside(n.args[0])
                         })
                 };
                 let stores = match &node.op {
-                    Op::Table("operator.setitem") => shared(node.args[0]) && !may_store(node.args[0]),
+                    Op::Table(id::SETITEM) => shared(node.args[0]) && !may_store(node.args[0]),
                     Op::Attr(n) => matches!(&**n, "append" | "extend") && shared(node.args[0]),
                     // What is called for its effect alone.
                     Op::Call { .. } => node.result.is_none_or(|v| self.uses_of(v).is_empty()),
@@ -386,15 +386,11 @@ impl Classifier<'_> {
 
     /// A store to an element that is the best of all that were stored there: how the new value is compared
     /// with the old one, which comes second, where the old one is read, and the branch.
-    pub fn better_element(
-        &self,
-        at: Block,
-        store: &crate::ssa::InstNode,
-    ) -> Option<(&'static str, Inst, Block)> {
+    pub fn better_element(&self, at: Block, store: &crate::ssa::InstNode) -> Option<(OpId, Inst, Block)> {
         let reads = self
             .operands(store.args[0])?
             .into_iter()
-            .filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table("operator.getitem"));
+            .filter(|(i, k)| *k == 0 && self.func.inst(*i).op == Op::Table(id::GETITEM));
         for (read, _) in reads {
             let node = self.func.inst(read);
             let Some(old) = node.result.filter(|_| self.is_equal(node.args[1], store.args[1], 0)) else {
@@ -404,10 +400,10 @@ impl Classifier<'_> {
             let test = self.func.inst(compared);
             let Op::Table(path) = test.op else { continue };
             let path = match (path, side) {
-                ("operator.lt", 1) | ("operator.gt", 0) => "operator.lt",
-                ("operator.gt", 1) | ("operator.lt", 0) => "operator.gt",
-                ("operator.le", 1) | ("operator.ge", 0) => "operator.le",
-                ("operator.ge", 1) | ("operator.le", 0) => "operator.ge",
+                (id::LT, 1) | (id::GT, 0) => id::LT,
+                (id::GT, 1) | (id::LT, 0) => id::GT,
+                (id::LE, 1) | (id::GE, 0) => id::LE,
+                (id::GE, 1) | (id::LE, 0) => id::GE,
                 _ => continue,
             };
             let Some(branch) = self.branch_on(test.result) else { continue };
@@ -425,7 +421,7 @@ impl Classifier<'_> {
         for b in &self.found.blocks {
             for i in &self.func.block(*b).insts {
                 let node = self.func.inst(*i);
-                if node.op != Op::Table("operator.setitem")
+                if node.op != Op::Table(id::SETITEM)
                     || !self.is_outside(node.args[0])
                     || all.contains(&node.args[0])
                 {
@@ -434,7 +430,7 @@ impl Classifier<'_> {
                 let follows = |(i, k): &(Inst, usize)| {
                     let n = self.func.inst(*i);
                     *k == 0
-                        && n.op == Op::Table("operator.setitem")
+                        && n.op == Op::Table(id::SETITEM)
                         && self.is_equal(n.args[1], index, 0)
                         && self.block_of(*i).is_some_and(|b| self.is_behind(b, &[gate]))
                 };

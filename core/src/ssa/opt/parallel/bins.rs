@@ -9,6 +9,7 @@
 use super::best::Gate;
 use super::races::Trial;
 use super::reduce::{Classifier, family};
+use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Value};
 
 /// What pieces have a copy of.
@@ -16,10 +17,10 @@ use crate::ssa::{Block, Inst, Op, Value};
 pub struct Bins {
     pub of: Value,
     /// Makes what a piece begins with.
-    pub start: &'static str,
+    pub start: OpId,
     /// Takes what a piece has into the whole: `merge(whole, part)`, or with `choose` or what it follows as
     /// further operands.
-    pub merge: &'static str,
+    pub merge: OpId,
     /// `min` or `max`.
     pub choose: Option<Value>,
     /// Elements change with those of this one, which are the best of all.
@@ -45,10 +46,10 @@ impl Bins {
             "elements that belong to the least or greatest"
         } else if matches!(
             self.merge,
-            "parallel.lesser_bins"
-                | "parallel.greater_bins"
-                | "parallel.least_bins"
-                | "parallel.greatest_bins"
+            id::PARALLEL_LESSER_BINS
+                | id::PARALLEL_GREATER_BINS
+                | id::PARALLEL_LEAST_BINS
+                | id::PARALLEL_GREATEST_BINS
         ) || self.choose.is_some()
         {
             "elements that are the least or greatest"
@@ -64,7 +65,7 @@ enum Kind {
     Family(&'static str),
     Choose(Op),
     /** Compared by this operation, the new one first. */
-    Better(&'static str),
+    Better(OpId),
 }
 
 impl Classifier<'_> {
@@ -78,7 +79,7 @@ impl Classifier<'_> {
         insts.sort();
         for i in insts {
             let node = func.inst(i);
-            if node.op != Op::Table("operator.setitem")
+            if node.op != Op::Table(id::SETITEM)
                 || !self.is_outside(node.args[0])
                 || found.iter().any(|f| f.of == node.args[0])
             {
@@ -109,16 +110,16 @@ impl Classifier<'_> {
             if asks {
                 continue;
             }
-            if k == 0 && node.op == Op::Table("operator.getitem") {
+            if k == 0 && node.op == Op::Table(id::GETITEM) {
                 read.push(i);
                 continue;
             }
-            if k != 0 || node.op != Op::Table("operator.setitem") {
+            if k != 0 || node.op != Op::Table(id::SETITEM) {
                 return None;
             }
             let is_read = |v: &Value| {
                 self.inst_of(*v).is_some_and(|g| {
-                    g.op == Op::Table("operator.getitem")
+                    g.op == Op::Table(id::GETITEM)
                         && g.args[0] == of
                         && self.is_equal(g.args[1], node.args[1], 0)
                 })
@@ -174,20 +175,20 @@ impl Classifier<'_> {
         }
         let kind = kind?;
         let (start, merge) = match kind {
-            Kind::Family("sum") => ("parallel.zero_bins", "parallel.add_bins"),
-            Kind::Family("product") => ("parallel.one_bins", "parallel.multiply_bins"),
-            Kind::Family("and") => ("parallel.own_bins", "parallel.and_bins"),
-            Kind::Family("or") => ("parallel.own_bins", "parallel.or_bins"),
-            Kind::Family("xor") => ("parallel.zero_bins", "parallel.xor_bins"),
+            Kind::Family("sum") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_ADD_BINS),
+            Kind::Family("product") => (id::PARALLEL_ONE_BINS, id::PARALLEL_MULTIPLY_BINS),
+            Kind::Family("and") => (id::PARALLEL_OWN_BINS, id::PARALLEL_AND_BINS),
+            Kind::Family("or") => (id::PARALLEL_OWN_BINS, id::PARALLEL_OR_BINS),
+            Kind::Family("xor") => (id::PARALLEL_ZERO_BINS, id::PARALLEL_XOR_BINS),
             Kind::Family(_) => return None,
-            Kind::Choose(_) if orders == [true; 2] => ("parallel.own_bins", "parallel.choose_any_bins"),
-            Kind::Choose(_) if orders != [false, true] => ("parallel.own_bins", "parallel.choose_bins"),
-            Kind::Choose(_) => ("parallel.nan_bins", "parallel.choose_last_bins"),
-            Kind::Better("operator.lt") => ("parallel.own_bins", "parallel.lesser_bins"),
-            Kind::Better("operator.gt") => ("parallel.own_bins", "parallel.greater_bins"),
+            Kind::Choose(_) if orders == [true; 2] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_ANY_BINS),
+            Kind::Choose(_) if orders != [false, true] => (id::PARALLEL_OWN_BINS, id::PARALLEL_CHOOSE_BINS),
+            Kind::Choose(_) => (id::PARALLEL_NAN_BINS, id::PARALLEL_CHOOSE_LAST_BINS),
+            Kind::Better(id::LT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_LESSER_BINS),
+            Kind::Better(id::GT) => (id::PARALLEL_OWN_BINS, id::PARALLEL_GREATER_BINS),
             // Of equal ones the last, which is another one of 0.0 and -0.0.
-            Kind::Better("operator.le") => ("parallel.high_bins", "parallel.least_bins"),
-            Kind::Better(_) => ("parallel.low_bins", "parallel.greatest_bins"),
+            Kind::Better(id::LE) => (id::PARALLEL_HIGH_BINS, id::PARALLEL_LEAST_BINS),
+            Kind::Better(_) => (id::PARALLEL_LOW_BINS, id::PARALLEL_GREATEST_BINS),
         };
         let (mut all, mut changes) = (vec![], false);
         if let Kind::Better(path) = kind {
@@ -201,15 +202,15 @@ impl Classifier<'_> {
                 return None;
             }
             let merge = match path {
-                "operator.lt" => "parallel.with_lesser_bins",
-                "operator.gt" => "parallel.with_greater_bins",
-                "operator.le" => "parallel.with_least_bins",
-                _ => "parallel.with_greatest_bins",
+                id::LT => id::PARALLEL_WITH_LESSER_BINS,
+                id::GT => id::PARALLEL_WITH_GREATER_BINS,
+                id::LE => id::PARALLEL_WITH_LEAST_BINS,
+                _ => id::PARALLEL_WITH_GREATEST_BINS,
             };
-            changes = !with.is_empty() && matches!(path, "operator.le" | "operator.ge");
+            changes = !with.is_empty() && matches!(path, id::LE | id::GE);
             all.extend(with.into_iter().map(|w| Bins {
                 of: w,
-                start: "parallel.own_bins",
+                start: id::PARALLEL_OWN_BINS,
                 merge,
                 choose: None,
                 follows: Some(of),
@@ -225,7 +226,7 @@ impl Classifier<'_> {
             merge,
             choose,
             follows: None,
-            resets: start == "parallel.nan_bins",
+            resets: start == id::PARALLEL_NAN_BINS,
             changes,
             several: orders == [true; 2],
             gates: branches.iter().map(|b| (*b, 0)).collect(),

@@ -16,6 +16,7 @@
 use super::comprehension::{INDICES, collects, insert_before, replace_element};
 use super::find::{Found, Over, is_plain, over};
 use super::outline;
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Term, Value};
 use crate::types::Const;
@@ -39,7 +40,7 @@ struct Comprehension {
 }
 
 pub fn run(func: &mut Func) {
-    if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table("list.append")) {
+    if func.is_generator || !func.insts.iter().any(|n| n.op == Op::Table(id::LIST_APPEND)) {
         return;
     }
     let mut seen: Vec<Loc> = vec![];
@@ -252,11 +253,11 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
         func.push(b, op, args, call.loc, unwind)
     };
     let branch = |func: &mut Func, b: Block, cond: Value, yes: Block| {
-        let truth = push(func, b, Op::Table("operator.truth"), vec![cond]);
+        let truth = push(func, b, Op::Table(id::TRUTH), vec![cond]);
         func.blocks[b.index()].term = Term::Branch { cond: truth, then_to: to(yes), else_to: to(slow) };
     };
     hoist_names(func, c, &handler);
-    let places = push(func, f.pre, Op::Table("array.has_places"), vec![c.source, call.args[0]]);
+    let places = push(func, f.pre, Op::Table(id::ARRAY_HAS_PLACES), vec![c.source, call.args[0]]);
     branch(func, f.pre, places, typed);
 
     // Positions in the place of elements.
@@ -278,7 +279,7 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     let append = twin.insts[&c.append];
     let position = match item {
         Some(item) => {
-            replace_element(func, first, item, "operator.getitem", c.source);
+            replace_element(func, first, item, id::GETITEM, c.source);
             func.inst(item).result?
         }
         // Nobody reads the element.
@@ -309,17 +310,17 @@ fn write(func: &mut Func, c: &Comprehension) -> Option<()> {
     let probe =
         push(func, typed, Op::MakeFunction { func: probe, defaults: 0, kwdefaults: [].into() }, captured);
     let asked = call.args.get(2).copied();
-    let element = push(func, typed, Op::Table("array.element"), [probe].into_iter().chain(asked).collect());
+    let element = push(func, typed, Op::Table(id::ARRAY_ELEMENT), [probe].into_iter().chain(asked).collect());
     let none = push(func, typed, Op::Const(Const::None), vec![]);
-    let is_number = push(func, typed, Op::Table("operator.is_not"), vec![element, none]);
+    let is_number = push(func, typed, Op::Table(id::IS_NOT), vec![element, none]);
     branch(func, typed, is_number, fast);
 
-    let out = push(func, fast, Op::Table("array.room"), vec![element, indices]);
-    let iterator = push(func, fast, Op::Table("builtins.iter"), vec![indices]);
+    let out = push(func, fast, Op::Table(id::ARRAY_ROOM), vec![element, indices]);
+    let iterator = push(func, fast, Op::Table(id::BUILTINS_ITER), vec![indices]);
     func.blocks[fast.index()].term = Term::Jump(BlockCall { block: header, args: vec![iterator] });
     let nothing = func.make_value();
     let node = &mut func.insts[append.index()];
-    (node.op, node.args) = (Op::Table("array.put"), vec![out, position, node.args[1]]);
+    (node.op, node.args) = (Op::Table(id::ARRAY_PUT), vec![out, position, node.args[1]]);
     node.result.get_or_insert(nothing);
     behind(func, c, (header, out), &call);
     Some(())

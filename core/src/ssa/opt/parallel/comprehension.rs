@@ -7,11 +7,12 @@
 //! the same.
 
 use super::find::{Over, over};
+use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Loc, Op, Term, Value};
 
 /// The positions of a sequence, as a range.
-pub const INDICES: &str = "parallel.indices";
+pub const INDICES: OpId = id::PARALLEL_INDICES;
 
 /// Rewrites the first such loop that has not been refused; its place.
 pub fn rewrite(func: &mut Func, refused: &[Loc]) -> Option<Loc> {
@@ -49,10 +50,10 @@ pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Va
     let mut lists: Vec<(Value, Inst)> = vec![];
     for i in blocks.iter().flat_map(|b| &func.block(*b).insts) {
         let node = func.inst(*i);
-        let new = node.op == Op::Table("list.append")
-            && defs
-                .inst(node.args[0])
-                .is_some_and(|d| func.inst(d).op == Op::Table("list.build") && func.inst(d).args.is_empty());
+        let new = node.op == Op::Table(id::LIST_APPEND)
+            && defs.inst(node.args[0]).is_some_and(|d| {
+                func.inst(d).op == Op::Table(id::LIST_BUILD) && func.inst(d).args.is_empty()
+            });
         if new && !lists.iter().any(|l| l.0 == node.args[0]) {
             lists.push((node.args[0], *i));
         }
@@ -73,7 +74,7 @@ pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Va
                     |d| matches!(&func.inst(d).op, Op::Attr(name) if matches!(&**name, "array" | "asarray")),
                 )
             };
-            if inside && node.op == Op::Table("list.append") && node.args[1] != list {
+            if inside && node.op == Op::Table(id::LIST_APPEND) && node.args[1] != list {
                 continue;
             }
             if !inside
@@ -95,11 +96,11 @@ pub fn collects(func: &Func, defs: &Definitions, blocks: &[Block]) -> Option<(Va
 /// `for x in a` as `for k in indices(s): x = s[k]`, where `s` is `a` or a list of what it gives.
 fn over_positions(func: &mut Func, pre: Block, iter: Inst, first: Block, item: Option<Inst>) {
     let iterated = func.inst(iter).args.clone();
-    let sequence = insert_before(func, pre, iter, Op::Table("parallel.sequence"), iterated);
+    let sequence = insert_before(func, pre, iter, Op::Table(id::PARALLEL_SEQUENCE), iterated);
     let range = insert_before(func, pre, iter, Op::Table(INDICES), vec![sequence]);
     func.insts[iter.index()].args = vec![range];
     if let Some(item) = item {
-        replace_element(func, first, item, "operator.getitem", sequence);
+        replace_element(func, first, item, id::GETITEM, sequence);
     }
 }
 
@@ -115,7 +116,7 @@ pub fn insert_before(func: &mut Func, b: Block, before: Inst, op: Op, args: Vec<
 }
 
 /// What the loop read as the element keeps its name and is `op(of, position)`; the position gets a new one.
-pub fn replace_element(func: &mut Func, first: Block, item: Inst, op: &'static str, of: Value) {
+pub fn replace_element(func: &mut Func, first: Block, item: Inst, op: OpId, of: Value) {
     let like = InstNode { unwind: unwind_inside(func, first, item), ..func.inst(item).clone() };
     let position = func.make_value();
     let element = func.insts[item.index()].result.replace(position);

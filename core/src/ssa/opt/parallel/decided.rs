@@ -9,6 +9,7 @@
 
 use super::best::Gate;
 use super::reduce::Classifier;
+use crate::ops::{OpId, id};
 use crate::ssa::{Block, Inst, Op, Term};
 use std::collections::HashMap;
 
@@ -21,10 +22,10 @@ pub enum Decided {
 
 impl Decided {
     /// The operation that marks the rest of a block.
-    pub fn mark(self) -> &'static str {
+    pub fn mark(self) -> OpId {
         match self {
-            Decided::More => "parallel.more",
-            Decided::Fewer => "parallel.fewer",
+            Decided::More => id::PARALLEL_MORE,
+            Decided::Fewer => id::PARALLEL_FEWER,
         }
     }
 }
@@ -81,7 +82,7 @@ impl Classifier<'_> {
             let node = self.func.inst(i);
             let Some(v) = node
                 .result
-                .filter(|_| matches!(node.op, Op::Table("operator.getitem") | Op::Global(_) | Op::Attr(_)))
+                .filter(|_| matches!(node.op, Op::Table(id::GETITEM) | Op::Global(_) | Op::Attr(_)))
             else {
                 return false;
             };

@@ -2,6 +2,7 @@
 
 use super::{Names, Root};
 use crate::diag::{Code, Diagnostic, Result};
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
@@ -54,7 +55,7 @@ pub fn over(func: &Func, cfg: &Cfg, defs: &Definitions, l: &Loop, refused: &[Loc
     let outside: Vec<Block> = cfg.preds(l.header).iter().copied().filter(|p| !l.blocks.contains(p)).collect();
     let [pre] = outside[..] else { return None };
     let Term::Jump(enter) = &func.block(pre).term else { return None };
-    let iter = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table("builtins.iter"))?;
+    let iter = defs.inst(enter.args[state]).filter(|i| func.inst(*i).op == Op::Table(id::BUILTINS_ITER))?;
     Some(Over { next, state, loc, pre, iter })
 }
 
@@ -132,7 +133,7 @@ fn asks_for_next(func: &Func, defs: &Definitions, header: Block) -> Option<(Inst
     let [next, more] = block.insts[..] else { return None };
     let node = func.inst(next);
     let Term::Branch { cond, .. } = &block.term else { return None };
-    if node.op != Op::Table("iter.next")
+    if node.op != Op::Table(id::ITER_NEXT)
         || func.inst(more).op != Op::Member(1)
         || defs.inst(*cond) != Some(more)
     {
@@ -154,7 +155,7 @@ pub fn is_ours(func: &Func, defs: &Definitions, names: &dyn Names, callee: Value
             Op::Global(name) => return names.is_ours(Root::Global(name), &attributes, what),
             Op::Free(n) => return names.is_ours(Root::Free(*n), &attributes, what),
             // `from numba import prange` inside the function.
-            Op::Table("import.module") => {
+            Op::Table(id::IMPORT_MODULE) => {
                 let module = defs.inst(node.args[0]).map(|i| &func.inst(i).op);
                 return attributes == [what]
                     && matches!(module, Some(Op::Const(Const::Str(m))) if matches!(&**m, "numba" | "tierup"));

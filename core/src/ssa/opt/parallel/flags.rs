@@ -11,6 +11,7 @@ use super::best::Step;
 use super::outline::Body;
 use super::reduce::{Carried, Kind, Shared};
 use crate::diag::{Diagnostic, Result};
+use crate::ops::id;
 use crate::ssa::{Block, BlockCall, Inst, InstNode, Op, Term, Value};
 use crate::types::Const;
 use std::collections::HashMap;
@@ -149,11 +150,17 @@ impl Body<'_> {
         let new = if args.len() == 3 { args[1] } else { call(self, args[..args.len() - 1].to_vec()) };
         let chosen = call(self, vec![args[0], new, args[arg]]);
         let has = self.has_before(at, k, version)?;
-        self.define(at, Op::Table("parallel.either"), vec![has, chosen, new], self.values[&result], node.loc);
+        self.define(
+            at,
+            Op::Table(id::PARALLEL_EITHER),
+            vec![has, chosen, new],
+            self.values[&result],
+            node.loc,
+        );
         let before = self.flag_of(k, What::Reset, version)?;
-        let nan = self.func.push(at, Op::Table("parallel.is_nan"), vec![new], node.loc, None);
+        let nan = self.func.push(at, Op::Table(id::PARALLEL_IS_NAN), vec![new], node.loc, None);
         let after = self.flag_of(k, What::Reset, result)?;
-        self.define(at, Op::Table("operator.or_"), vec![before, nan], after, node.loc);
+        self.define(at, Op::Table(id::OR), vec![before, nan], after, node.loc);
         Ok(true)
     }
 
@@ -162,15 +169,15 @@ impl Body<'_> {
     fn has_before(&mut self, at: Block, leader: usize, version: Value) -> Result<Value> {
         let mut has = self.flag_of(leader, What::Changed, version)?;
         if let Some(again) = self.again {
-            has = self.push(at, Op::Table("operator.or_"), vec![has, again]);
+            has = self.push(at, Op::Table(id::OR), vec![has, again]);
         }
         let Some((_, tuples)) = self.shared.in_order().into_iter().find(|o| o.0 as usize == leader) else {
             return Ok(has);
         };
         let tuples = self.push(at, Op::Const(Const::Bool(tuples)), vec![]);
         let version = self.value(version)?;
-        let one = self.push(at, Op::Table("parallel.keeps_order"), vec![version, tuples]);
-        Ok(self.push(at, Op::Table("operator.or_"), vec![has, one]))
+        let one = self.push(at, Op::Table(id::PARALLEL_KEEPS_ORDER), vec![version, tuples]);
+        Ok(self.push(at, Op::Table(id::OR), vec![has, one]))
     }
 
     fn define(&mut self, at: Block, op: Op, args: Vec<Value>, result: Value, loc: crate::ssa::Loc) {
@@ -194,19 +201,19 @@ impl Body<'_> {
         let at = self.blocks[&b];
         if c.resets() {
             let has = self.has_before(at, k, version)?;
-            return Ok(self.push(at, Op::Table("operator.and_"), vec![cond, has]));
+            return Ok(self.push(at, Op::Table(id::AND), vec![cond, has]));
         }
         if !c.keeps_first() {
             return Ok(cond);
         }
         // A NaN came first, which is kept elsewhere.
         let old = self.value(old)?;
-        let mut nan = self.push(at, Op::Table("parallel.is_nan"), vec![old]);
+        let mut nan = self.push(at, Op::Table(id::PARALLEL_IS_NAN), vec![old]);
         if let Some(again) = self.again {
-            let not = self.push(at, Op::Table("operator.xor"), vec![again, self.yes]);
-            nan = self.push(at, Op::Table("operator.and_"), vec![nan, not]);
+            let not = self.push(at, Op::Table(id::XOR), vec![again, self.yes]);
+            nan = self.push(at, Op::Table(id::AND), vec![nan, not]);
         }
-        Ok(self.push(at, Op::Table("operator.or_"), vec![cond, nan]))
+        Ok(self.push(at, Op::Table(id::OR), vec![cond, nan]))
     }
 
     /// The flags of new values that a block passes on.
@@ -251,11 +258,11 @@ impl Body<'_> {
                             })?;
                         let (has, value) =
                             (self.flag_of(leader, What::Changed, before)?, self.value(follower)?);
-                        self.push(at, Op::Table("parallel.either"), vec![has, mine, value])
+                        self.push(at, Op::Table(id::PARALLEL_EITHER), vec![has, mine, value])
                     } else {
                         let shown = self.shown(at, value, leader)?;
-                        let nan = self.push(at, Op::Table("parallel.is_nan"), vec![shown]);
-                        self.push(at, Op::Table("operator.or_"), vec![mine, nan])
+                        let nan = self.push(at, Op::Table(id::PARALLEL_IS_NAN), vec![shown]);
+                        self.push(at, Op::Table(id::OR), vec![mine, nan])
                     };
                     self.passed.insert((k, *p, *new), flag);
                 }
@@ -277,11 +284,11 @@ impl Body<'_> {
                     } else {
                         self.value(k)?
                     };
-                    self.push(at, Op::Table("operator.getitem"), vec![v, k])
+                    self.push(at, Op::Table(id::GETITEM), vec![v, k])
                 }
                 Step::Of(a) => {
                     let a = self.value(a)?;
-                    self.push(at, Op::Table("operator.getitem"), vec![a, v])
+                    self.push(at, Op::Table(id::GETITEM), vec![a, v])
                 }
             };
         }

@@ -35,6 +35,7 @@ pub use outline::is_body;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};
+use crate::ops::id;
 use crate::ssa::{Func, Loc, Op, Parts};
 
 /// Where a chain of attributes begins.
@@ -218,7 +219,7 @@ fn one_comprehension(func: &mut Func, names: &dyn Names, loc: Loc, fills: bool) 
 
 /// A quick look: most functions have no loop over a name that the host would have to be asked about.
 fn may_have_one(func: &Func) -> bool {
-    func.insts.iter().any(|n| n.op == Op::Table("iter.next"))
+    func.insts.iter().any(|n| n.op == Op::Table(id::ITER_NEXT))
 }
 
 fn race(func: &Func, loc: Loc, message: &str) -> Diagnostic {

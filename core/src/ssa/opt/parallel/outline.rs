@@ -13,6 +13,7 @@ use super::flags::{Flag, What, group};
 use super::reduce::{Carried, Kind, Shared};
 use super::{LoopNote, Names};
 use crate::diag::{Diagnostic, Result};
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Edge};
 use crate::ssa::{
     Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Narrow, Op, Params, Term, Value, registry,
@@ -174,7 +175,7 @@ impl<'a> Body<'a> {
             .clone()
             .into_iter()
             .map(|l| {
-                let own = self.push(ENTRY, Op::Table("list.build"), vec![]);
+                let own = self.push(ENTRY, Op::Table(id::LIST_BUILD), vec![]);
                 self.values.insert(l, own);
                 own
             })
@@ -182,12 +183,12 @@ impl<'a> Body<'a> {
         let mut bins = vec![];
         for b in &self.shared.bins {
             let whole = self.capture(b.of);
-            let knows = self.again.filter(|_| !b.gates.is_empty() && b.start != "parallel.own_bins");
+            let knows = self.again.filter(|_| !b.gates.is_empty() && b.start != id::PARALLEL_OWN_BINS);
             let own = self.push(ENTRY, Op::Table(b.start), [whole].into_iter().chain(knows).collect());
             self.values.insert(b.of, own);
             bins.push(own);
             if b.notes() {
-                let none = self.push(ENTRY, Op::Table("parallel.no_resets"), vec![whole]);
+                let none = self.push(ENTRY, Op::Table(id::PARALLEL_NO_RESETS), vec![whole]);
                 self.resets.push(none);
             }
         }
@@ -197,8 +198,8 @@ impl<'a> Body<'a> {
             Some(s) => self.value(s)?,
             None => self.push(ENTRY, Op::Const(Const::Int(1)), vec![]),
         };
-        let range = self.push(ENTRY, Op::Table("builtins.range"), vec![first, end, step]);
-        let iterator = self.push(ENTRY, Op::Table("builtins.iter"), vec![range]);
+        let range = self.push(ENTRY, Op::Table(id::BUILTINS_RANGE), vec![first, end, step]);
+        let iterator = self.push(ENTRY, Op::Table(id::BUILTINS_ITER), vec![range]);
 
         self.make_blocks();
         let header = self.blocks[&self.found.header];
@@ -209,7 +210,7 @@ impl<'a> Body<'a> {
                 args[c.at] = *s;
                 continue;
             }
-            let bound = self.push(ENTRY, Op::Table("parallel.bound"), vec![*s]);
+            let bound = self.push(ENTRY, Op::Table(id::PARALLEL_BOUND), vec![*s]);
             args[c.at] = if let Kind::Binary { neutral, .. } = c.kind {
                 self.push(ENTRY, Op::Table(neutral), vec![bound])
             } else {
@@ -234,7 +235,7 @@ impl<'a> Body<'a> {
         let result = if parts.is_empty() {
             self.push(last, Op::Const(Const::None), vec![])
         } else {
-            self.push(last, Op::Table("tuple.build"), parts)
+            self.push(last, Op::Table(id::TUPLE_BUILD), parts)
         };
         self.func.blocks[last.index()].term = Term::Return(result);
         if let Term::Branch { else_to, .. } = &mut self.func.blocks[header.index()].term {
@@ -357,13 +358,13 @@ impl<'a> Body<'a> {
         if bins.changes {
             let (args, unwind) =
                 (vec![self.resets[n], self.value(store.args[1])?, self.yes], self.handler(&store.unwind)?);
-            self.func.push(at, Op::Table("operator.setitem"), args, store.loc, unwind);
+            self.func.push(at, Op::Table(id::SETITEM), args, store.loc, unwind);
             return Ok(());
         }
         let Some(call) = self.defs.inst(store.args[2]).map(|i| self.outer.inst(i)) else { return Ok(()) };
         let args = vec![self.resets[n], self.value(store.args[1])?, self.value(call.args[1])?];
         let unwind = self.handler(&store.unwind)?;
-        self.func.push(at, Op::Table("parallel.note_reset"), args, store.loc, unwind);
+        self.func.push(at, Op::Table(id::PARALLEL_NOTE_RESET), args, store.loc, unwind);
         Ok(())
     }
 
@@ -379,7 +380,7 @@ impl<'a> Body<'a> {
             let followed =
                 self.push(at, Op::Const(Const::Bool(group(&self.shared.carried, k).len() > 1)), vec![]);
             let args = [vec![start], self.all(&[node.args[0], node.args[1], kept])?, vec![followed]].concat();
-            self.func.push(at, Op::Table("parallel.check_kept"), args, node.loc, None);
+            self.func.push(at, Op::Table(id::PARALLEL_CHECK_KEPT), args, node.loc, None);
         }
         Ok(())
     }
@@ -393,7 +394,7 @@ impl<'a> Body<'a> {
                 let of = self.start_of(node.args[0], given);
                 if of == given { given } else { self.push(ENTRY, node.op.clone(), vec![of]) }
             }
-            Op::Table("operator.neg") => self.start_of(node.args[0], given),
+            Op::Table(id::NEG) => self.start_of(node.args[0], given),
             _ => given,
         }
     }
@@ -406,11 +407,9 @@ impl<'a> Body<'a> {
         }
         for i in &data.insts {
             let node = self.outer.inst(*i);
-            if node.op == Op::Table("operator.setitem")
-                && self.shared.bins.iter().any(|b| b.of == node.args[0])
-            {
+            if node.op == Op::Table(id::SETITEM) && self.shared.bins.iter().any(|b| b.of == node.args[0]) {
                 let args = self.all(&[node.args[0], node.args[2]])?;
-                self.func.push(new, Op::Table("parallel.check_bins"), args, node.loc, None);
+                self.func.push(new, Op::Table(id::PARALLEL_CHECK_BINS), args, node.loc, None);
                 self.note_store(new, node)?;
             }
             let unwind = self.handler(&node.unwind)?;
@@ -517,7 +516,7 @@ impl Writer<'_> {
         let (mut new, mut acc) = (new, acc);
         if *none {
             let nothing = self.push(Op::Const(Const::None), vec![]);
-            let is_none = self.push(Op::Table("operator.is_"), vec![acc, nothing]);
+            let is_none = self.push(Op::Table(id::IS), vec![acc, nothing]);
             if let Some(first) = said.first.first() {
                 // The very first one stays where it is NaN.
                 let (there, alone) = (self.func.make_block(), self.func.make_block());
@@ -529,7 +528,7 @@ impl Writer<'_> {
                 self.at = alone;
                 let first = self.push(Op::Narrow(Narrow::NotNone), vec![*first]);
                 let shown = self.shown(first, via);
-                let nan = self.push(Op::Table("parallel.is_nan"), vec![shown]);
+                let nan = self.push(Op::Table(id::PARALLEL_IS_NAN), vec![shown]);
                 self.end(Term::Branch { cond: nan, then_to: to(said.first.clone()), else_to: take.clone() });
                 self.at = there;
             } else {
@@ -539,8 +538,9 @@ impl Writer<'_> {
         }
         if let Some(path) = path {
             [new, acc] = [new, acc].map(|v| self.shown(v, via));
-            let compared = self.push(Op::Table(path), if *swapped { vec![acc, new] } else { vec![new, acc] });
-            let cond = self.push(Op::Table("operator.truth"), vec![compared]);
+            let compared =
+                self.push(Op::Table(*path), if *swapped { vec![acc, new] } else { vec![new, acc] });
+            let cond = self.push(Op::Table(id::TRUTH), vec![compared]);
             let (then_to, else_to) = if *taken { (take, keep) } else { (keep, take) };
             self.end(Term::Branch { cond, then_to, else_to });
         } else {
@@ -562,9 +562,9 @@ impl Writer<'_> {
         via.iter().fold(v, |v, step| match step {
             Step::Part(k) => {
                 let k = self.again(*k);
-                self.push(Op::Table("operator.getitem"), vec![v, k])
+                self.push(Op::Table(id::GETITEM), vec![v, k])
             }
-            Step::Of(a) => self.push(Op::Table("operator.getitem"), vec![*a, v]),
+            Step::Of(a) => self.push(Op::Table(id::GETITEM), vec![*a, v]),
         })
     }
     /// What a value inside the loop is made of, made again here: a constant, a global, or an attribute of
@@ -603,19 +603,19 @@ fn replace(
     let function = w.push(Op::MakeFunction { func: body, defaults: 0, kwdefaults: [].into() }, captured);
     let mut bound = w.push(Op::Const(Const::Int(0)), vec![]);
     for b in &shared.bins {
-        let size = w.push(Op::Table("parallel.size"), vec![b.of]);
-        bound = w.push(Op::Table("operator.add"), vec![bound, size]);
+        let size = w.push(Op::Table(id::PARALLEL_SIZE), vec![b.of]);
+        bound = w.push(Op::Table(id::ADD), vec![bound, size]);
     }
     let mut args = vec![function, found.range, bound];
     args.extend(shared.carried.iter().map(|c| c.init));
-    let parts = w.push(Op::Table("parallel.region"), args);
+    let parts = w.push(Op::Table(id::PARALLEL_REGION), args);
     if shared.carried.is_empty() && shared.lists.is_empty() && shared.bins.is_empty() {
         w.end(Term::Jump(found.exit.clone()));
         return Ok(());
     }
 
     // for part in parts: ...
-    let iterator = w.push(Op::Table("builtins.iter"), vec![parts]);
+    let iterator = w.push(Op::Table(id::BUILTINS_ITER), vec![parts]);
     let head = w.func.make_block();
     let mut now: HashMap<Value, Value> = HashMap::new();
     let state = w.func.add_param(head);
@@ -627,7 +627,7 @@ fn replace(
     w.end(Term::Jump(BlockCall { block: head, args: start }));
     w.at = head;
     w.unwind = handler.as_ref().map(|u| renamed(u, &now));
-    let next = w.push(Op::Table("iter.next"), vec![state]);
+    let next = w.push(Op::Table(id::ITER_NEXT), vec![state]);
     let more = w.push(Op::Member(1), vec![next]);
     let inside = w.func.make_block();
     w.end(Term::Branch {
@@ -641,7 +641,7 @@ fn replace(
     let first_list = shared.carried.len() + shared.flags().len();
     for (k, list) in shared.lists.iter().enumerate() {
         let of = w.push(Op::Member((first_list + k) as u32), vec![part]);
-        w.push(Op::Table("list.extend"), vec![*list, of]);
+        w.push(Op::Table(id::LIST_EXTEND), vec![*list, of]);
     }
     let first_bins = first_list + shared.lists.len();
     let own: Vec<Value> =
@@ -696,7 +696,7 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
         let (acc, new) = (now[&c.param], of[k]);
         match &c.kind {
             Kind::Binary { path, swapped, .. } => {
-                out[k] = w.push(Op::Table(path), if *swapped { vec![new, acc] } else { vec![acc, new] })
+                out[k] = w.push(Op::Table(*path), if *swapped { vec![new, acc] } else { vec![acc, new] })
             }
             Kind::Choose { callee, swapped, .. } => {
                 let callee = w.again(*callee);
@@ -714,7 +714,7 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
             Kind::Truth { and } => {
                 let group = group(all, k);
                 let mine: Vec<Value> = group.iter().map(|j| now[&all[*j].param]).collect();
-                let t = w.push(Op::Table("operator.truth"), vec![acc]);
+                let t = w.push(Op::Table(id::TRUTH), vec![acc]);
                 let pairs: Vec<(Value, Value)> = group
                     .iter()
                     .zip(&mine)
@@ -749,7 +749,7 @@ fn merge(w: &mut Writer<'_>, shared: &Shared, part: Value, now: &HashMap<Value, 
     for (k, tuples) in shared.in_order().into_iter().filter(|o| (o.0 as usize) < all.len()) {
         let (k, group) = (k as usize, group(all, k as usize));
         let tuples = w.push(Op::Const(Const::Bool(tuples)), vec![]);
-        let one = w.push(Op::Table("parallel.keeps_order"), vec![of[k], tuples]);
+        let one = w.push(Op::Table(id::PARALLEL_KEEPS_ORDER), vec![of[k], tuples]);
         let pairs: Vec<(Value, Value)> = group.iter().map(|j| (of[*j], out[*j])).collect();
         for (j, b) in group.iter().zip(w.select(one, &pairs)) {
             out[*j] = b;

@@ -6,6 +6,7 @@
 //! by its form how the indices of two iterations relate; [`super::races`] puts numbers in and compares.
 
 use super::reduce::Classifier;
+use crate::ops::{OpId, id};
 use crate::ssa::{Inst, Op, Value};
 use crate::types::Const;
 
@@ -106,7 +107,7 @@ impl<'a> Places<'a> {
     /// What lies between brackets.
     pub fn parts(&mut self, index: Value) -> Vec<Part> {
         match self.c.inst_of(index).map(|n| (n.op.clone(), n.args.clone())) {
-            Some((Op::Table("tuple.build"), args)) => args.iter().map(|a| self.part(*a)).collect(),
+            Some((Op::Table(id::TUPLE_BUILD), args)) => args.iter().map(|a| self.part(*a)).collect(),
             Some((Op::Const(Const::Tuple(m)), _)) => m
                 .iter()
                 .map(|c| if let Const::Int(n) = c { Part::At(Ix::Const(*n)) } else { Part::Unknown })
@@ -118,7 +119,7 @@ impl<'a> Places<'a> {
     fn part(&mut self, v: Value) -> Part {
         let Some(node) = self.c.inst_of(v) else { return Part::At(self.ix(v, 0)) };
         match &node.op {
-            Op::Table("builtins.slice") => {
+            Op::Table(id::BUILTINS_SLICE) => {
                 let args = node.args.clone();
                 let none =
                     |v: Value| self.c.inst_of(v).is_some_and(|n| matches!(n.op, Op::Const(Const::None)));
@@ -146,7 +147,7 @@ impl<'a> Places<'a> {
         match &node.op {
             Op::Narrow(_) | Op::CheckBound { .. } => self.root(node.args[0]),
             Op::Global(_) | Op::Free(_) => Some((self.representative(v), vec![])),
-            Op::Table("operator.getitem") => {
+            Op::Table(id::GETITEM) => {
                 let (of, mut at) = self.root(node.args[0])?;
                 let more = self.parts(node.args[1]);
                 if !more.iter().all(|p| matches!(p, Part::At(_))) {
@@ -188,11 +189,11 @@ impl<'a> Places<'a> {
         match &node.op {
             Op::Const(_) | Op::Global(_) | Op::Free(_) => Ix::Symbol(self.symbol(v)),
             Op::Narrow(_) | Op::CheckBound { .. } => at(0),
-            Op::Table("operator.pos") => at(0),
-            Op::Table("operator.neg") => Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), at(0)))),
-            Op::Table("operator.invert") => Ix::Binary(Operator::Sub, Box::new((Ix::Const(-1), at(0)))),
-            Op::Table("operator.getitem") => self.load(v, node.args[0], node.args[1]),
-            Op::Table(path) => match operator(path) {
+            Op::Table(id::POS) => at(0),
+            Op::Table(id::NEG) => Ix::Binary(Operator::Sub, Box::new((Ix::Const(0), at(0)))),
+            Op::Table(id::INVERT) => Ix::Binary(Operator::Sub, Box::new((Ix::Const(-1), at(0)))),
+            Op::Table(id::GETITEM) => self.load(v, node.args[0], node.args[1]),
+            Op::Table(path) => match operator(*path) {
                 Some(op) => Ix::Binary(op, Box::new((at(0), at(1)))),
                 None => self.function(v, &node.args, depth),
             },
@@ -275,14 +276,14 @@ impl<'a> Places<'a> {
             return Ix::Unknown(Class::Computed);
         };
         match &node.op {
-            Op::Table("iter.next") if k == 2 => {
+            Op::Table(id::ITER_NEXT) if k == 2 => {
                 if inst == self.c.found.next {
                     Ix::Iter
                 } else {
                     self.inner(inst)
                 }
             }
-            Op::Table("tuple.build") if (k as usize) < node.args.len() => {
+            Op::Table(id::TUPLE_BUILD) if (k as usize) < node.args.len() => {
                 self.ix(node.args[k as usize], depth + 1)
             }
             // `for j, x in enumerate(row)`: the numbers are the same in each iteration.
@@ -301,7 +302,7 @@ impl<'a> Places<'a> {
         };
         let mut starts = self.c.passed_to(node.args[0]).into_iter().filter(|v| !stepped(*v));
         let (first, None) = (starts.next()?, starts.next()) else { return None };
-        self.c.inst_of(first).filter(|n| n.op == Op::Table("builtins.iter")).map(|n| n.args[0])
+        self.c.inst_of(first).filter(|n| n.op == Op::Table(id::BUILTINS_ITER)).map(|n| n.args[0])
     }
     fn steps_through(&self, next: Value, function: &str) -> bool {
         let called = self
@@ -451,18 +452,18 @@ impl<'a> Places<'a> {
     }
 }
 
-fn operator(path: &str) -> Option<Operator> {
+fn operator(path: OpId) -> Option<Operator> {
     Some(match path {
-        "operator.add" | "operator.iadd" => Operator::Add,
-        "operator.sub" | "operator.isub" => Operator::Sub,
-        "operator.mul" | "operator.imul" => Operator::Mul,
-        "operator.floordiv" | "operator.ifloordiv" => Operator::Div,
-        "operator.mod" | "operator.imod" => Operator::Rem,
-        "operator.and_" | "operator.iand" => Operator::And,
-        "operator.or_" | "operator.ior" => Operator::Or,
-        "operator.xor" | "operator.ixor" => Operator::Xor,
-        "operator.lshift" | "operator.ilshift" => Operator::Shl,
-        "operator.rshift" | "operator.irshift" => Operator::Shr,
+        id::ADD | id::IADD => Operator::Add,
+        id::SUB | id::ISUB => Operator::Sub,
+        id::MUL | id::IMUL => Operator::Mul,
+        id::FLOORDIV | id::IFLOORDIV => Operator::Div,
+        id::MOD | id::IMOD => Operator::Rem,
+        id::AND | id::IAND => Operator::And,
+        id::OR | id::IOR => Operator::Or,
+        id::XOR | id::IXOR => Operator::Xor,
+        id::LSHIFT | id::ILSHIFT => Operator::Shl,
+        id::RSHIFT | id::IRSHIFT => Operator::Shr,
         _ => return None,
     })
 }

@@ -4,11 +4,12 @@
 use super::Names;
 use super::comprehension::{insert_before, replace_element};
 use super::find::{Over, is_ours, over};
+use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Loops};
 use crate::ssa::{Func, Inst, Op, Term};
 
 /// The numbers of the points of a shape, as a range.
-pub const PLACES: &str = "parallel.places";
+pub const PLACES: OpId = id::PARALLEL_PLACES;
 
 /// Rewrites all such loops.
 pub fn rewrite(func: &mut Func, names: &dyn Names) {
@@ -36,12 +37,12 @@ fn rewrite_one(func: &mut Func, names: &dyn Names) -> bool {
         let shape = if let [_, one] = call.args[..] {
             one
         } else {
-            insert_before(func, pre, iter, Op::Table("tuple.build"), call.args[1..].to_vec())
+            insert_before(func, pre, iter, Op::Table(id::TUPLE_BUILD), call.args[1..].to_vec())
         };
         let range = insert_before(func, pre, iter, Op::Table(PLACES), vec![shape]);
         func.insts[iter.index()].args = vec![range];
         if let Some(item) = item {
-            replace_element(func, first, item, "parallel.place", shape);
+            replace_element(func, first, item, id::PARALLEL_PLACE, shape);
         }
         return true;
     }

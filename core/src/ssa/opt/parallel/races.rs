@@ -13,6 +13,7 @@ use super::places::{Class, Ix, Operator, Part, Places};
 use super::race;
 use super::reduce::Classifier;
 use crate::diag::Result;
+use crate::ops::id;
 use crate::ssa::{Block, FuncId, InstNode, Loc, Op, Value, registry};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -451,8 +452,8 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
         let certain = c.is_certain(b);
         for i in &c.func.block(b).insts {
             let node = c.func.inst(*i);
-            let store = node.op == Op::Table("operator.setitem");
-            if !store && node.op != Op::Table("operator.getitem") {
+            let store = node.op == Op::Table(id::SETITEM);
+            if !store && node.op != Op::Table(id::GETITEM) {
                 continue;
             }
             // A row that is indexed further is read there.
@@ -461,11 +462,7 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
                     c.operands(v).is_some_and(|u| {
                         !u.is_empty()
                             && u.iter().all(|(i, k)| {
-                                *k == 0
-                                    && matches!(
-                                        c.func.inst(*i).op,
-                                        Op::Table("operator.getitem" | "operator.setitem")
-                                    )
+                                *k == 0 && matches!(c.func.inst(*i).op, Op::Table(id::GETITEM | id::SETITEM))
                             })
                     })
                 })
@@ -481,7 +478,7 @@ fn accesses(c: &Classifier<'_>, places: &mut Places<'_>, bins: &[Bins]) -> Vec<A
             let new = store.then(|| node.args[2]);
             let old = |v: &Value| {
                 c.inst_of(*v).is_some_and(|g| {
-                    g.op == Op::Table("operator.getitem")
+                    g.op == Op::Table(id::GETITEM)
                         && g.args[0] == node.args[0]
                         && c.is_equal(g.args[1], node.args[1], 0)
                 })
@@ -561,13 +558,13 @@ fn written_by<'n>(c: &Classifier<'_>, call: &'n InstNode) -> Option<(Value, &'n 
 /// Refuses iterations that change a variable of the outer function through inner ones, or because inner ones
 /// see it.
 fn captured(c: &Classifier<'_>) -> Result<()> {
-    let is_cell = |v: Value| c.is_outside(v) && c.inst_of(v).is_some_and(|n| n.op == Op::Table("cell.new"));
+    let is_cell = |v: Value| c.is_outside(v) && c.inst_of(v).is_some_and(|n| n.op == Op::Table(id::CELL_NEW));
     let mut blocks: Vec<Block> = c.found.blocks.iter().copied().collect();
     blocks.sort();
     for b in blocks {
         for i in &c.func.block(b).insts {
             let node = c.func.inst(*i);
-            let sets = matches!(node.op, Op::Table("cell.set" | "cell.delete")) && is_cell(node.args[0]);
+            let sets = matches!(node.op, Op::Table(id::CELL_SET | id::CELL_DELETE)) && is_cell(node.args[0]);
             let made = node.args.iter().filter_map(|v| c.inst_of(*v)).chain([node]);
             let name = if sets {
                 Some(None)
@@ -607,7 +604,7 @@ fn sets_captured(f: FuncId, k: u32, seen: &mut Vec<(FuncId, u32)>) -> bool {
     let cells: Vec<Value> =
         func.insts.iter().filter(|n| n.op == Op::Free(k)).filter_map(|n| n.result).collect();
     func.insts.iter().any(|n| match &n.op {
-        Op::Table("cell.set" | "cell.delete") => cells.contains(&n.args[0]),
+        Op::Table(id::CELL_SET | id::CELL_DELETE) => cells.contains(&n.args[0]),
         Op::MakeFunction { func, defaults, kwdefaults } => n.args[*defaults as usize + kwdefaults.len()..]
             .iter()
             .enumerate()

@@ -12,6 +12,7 @@ use super::find::Found;
 use super::races::{self, Doubt};
 use super::{Names, Root, race};
 use crate::diag::{Diagnostic, Result};
+use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
 use crate::ssa::{Block, Func, Inst, Loc, Op, Term, Value};
 use crate::types::Const;
@@ -22,7 +23,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub enum Kind {
     /// `acc = path(acc, part)`; pieces begin with what `neutral` makes of the first value. `swapped`: the
     /// part comes first.
-    Binary { path: &'static str, neutral: &'static str, swapped: bool },
+    Binary { path: OpId, neutral: OpId, swapped: bool },
     /// `acc = callee(acc, part)`: `min`, `max`; `swapped`: the part comes first. Then Python's functions take
     /// a NaN and forget it at the next value: it `resets`. `several`: sometimes the one, sometimes the other.
     Choose { callee: Value, swapped: bool, resets: bool, several: bool },
@@ -31,7 +32,7 @@ pub enum Kind {
     /// `if part > acc: acc = part`: `path` compares, the new value first unless `swapped`; it is taken where
     /// the answer is `taken`. What is compared is found by the steps of `via`; without a `path` the first one
     /// counts. `none`: the variable may be None, which is no value yet.
-    Select { path: Option<&'static str>, via: Vec<Step>, swapped: bool, taken: bool, none: bool, flag: bool },
+    Select { path: Option<OpId>, via: Vec<Step>, swapped: bool, taken: bool, none: bool, flag: bool },
     /// Changes together with another variable, a `Select` or a `Truth`.
     Follow { leader: usize },
     /// What the last iteration left, or the last one that left something.
@@ -91,10 +92,10 @@ impl Carried {
     pub fn describe(&self) -> String {
         match &self.kind {
             Kind::Binary { path, .. } => match *path {
-                "operator.add" | "operator.iadd" => "a sum",
-                "operator.mul" | "operator.imul" => "a product",
-                "operator.and_" | "operator.iand" => "a bitwise and",
-                "operator.or_" | "operator.ior" => "a bitwise or",
+                id::ADD | id::IADD => "a sum",
+                id::MUL | id::IMUL => "a product",
+                id::AND | id::IAND => "a bitwise and",
+                id::OR | id::IOR => "a bitwise or",
                 _ => "an exclusive or",
             },
             Kind::Choose { .. } => "a minimum or maximum",
@@ -395,11 +396,11 @@ impl Classifier<'_> {
                         let node = func.inst(i);
                         match &node.op {
                             Op::Narrow(_) | Op::CheckBound { .. } if k == 0 => node.result,
-                            Op::Table(path) if compares(path) => {
+                            Op::Table(path) if compares(*path) => {
                                 r.comparisons.push(Compared { inst: i, side: k, via: via.clone(), of });
                                 None
                             }
-                            Op::Table("operator.getitem") if let Some(step) = self.step(i, k) => {
+                            Op::Table(id::GETITEM) if let Some(step) = self.step(i, k) => {
                                 if let Some(n) = node.result {
                                     work.push((n, via.iter().cloned().chain([step]).collect(), of));
                                 }
@@ -407,13 +408,13 @@ impl Classifier<'_> {
                             }
                             _ if !is_version => return Err(self.needs_earlier(node.loc)),
                             Op::Table(path)
-                                if family(path).is_some_and(|f| k == 0 || f.either)
+                                if family(*path).is_some_and(|f| k == 0 || f.either)
                                     && node.args.get(1) != Some(&node.args[0]) =>
                             {
                                 r.operations.push((i, k));
                                 node.result
                             }
-                            Op::Table("operator.is_" | "operator.is_not")
+                            Op::Table(id::IS | id::IS_NOT)
                                 if k == 0
                                     && self
                                         .inst_of(node.args[1])
@@ -422,7 +423,7 @@ impl Classifier<'_> {
                                 r.nones.push(i);
                                 None
                             }
-                            Op::Table("operator.truth") => {
+                            Op::Table(id::TRUTH) => {
                                 r.truths.push(i);
                                 None
                             }
@@ -469,7 +470,7 @@ impl Classifier<'_> {
         match self.inst_of(v).map(|n| &n.op) {
             Some(Op::Global(n)) => self.names.is_module(Root::Global(n), name),
             Some(Op::Free(n)) => self.names.is_module(Root::Free(*n), name),
-            Some(Op::Table("import.module")) => true,
+            Some(Op::Table(id::IMPORT_MODULE)) => true,
             Some(_) | None => false,
         }
     }
@@ -517,10 +518,8 @@ impl Classifier<'_> {
                 return refuse();
             }
             // In place as soon as one of them is: arrays and lists keep their identity.
-            let in_place = r
-                .operations
-                .iter()
-                .any(|o| matches!(func.inst(o.0).op, Op::Table(p) if p.starts_with("operator.i")));
+            let in_place =
+                r.operations.iter().any(|o| matches!(func.inst(o.0).op, Op::Table(p) if p.plain().is_some()));
             return Ok(Kind::Binary {
                 path: if in_place { f.in_place } else { f.plain },
                 neutral: f.neutral,
@@ -665,16 +664,19 @@ impl Classifier<'_> {
     /// `if x < low: low = x elif x > high: high = x`, where both begin as the same: what is new to the one is
     /// never new to the other.
     fn is_range(&self, a: &Carried, b: &Carried, reads: [&Reads; 2]) -> bool {
-        let way =
-            |c: &Carried| match &c.kind {
-                Kind::Select {
-                    path: Some("operator.lt"), via, swapped, taken: true, none: false, ..
-                } if via.is_empty() => Some(!swapped),
-                Kind::Select {
-                    path: Some("operator.gt"), via, swapped, taken: true, none: false, ..
-                } if via.is_empty() => Some(*swapped),
-                _ => None,
-            };
+        let way = |c: &Carried| match &c.kind {
+            Kind::Select { path: Some(id::LT), via, swapped, taken: true, none: false, .. }
+                if via.is_empty() =>
+            {
+                Some(!swapped)
+            }
+            Kind::Select { path: Some(id::GT), via, swapped, taken: true, none: false, .. }
+                if via.is_empty() =>
+            {
+                Some(*swapped)
+            }
+            _ => None,
+        };
         let [Some(x), Some(y)] = [a, b].map(way) else { return false };
         let [[p], [q]] = reads.map(|r| &r.comparisons[..]) else { return false };
         let new = |c: &Compared| self.func.inst(c.inst).args[1 - c.side];
@@ -718,7 +720,7 @@ impl Classifier<'_> {
         insts.sort();
         for i in insts {
             let node = func.inst(i);
-            let comprehends = |i: Inst| func.inst(i).op == Op::Table("list.append");
+            let comprehends = |i: Inst| func.inst(i).op == Op::Table(id::LIST_APPEND);
             if comprehends(i) && self.is_outside(node.args[0]) {
                 let list = node.args[0];
                 if !self
@@ -797,7 +799,7 @@ impl Classifier<'_> {
                 .block(l.header)
                 .insts
                 .iter()
-                .any(|i| self.func.inst(*i).op == Op::Table("iter.next"));
+                .any(|i| self.func.inst(*i).op == Op::Table(id::ITER_NEXT));
             let mut breaks = false;
             for from in l.blocks.iter().filter(|f| **f != l.header && !(once && self.doms.dominates(b, **f)))
             {
@@ -816,37 +818,27 @@ impl Classifier<'_> {
 
 pub struct Family {
     pub name: &'static str,
-    plain: &'static str,
-    in_place: &'static str,
-    neutral: &'static str,
+    plain: OpId,
+    in_place: OpId,
+    neutral: OpId,
     /** The variable may stand on either side. */
     pub either: bool,
 }
 
 /// The reduction that an operation belongs to.
-pub fn family(path: &str) -> Option<Family> {
-    let either = !matches!(
-        path,
-        "operator.sub"
-            | "operator.isub"
-            | "operator.truediv"
-            | "operator.itruediv"
-            | "operator.neg"
-            | "operator.lshift"
-    ) && !path.starts_with("operator.i");
+pub fn family(path: OpId) -> Option<Family> {
+    let either = !matches!(path, id::SUB | id::ISUB | id::TRUEDIV | id::ITRUEDIV | id::NEG | id::LSHIFT)
+        && path.plain().is_none();
     let of = |name, plain, in_place, neutral| Some(Family { name, plain, in_place, neutral, either });
     match path {
-        "operator.add" | "operator.iadd" | "operator.sub" | "operator.isub" => {
-            of("sum", "operator.add", "operator.iadd", "parallel.zero")
-        }
+        id::ADD | id::IADD | id::SUB | id::ISUB => of("sum", id::ADD, id::IADD, id::PARALLEL_ZERO),
         // A sign that changes is a product with -1, a shift one with a power of two.
-        "operator.mul" | "operator.imul" | "operator.truediv" | "operator.itruediv" | "operator.neg"
-        | "operator.lshift" | "operator.ilshift" => {
-            of("product", "operator.mul", "operator.imul", "parallel.one")
+        id::MUL | id::IMUL | id::TRUEDIV | id::ITRUEDIV | id::NEG | id::LSHIFT | id::ILSHIFT => {
+            of("product", id::MUL, id::IMUL, id::PARALLEL_ONE)
         }
-        "operator.and_" | "operator.iand" => of("and", "operator.and_", "operator.iand", "parallel.own"),
-        "operator.or_" | "operator.ior" => of("or", "operator.or_", "operator.ior", "parallel.own"),
-        "operator.xor" | "operator.ixor" => of("xor", "operator.xor", "operator.ixor", "parallel.zero"),
+        id::AND | id::IAND => of("and", id::AND, id::IAND, id::PARALLEL_OWN),
+        id::OR | id::IOR => of("or", id::OR, id::IOR, id::PARALLEL_OWN),
+        id::XOR | id::IXOR => of("xor", id::XOR, id::IXOR, id::PARALLEL_ZERO),
         _ => None,
     }
 }
@@ -855,27 +847,23 @@ pub fn family(path: &str) -> Option<Family> {
 fn instead(op: &Op) -> &'static str {
     let Op::Table(path) = op else { return HELP };
     match *path {
-        "operator.eq" | "operator.ne" => {
+        id::EQ | id::NE => {
             "of several equal ones `if x > m: m, k = x, i` keeps the first and `>=` the last, in the order of iterations, so that ties need no condition; where another value decides, compare tuples: best = max(best, (x, -y))"
         }
-        "operator.not_" => "write s ^= True",
-        "operator.invert" => "write s ^= -1",
-        "operator.rshift" | "operator.irshift" => {
-            "sum up by how much to shift (n += k), and shift once behind the loop"
-        }
-        "operator.floordiv" | "operator.ifloordiv" => {
+        id::NOT => "write s ^= True",
+        id::INVERT => "write s ^= -1",
+        id::RSHIFT | id::IRSHIFT => "sum up by how much to shift (n += k), and shift once behind the loop",
+        id::FLOORDIV | id::IFLOORDIV => {
             "multiply up what to divide by (d *= x), and divide once behind the loop"
         }
-        "operator.mod" | "operator.imod" => {
-            "take the remainder behind the loop, where it is one of a sum or a product"
-        }
-        "operator.pow" | "operator.ipow" => {
+        id::MOD | id::IMOD => "take the remainder behind the loop, where it is one of a sum or a product",
+        id::POW | id::IPOW => {
             "multiply up the exponents (e *= x), and raise to their power once behind the loop"
         }
         _ => HELP,
     }
 }
 
-fn compares(path: &str) -> bool {
-    matches!(path, "operator.lt" | "operator.le" | "operator.gt" | "operator.ge")
+fn compares(path: OpId) -> bool {
+    matches!(path, id::LT | id::LE | id::GT | id::GE)
 }

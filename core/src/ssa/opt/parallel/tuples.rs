@@ -2,6 +2,7 @@
 //! + 1)` is two sums.
 
 use super::find::Found;
+use crate::ops::id;
 use crate::ssa::analysis::{Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, Op, Term, Value};
 use crate::types::Const;
@@ -71,7 +72,7 @@ fn plan(func: &Func, found: &Found, param: Value) -> Option<Plan> {
         }
     }
     let made = |v: Value| match defs.inst(v).map(|i| func.inst(i)) {
-        Some(n) if n.op == Op::Table("tuple.build") => Some(n.args.len()),
+        Some(n) if n.op == Op::Table(id::TUPLE_BUILD) => Some(n.args.len()),
         Some(_) | None => None,
     };
     let mut counts = vec![];
@@ -88,7 +89,7 @@ fn plan(func: &Func, found: &Found, param: Value) -> Option<Plan> {
     let init = enter.args[func.block(found.header).params.iter().position(|p| *p == param)?];
     let begins = match defs.inst(init).map(|i| &func.inst(i).op) {
         Some(Op::Const(Const::Tuple(m))) => m.len() == count,
-        Some(Op::Table("tuple.build")) => made(init) == Some(count),
+        Some(Op::Table(id::TUPLE_BUILD)) => made(init) == Some(count),
         Some(_) | None => false,
     };
     if !begins {
@@ -109,7 +110,7 @@ fn plan(func: &Func, found: &Found, param: Value) -> Option<Plan> {
                 }
             });
             let k = member.and_then(|k| usize::try_from(k).ok()).filter(|k| {
-                *k < count && node.op == Op::Table("operator.getitem") && !versions.contains(&node.args[1])
+                *k < count && node.op == Op::Table(id::GETITEM) && !versions.contains(&node.args[1])
             })?;
             reads.push((*i, node.args[0], k));
         }
@@ -237,7 +238,7 @@ fn members_of_init(func: &mut Func, found: &Found, plan: &Plan) -> Vec<Value> {
 /// Makes the tuple anew on the way out of the loop.
 fn behind(func: &mut Func, found: &Found, plan: &Plan, members: &[Value]) -> Value {
     let block = func.make_block();
-    let whole = func.push(block, Op::Table("tuple.build"), members.to_vec(), found.loc, None);
+    let whole = func.push(block, Op::Table(id::TUPLE_BUILD), members.to_vec(), found.loc, None);
     let top = plan.versions[0];
     if let Term::Branch { else_to, .. } = &mut func.blocks[found.header.index()].term {
         let mut exit = std::mem::replace(else_to, BlockCall { block, args: vec![] });

@@ -4,6 +4,7 @@
 use super::super::places::{Class, Part, Places};
 use super::super::{Names, Root};
 use super::{Classifier, Found, Why};
+use crate::ops::{Home, id};
 use crate::ssa::analysis::{Definitions, Edge, uses_of_term};
 use crate::ssa::{Block, Func, Inst, InstNode, Op, Term, Value};
 use std::collections::BTreeSet;
@@ -60,9 +61,11 @@ pub fn is_plain(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -
                 | Op::Narrow(_)
                 | Op::CheckBound { .. } => true,
                 Op::Table(path) => {
-                    path.starts_with("operator.")
-                        && !matches!(*path, "operator.delitem" | "operator.contains")
-                        || matches!(*path, "iter.next" | "builtins.iter" | "builtins.slice" | "tuple.build")
+                    path.home() == Home::Operator && !matches!(*path, id::DELITEM | id::CONTAINS)
+                        || matches!(
+                            *path,
+                            id::ITER_NEXT | id::BUILTINS_ITER | id::BUILTINS_SLICE | id::TUPLE_BUILD
+                        )
                 }
                 Op::Attr(name) => reads(func, defs, names, node, name),
                 Op::Call { keywords } => keywords.is_empty() && computes(func, defs, names, node),
@@ -157,18 +160,14 @@ fn accesses(c: &Classifier<'_>, parts: &[BTreeSet<Block>]) -> Result<Vec<Access>
                 let Op::Table(path) = node.op else { continue };
                 let line = c.func.span(node.loc).line;
                 // `row += x` writes to the array that it is a row of; for numbers this says too much.
-                let in_place = path.starts_with("operator.i")
-                    && !matches!(
-                        path,
-                        "operator.is_" | "operator.is_not" | "operator.invert" | "operator.index"
-                    );
+                let in_place = path.plain().is_some();
                 let target = node.args.first().copied();
                 let of_element = in_place && target.is_some_and(|v| !goes_back(c, node, v));
-                if !matches!(path, "operator.getitem" | "operator.setitem") && !of_element {
+                if !matches!(path, id::GETITEM | id::SETITEM) && !of_element {
                     continue;
                 }
                 let Some((of, mut at)) = target.and_then(|v| places.root(v)) else {
-                    if path == "operator.setitem" {
+                    if path == id::SETITEM {
                         return Err(format!(
                             "it writes to something that has no name of its own (line {line})"
                         )
@@ -191,7 +190,7 @@ fn accesses(c: &Classifier<'_>, parts: &[BTreeSet<Block>]) -> Result<Vec<Access>
                     of,
                     at,
                     own,
-                    writes: path == "operator.setitem" || of_element,
+                    writes: path == id::SETITEM || of_element,
                     certain: c.is_certain(*b),
                     line,
                 });
@@ -204,14 +203,14 @@ fn accesses(c: &Classifier<'_>, parts: &[BTreeSet<Block>]) -> Result<Vec<Access>
 /// Whether what an operation in place gives for an element is stored where that was: `a[i] += x`.
 fn goes_back(c: &Classifier<'_>, node: &InstNode, element: Value) -> bool {
     let Some(read) = c.inst_of(c.original(element)) else { return false };
-    if read.op != Op::Table("operator.getitem") {
+    if read.op != Op::Table(id::GETITEM) {
         return true;
     }
     node.result.and_then(|r| c.operands(r)).is_some_and(|u| {
         u.iter().any(|(i, k)| {
             let s: &InstNode = c.func.inst(*i);
             *k == 2
-                && s.op == Op::Table("operator.setitem")
+                && s.op == Op::Table(id::SETITEM)
                 && s.args[0] == read.args[0]
                 && s.args[1] == read.args[1]
         })
@@ -225,8 +224,7 @@ fn may_be_part(c: &Classifier<'_>, places: &mut Places<'_>, v: Value, depth: u32
         return true;
     }
     if c.definition(v).is_some() {
-        return c.inst_of(v).is_some_and(|n| n.op == Op::Table("operator.getitem"))
-            && places.root(v).is_some();
+        return c.inst_of(v).is_some_and(|n| n.op == Op::Table(id::GETITEM)) && places.root(v).is_some();
     }
     if c.is_outside(v) || c.func.block(c.found.header).params.contains(&v) {
         return false;
@@ -254,7 +252,7 @@ fn is_own(c: &Classifier<'_>, names: &dyn Names, x: Value, line: u32) -> Result<
     let asks = |i: Inst, k: usize| {
         let n = func.inst(i);
         match &n.op {
-            Op::Table("operator.getitem" | "operator.setitem") => k == 0,
+            Op::Table(id::GETITEM | id::SETITEM) => k == 0,
             Op::Attr(name) => matches!(&**name, "shape" | "size" | "ndim" | "dtype"),
             Op::Call { .. } => {
                 k == 1
@@ -270,8 +268,7 @@ fn is_own(c: &Classifier<'_>, names: &dyn Names, x: Value, line: u32) -> Result<
         for i in &func.block(b).insts {
             let n = func.inst(*i);
             for (k, a) in n.args.iter().enumerate() {
-                other |=
-                    *a == x && !(asks(*i, k) && (inside || !matches!(n.op, Op::Table("operator.getitem"))));
+                other |= *a == x && !(asks(*i, k) && (inside || !matches!(n.op, Op::Table(id::GETITEM))));
             }
             other |= n.unwind.as_ref().is_some_and(|u| u.args.contains(&x));
         }

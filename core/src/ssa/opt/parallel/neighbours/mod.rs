@@ -16,6 +16,7 @@ mod rerun;
 use super::find::{self, Found};
 use super::reduce::{self, Classifier};
 use super::{LoopNote, Names, cleanup};
+use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Loc, Op, Parts, Term, Value};
 use crate::types::Const;
@@ -30,7 +31,7 @@ pub fn join(func: &mut Func, names: &dyn Names) {
     if !func.parallel.has(Parts::FUSION) {
         return;
     }
-    if func.insts.iter().filter(|n| n.op == Op::Table("iter.next")).count() < 2 {
+    if func.insts.iter().filter(|n| n.op == Op::Table(id::ITER_NEXT)).count() < 2 {
         return;
     }
     let Some(loops) = loops(func, names) else { return };
@@ -176,12 +177,12 @@ fn between(func: &Func, defs: &Definitions, names: &dyn Names, f: &Found) -> Res
         let moves = node.unwind.is_none()
             && match &node.op {
                 Op::Const(_) | Op::Global(_) | Op::Free(_) | Op::Undef => true,
-                Op::Table("tuple.build" | "builtins.iter") => true,
+                Op::Table(id::TUPLE_BUILD | id::BUILTINS_ITER) => true,
                 Op::Attr(name) => {
                     matches!(&**name, "shape" | "ndim" | "size" | "dtype")
                         || apart::is_numpy(func, defs, names, node.args[0])
                 }
-                Op::Table("operator.getitem") => sizes.is_size(node.args[0]) && sizes.is_size(node.args[1]),
+                Op::Table(id::GETITEM) => sizes.is_size(node.args[0]) && sizes.is_size(node.args[1]),
                 Op::Call { keywords } => {
                     node.result.is_some_and(|r| r == f.range)
                         || keywords.is_empty() && sizes.is_len(node)
@@ -244,8 +245,8 @@ impl Sizes<'_> {
             Some(n) => match &n.op {
                 Op::Const(_) => true,
                 Op::Attr(name) => matches!(&**name, "shape" | "ndim" | "size" | "dtype"),
-                Op::Table("tuple.build") => n.args.iter().all(|a| self.is_size(*a)),
-                Op::Table("operator.getitem") => n.args.iter().all(|a| self.is_size(*a)),
+                Op::Table(id::TUPLE_BUILD) => n.args.iter().all(|a| self.is_size(*a)),
+                Op::Table(id::GETITEM) => n.args.iter().all(|a| self.is_size(*a)),
                 Op::Call { .. } => self.is_len(n),
                 _ => false,
             },
@@ -256,7 +257,7 @@ impl Sizes<'_> {
     /// iterations that come first.
     fn is_length(&self, v: Value, stop: Option<Value>) -> bool {
         match self.node(v) {
-            Some(n) if n.op == Op::Table("tuple.build") => n.args.iter().all(|a| self.is_length(*a, stop)),
+            Some(n) if n.op == Op::Table(id::TUPLE_BUILD) => n.args.iter().all(|a| self.is_length(*a, stop)),
             Some(n) if matches!(&n.op, Op::Attr(name) if &**name == "shape") => true,
             Some(_) | None => match self.size(v, 0) {
                 Size::Length(_) => true,
@@ -279,7 +280,7 @@ impl Sizes<'_> {
         match &n.op {
             Op::Const(Const::Int(k)) => Size::Number(*k),
             Op::Call { .. } if self.is_len(n) => self.length(n.args[1], depth + 1),
-            Op::Table("operator.getitem") if number(n.args[1]) == Some(0) => match self.node(n.args[0]) {
+            Op::Table(id::GETITEM) if number(n.args[1]) == Some(0) => match self.node(n.args[0]) {
                 Some(s) if matches!(&s.op, Op::Attr(name) if &**name == "shape") => {
                     self.length(s.args[0], depth + 1)
                 }
@@ -299,7 +300,7 @@ impl Sizes<'_> {
         match self.callee(n).as_deref() {
             Some("empty_like" | "zeros_like" | "ones_like") => self.length(n.args[1], depth + 1),
             Some("empty" | "zeros" | "ones" | "full") => match self.node(n.args[1]) {
-                Some(t) if t.op == Op::Table("tuple.build") => {
+                Some(t) if t.op == Op::Table(id::TUPLE_BUILD) => {
                     t.args.first().map_or(Size::Length(of), |a| self.size(*a, depth + 1))
                 }
                 Some(s) if matches!(&s.op, Op::Attr(name) if &**name == "shape") => {

@@ -5,6 +5,7 @@
 //! what they read they have not written, or an earlier one of them writes it anew.
 
 use super::Found;
+use crate::ops::id;
 use crate::ssa::analysis::Definitions;
 use crate::ssa::{Block, BlockCall, Func, Inst, InstNode, Op, Term, Value};
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ pub fn write(func: &mut Func, earlier: &[&Found]) -> Block {
     let loc = earlier[0].loc;
     // Who asks for it to end waits for nothing.
     let class = func.push(handler, Op::Global("KeyboardInterrupt".into()), vec![], loc, None);
-    let asked = func.push(handler, Op::Table("exc.matches"), vec![exc, class], loc, None);
+    let asked = func.push(handler, Op::Table(id::EXC_MATCHES), vec![exc, class], loc, None);
     let raise = func.make_block();
     (func.blocks[raise.index()].term, func.blocks[raise.index()].term_loc) =
         (Term::Raise { exc, unwind: None }, loc);
@@ -35,8 +36,8 @@ pub fn write(func: &mut Func, earlier: &[&Found]) -> Block {
 fn copy(func: &mut Func, f: &Found, at: Block) -> Block {
     let defs = Definitions::new(func);
     let bounds: Vec<Value> = defs.inst(f.range).map_or(vec![], |i| func.inst(i).args[1..].to_vec());
-    let range = func.push(at, Op::Table("builtins.range"), bounds, f.loc, None);
-    let iterator = func.push(at, Op::Table("builtins.iter"), vec![range], f.loc, None);
+    let range = func.push(at, Op::Table(id::BUILTINS_RANGE), bounds, f.loc, None);
+    let iterator = func.push(at, Op::Table(id::BUILTINS_ITER), vec![range], f.loc, None);
     let behind = func.make_block();
     let inside: Vec<Block> = [f.header].into_iter().chain(f.blocks.iter().copied()).collect();
     let (mut blocks, mut values) = (HashMap::new(), HashMap::new());

@@ -1,0 +1,331 @@
+//! Identities of operations: what the compiler holds in place of names.
+//!
+//! A name is looked up once, where a program's text says it ([`OpId::find`]). Code of the compiler that needs
+//! a certain operation says the constant that the operation's family declares beside its rows (`op_ids!`), which
+//! is found in the table when the compiler itself is compiled: one that no row has is an error there.
+
+use super::{Body, FAMILIES, OpDef};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+/// An operation, by its place among the names of the table. It may have several rows: `operator.add` means
+/// one thing for numbers and another for lists.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpId(u16);
+
+/// Where Python has an operation, as far as that decides anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    Operator,
+    Builtins,
+    Math,
+    Cmath,
+    /// `numpy`, but not its random numbers.
+    Numpy,
+    /// Functions of `numpy.random`.
+    NumpyRandom,
+    /// Methods of `numpy.random.Generator`.
+    Generator,
+    /// Methods of arrays.
+    Array,
+    /// Methods of strings and of Python's numbers.
+    Scalar,
+    /// Methods of what a function takes as `**kwargs`.
+    Keywords,
+    /// Other modules and classes, and what only the compiler asks for.
+    Elsewhere,
+}
+
+/// Names that only the compiler knows, each with the reason why no row of the table has it. No path of a
+/// program means them.
+pub static WITHOUT_ROWS: &[(&str, &str)] = &[
+    ("parallel.region", "inference types it, lowering calls the run-time"),
+    ("array.element", "inference types it: the type of what an array gives"),
+    ("namedtuple._replace", "inference carries it out: it makes a tuple of members"),
+    ("namedtuple._make", "inference carries it out: it makes a tuple of members"),
+    ("dict.build", "there are no dictionaries yet: refused where it is used"),
+    ("dict.set_item", "there are no dictionaries yet: refused where it is used"),
+    ("dict.update", "there are no dictionaries yet: refused where it is used"),
+    ("match.keys", "there are no dictionaries yet: refused where it is used"),
+    ("set.build", "there are no sets yet: refused where it is used"),
+    ("set.add", "there are no sets yet: refused where it is used"),
+    ("set.update", "there are no sets yet: refused where it is used"),
+    ("exception.__class__", "what an exception is under another type, which compares with classes"),
+    ("array._part", "a step of a chain, which fusion makes"),
+    ("numpy._of_shape", "a step of a chain, which fusion makes"),
+    ("numpy._reduce_several", "a step of a chain, which fusion makes"),
+    ("numpy._smallest", "a step of a chain, which fusion makes"),
+];
+
+/// Augmented assignments as functions; they mean the plain operator where they have no row of their own.
+static IN_PLACE: &[&str] = &[
+    "operator.iadd",
+    "operator.isub",
+    "operator.imul",
+    "operator.itruediv",
+    "operator.ifloordiv",
+    "operator.imod",
+    "operator.ipow",
+    "operator.iand",
+    "operator.ior",
+    "operator.ixor",
+    "operator.ilshift",
+    "operator.irshift",
+    "operator.imatmul",
+    "operator.iconcat",
+];
+
+/// Declares constants for operations of a family that code of the compiler asks for; all of them are found in
+/// [`crate::ops::id`].
+macro_rules! op_ids {
+    ($($name:ident = $path:literal),* $(,)?) => {
+        pub mod ids {
+            $(pub const $name: $crate::ops::OpId = $crate::ops::OpId::of($path);)*
+        }
+    };
+}
+pub(super) use op_ids;
+
+op_ids! {
+    PARALLEL_REGION = "parallel.region",
+    ARRAY_ELEMENT = "array.element",
+    NAMEDTUPLE_REPLACE = "namedtuple._replace",
+    NAMEDTUPLE_MAKE = "namedtuple._make",
+    DICT_BUILD = "dict.build",
+    DICT_SET_ITEM = "dict.set_item",
+    DICT_UPDATE = "dict.update",
+    MATCH_KEYS = "match.keys",
+    SET_BUILD = "set.build",
+    SET_ADD = "set.add",
+    SET_UPDATE = "set.update",
+    EXCEPTION_CLASS = "exception.__class__",
+    NUMPY_SMALLEST = "numpy._smallest",
+    ISUB = "operator.isub",
+    ITRUEDIV = "operator.itruediv",
+    IFLOORDIV = "operator.ifloordiv",
+    IMOD = "operator.imod",
+    IPOW = "operator.ipow",
+    IAND = "operator.iand",
+    IOR = "operator.ior",
+    IXOR = "operator.ixor",
+    ILSHIFT = "operator.ilshift",
+    IRSHIFT = "operator.irshift",
+    IMATMUL = "operator.imatmul",
+}
+/// What the table knows of a name.
+struct Entry {
+    name: &'static str,
+    rows: Vec<&'static OpDef>,
+    home: Home,
+    /// The operator behind an augmented assignment.
+    plain: Option<OpId>,
+    /// The row that stands in for it where overflow raises.
+    checked: Option<&'static OpDef>,
+}
+
+struct Table {
+    /// By number. A name that occurs again has an entry without rows there, which no identity means.
+    entries: Vec<Entry>,
+    by_name: HashMap<&'static str, OpId>,
+}
+
+/// Every name in the order of the numbers: those of the rows, then those without.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_rows = FAMILIES.iter().flat_map(|f| f.iter()).flat_map(|op| op.paths.iter().copied());
+    of_rows.chain(IN_PLACE.iter().copied()).chain(WITHOUT_ROWS.iter().map(|(n, _)| *n))
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let (mut entries, mut by_name) = (Vec::new(), HashMap::new());
+    for (k, name) in names().enumerate() {
+        by_name.entry(name).or_insert(OpId(k as u16));
+        entries.push(Entry { name, rows: vec![], home: Home::of(name), plain: None, checked: None });
+    }
+    for op in FAMILIES.iter().flat_map(|f| f.iter()) {
+        for p in op.paths {
+            entries[by_name[p].0 as usize].rows.push(op);
+        }
+    }
+    let plain = |name: &str| {
+        let name = name.strip_prefix("operator.i")?;
+        let found = by_name.get(format!("operator.{name}").as_str());
+        found.or_else(|| by_name.get(format!("operator.{name}_").as_str())).copied()
+    };
+    for name in by_name.keys() {
+        entries[by_name[name].0 as usize].plain = plain(name);
+    }
+    let checked = |name: &str| {
+        let (module, name) = name.split_once('.')?;
+        let found = by_name.get(format!("checked.{name}").as_str());
+        found.filter(|_| matches!(module, "operator" | "builtins" | "math")).copied()
+    };
+    for name in by_name.keys() {
+        let row = checked(name).and_then(|c| entries[c.0 as usize].rows.first().copied());
+        entries[by_name[name].0 as usize].checked = row;
+    }
+    Table { entries, by_name }
+});
+
+impl Home {
+    fn of(name: &str) -> Home {
+        let (module, rest) = name.split_once('.').unwrap_or(("", name));
+        match module {
+            "operator" => Home::Operator,
+            "builtins" => Home::Builtins,
+            "math" => Home::Math,
+            "cmath" => Home::Cmath,
+            "numpy" if rest.starts_with("random.Generator.") => Home::Generator,
+            "numpy" if rest.starts_with("random.") => Home::NumpyRandom,
+            "numpy" => Home::Numpy,
+            "array" => Home::Array,
+            "str" | "float" | "int" | "complex" => Home::Scalar,
+            "kwargs" => Home::Keywords,
+            _ => Home::Elsewhere,
+        }
+    }
+}
+
+/// Whether two texts are equal, at compile time.
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    // Names differ at their ends rather than at their beginnings.
+    let mut k = a.len();
+    while k > 0 {
+        k -= 1;
+        if a[k] != b[k] {
+            return false;
+        }
+    }
+    true
+}
+
+impl OpId {
+    /// The operation of that name, for constants: a name that the table does not have is an error when this
+    /// is compiled.
+    pub const fn of(name: &str) -> OpId {
+        let (mut number, mut f) = (0, 0);
+        while f < FAMILIES.len() {
+            let mut row = 0;
+            while row < FAMILIES[f].len() {
+                let paths = FAMILIES[f][row].paths;
+                let mut k = 0;
+                while k < paths.len() {
+                    if same(paths[k], name) {
+                        return OpId(number);
+                    }
+                    number += 1;
+                    k += 1;
+                }
+                row += 1;
+            }
+            f += 1;
+        }
+        let mut k = 0;
+        while k < IN_PLACE.len() {
+            if same(IN_PLACE[k], name) {
+                return OpId(number);
+            }
+            number += 1;
+            k += 1;
+        }
+        k = 0;
+        while k < WITHOUT_ROWS.len() {
+            if same(WITHOUT_ROWS[k].0, name) {
+                return OpId(number);
+            }
+            number += 1;
+            k += 1;
+        }
+        panic!("no row has this name")
+    }
+
+    /// The operation of a Python path.
+    pub fn find(path: &str) -> Option<OpId> {
+        OpId::parse(path).filter(|id| (id.0 as usize) < TABLE.entries.len() - WITHOUT_ROWS.len())
+    }
+
+    /// The operation of a name, also of one that only the compiler knows: for texts of its own.
+    pub fn parse(name: &str) -> Option<OpId> {
+        TABLE.by_name.get(name).copied()
+    }
+
+    fn entry(self) -> &'static Entry {
+        &TABLE.entries[self.0 as usize]
+    }
+
+    /// Its Python path.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+
+    /// The rows, in the order in which they are tried.
+    pub fn rows(self) -> &'static [&'static OpDef] {
+        &self.entry().rows
+    }
+
+    pub fn home(self) -> Home {
+        self.entry().home
+    }
+
+    /// Whether it is NumPy's, as a function or as a generator's method.
+    pub fn is_numpys(self) -> bool {
+        matches!(self.home(), Home::Numpy | Home::NumpyRandom | Home::Generator)
+    }
+
+    /// The operator behind an augmented assignment.
+    pub fn plain(self) -> Option<OpId> {
+        self.entry().plain
+    }
+
+    /// The row that stands in for an operator, a builtin or a function of `math` where overflow raises: that
+    /// of its name in the family `checked`.
+    pub fn checked(self) -> Option<&'static OpDef> {
+        self.entry().checked
+    }
+
+    /// Whether a row of it is a loop over scalars, which broadcasts.
+    pub fn is_elementwise(self) -> bool {
+        self.rows().iter().any(|op| matches!(op.body, Body::Ufunc(..)))
+    }
+}
+
+impl fmt::Display for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+impl fmt::Debug for OpId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Every operation that has a Python path, in the order of the table.
+pub fn all() -> impl Iterator<Item = OpId> {
+    let count = TABLE.entries.len() - WITHOUT_ROWS.len();
+    (0..count as u16).map(OpId).filter(|id| TABLE.by_name[id.name()] == *id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::id;
+    use super::*;
+
+    #[test]
+    fn constants_are_what_is_found_by_name() {
+        for name in names() {
+            assert_eq!(OpId::parse(name), Some(OpId::of(name)));
+            assert_eq!(OpId::of(name).name(), name);
+        }
+        assert_eq!(OpId::find("operator.add"), Some(id::ADD));
+        assert_eq!(OpId::find("dict.build"), None);
+        assert_eq!(OpId::find("numpy.nothing"), None);
+        assert_eq!(id::IADD.plain(), Some(id::ADD));
+        assert_eq!(id::IAND.plain(), Some(id::AND));
+        assert_eq!(id::IS.plain(), None);
+    }
+}
