@@ -62,6 +62,13 @@ def test_paths_that_pages_name_exist(page):
     assert not broken, broken
 
 
+def test_names_that_pages_look_for_are_in_the_files():
+    """`core/src/lir/osr.rs` (`set_levels`): the file has that name."""
+    found = [(named(page), *m) for page in PAGES for m in re.findall(r"`([\w/.-]+\.(?:rs|py))`\s\(`(?:\w+::)*(\w+)`\)", page.read_text())]
+    assert len(found) > 20
+    assert not [place for place in found if place[2] not in (ROOT / place[1]).read_text()]
+
+
 def test_pages_that_sources_name_exist():
     tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True).stdout.split()
     if not tracked:
