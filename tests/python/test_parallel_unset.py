@@ -1,4 +1,4 @@
-"""Variables that an iteration of a parallel loop sets under one condition and reads under another: each iteration has its own, and none to begin with."""
+"""Variables that an iteration of a parallel loop sets under one condition and reads under another: each iteration has its own, and none to begin with; where one is missing, the loop runs again in order."""
 
 import inspect
 import warnings
@@ -70,6 +70,74 @@ def an_array_of_its_own(a):
     return out
 
 
+def one_that_raises(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        if a[i] > 0:
+            t = a[i]
+        out[i] = 100 // (int(t) - 7)  # here
+    return out
+
+
+def arrays_of_earlier_iterations(a):
+    out = np.zeros((len(a), 2))
+    for i in prange(len(a)):
+        if i % 3 == 0:
+            t = np.full(2, a[i])
+        out[i] = t  # here
+    return out
+
+
+def inner_loops(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        for j in range(3):
+            if a[i] > j:
+                t = a[i] * j
+            if i > 0:
+                out[i] = t  # here
+    return out
+
+
+def with_a_sum(a):
+    s, n = 0.0, 0
+    for i in prange(len(a)):
+        if a[i] != 0:
+            t = a[i]
+        s += t  # here
+        n += 1
+    return s, n
+
+
+def two_variables(a):
+    out = np.zeros(len(a))
+    for i in prange(len(a)):
+        if a[i] > 0:
+            t = a[i]
+        if a[i] != 0:
+            u = i
+        out[i] = t + u  # here
+    return out
+
+
+def onto_what_is_there(a):
+    out = np.ones(len(a))
+    for i in prange(len(a)):
+        if a[i] > 0:
+            t = a[i]
+        out[i] += t  # here
+    return out
+
+
+def a_list_that_grows(a):
+    out = [0.0]
+    for i in prange(len(a)):
+        if a[i] > 0:
+            t = a[i]
+        out.append(t)  # here
+    return out
+
+
 def the_one_before(a):
     out = np.zeros(len(a))
     for i in prange(len(a)):
@@ -115,10 +183,31 @@ def test_what_each_iteration_sets_itself_is_its_own(f):
     assert "UnboundLocalError" in str(g.parallel_report())
 
 
-def test_what_only_an_earlier_iteration_has_set_raises():
+ONLY_EARLIER = [only_some_set_it, one_that_raises, arrays_of_earlier_iterations, inner_loops, with_a_sum, two_variables]
+
+
+@pytest.mark.parametrize("f", ONLY_EARLIER, ids=lambda f: f.__name__)
+def test_what_only_an_earlier_iteration_has_set_is_what_the_plain_loop_has(f):
+    g, first, warned = compiled(f, A[:6])
+    assert set(warned) == set(here(f))
+    for x in (A, np.tile(A, 3000), np.abs(A) + 1, -np.abs(A[:1]), A[:0]):
+        try:
+            plain = f(x)
+        except (UnboundLocalError, ZeroDivisionError) as e:
+            with pytest.raises(type(e)) as caught:
+                g(x)
+            assert str(caught.value).replace("cannot access ", "") == str(e).replace("cannot access ", "")
+            continue
+        got = g(x)
+        for a, b in zip(got, plain) if isinstance(plain, tuple) else [(got, plain)]:
+            assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("f", [onto_what_is_there, a_list_that_grows], ids=lambda f: f.__name__)
+def test_what_may_not_be_done_twice_raises(f):
     positive = np.abs(A) + 1
-    g, first, warned = compiled(only_some_set_it, positive)
-    assert warned == here(only_some_set_it) and np.array_equal(first, positive)
+    g, first, warned = compiled(f, positive)
+    assert warned == here(f) and np.array_equal(first, f(positive))
     for n in (1, 3000):
         with pytest.raises(UnboundLocalError, match="local variable 't'"):
             g(np.tile(A, n))

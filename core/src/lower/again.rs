@@ -41,17 +41,20 @@ pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
     if raises.behind(Decided::Fewer) {
         return Again::Ordered;
     }
-    if !raises.behind(Decided::More) {
+    let more = raises.behind(Decided::More);
+    if !more && !raises.behind(Decided::Unset) {
         return Again::Never;
     }
+    // A variable that is missing is an exception of its own, at a line that has been warned of.
+    let otherwise = if more { Again::Ordered } else { Again::Never };
     let written = written(f, &raises.defs);
     let Some(written) = written.filter(|w| w.is_empty() || others_are_plain(f)) else {
-        return Again::Ordered;
+        return otherwise;
     };
     let stores = |n: &InstNode| {
         is(n, id::SETITEM) && root(f, &raises.defs, n.args[0]).is_some_and(|k| written.contains(&k))
     };
-    if does_nothing_but(session, id, &stores) { Again::Once { written } } else { Again::Ordered }
+    if does_nothing_but(session, id, &stores) { Again::Once { written } } else { otherwise }
 }
 
 fn is(node: &InstNode, id: OpId) -> bool {

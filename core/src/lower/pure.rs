@@ -67,7 +67,11 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
                 && (op.effect != Effect::Writes
                     || matches!(
                         op.id(),
-                        id::INTERRUPT_POLL | id::ARRAY_PUT | id::PARALLEL_MORE | id::PARALLEL_FEWER
+                        id::INTERRUPT_POLL
+                            | id::ARRAY_PUT
+                            | id::PARALLEL_MORE
+                            | id::PARALLEL_FEWER
+                            | id::PARALLEL_UNSET
                     )
                     || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }

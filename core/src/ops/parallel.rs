@@ -56,6 +56,9 @@ super::identity::op_ids! {
     PARALLEL_PLACE = "parallel.place",
     PARALLEL_MORE = "parallel.more",
     PARALLEL_FEWER = "parallel.fewer",
+    PARALLEL_UNSET = "parallel.unset",
+    PARALLEL_AGAIN = "parallel.again",
+    PARALLEL_KEPT = "parallel.kept",
     PARALLEL_CHECK_BINS = "parallel.check_bins",
 }
 
@@ -145,6 +148,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["parallel.place"], "shape, k", Body::Py("bins.place")).doc("The point of a number, in C order."),
     OpDef::new(&["parallel.more"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in more iterations than in a plain loop."),
     OpDef::new(&["parallel.fewer"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which runs in fewer iterations than in a plain loop."),
+    OpDef::new(&["parallel.unset"], "", Body::Lir(none_rule, |_, _| Ok(vec![]))).writes().doc("Marks the rest of a block, which may miss a variable that a plain loop has."),
+    OpDef::new(&["parallel.again"], "", Body::Lir(again_rule, |_, _| Ok(vec![]))).doc("Whether a loop runs again; outside of its body unknown."),
+    OpDef::new(&["parallel.kept"], "again, x", Body::Lir(kept_rule, emit_kept)).doc("What an iteration leaves of a variable: nothing, unless the loop runs again."),
     OpDef::new(&["parallel.check_bins"], "h, x", Body::Lir(check_rule, |_, _| Ok(vec![]))).doc("Refuses updates of elements that depend on those before."),
 ];
 
@@ -155,6 +161,27 @@ fn chunk_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> { setting("T
 fn setting(what: &str, value: &Arg, ret: Type) -> Result<Answer> {
     if !value.ty.is_index() { return Err(Diagnostic::new(Code::NoMatchingOperation, format!("{what} must be an integer, not {}", value.ty))); }
     Ok(Answer::coerced(ret, vec![Type::int()]))
+}
+
+fn again_rule(_: &mut TyCx<'_, '_>, _: &[Arg]) -> Result<Answer> {
+    Err(Diagnostic::internal("only the body of a parallel loop knows whether it runs again"))
+}
+fn kept_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
+    let t = args[1].ty;
+    Ok(Answer::of(match t.kind() {
+        Kind::Undef | Kind::MaybeUndef(_) => t,
+        _ => Type::new(Kind::MaybeUndef(t)),
+    }))
+}
+fn emit_kept(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    let all = crate::lower::cast::cast(cx, &c.args[1], c.types[1], c.ret)?;
+    let Kind::MaybeUndef(of) = c.ret.kind() else { return Ok(all) };
+    let (again, none) = (c.args[0][0], crate::lower::constants::absent(&mut cx.b, *of));
+    let there = cx.and(all[0], again);
+    let kept: Val =
+        [there].into_iter().chain(all[1..].iter().zip(none).map(|(v, n)| cx.b.select(again, *v, n))).collect();
+    cx.retain(&kept, c.ret);
+    Ok(kept)
 }
 
 /// A variable that pieces of a loop put together has a value before it: which one an empty loop leaves is

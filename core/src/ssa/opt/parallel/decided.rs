@@ -18,6 +18,8 @@ use std::collections::HashMap;
 pub enum Decided {
     More,
     Fewer,
+    /// In as many, but a variable may be missing that an earlier iteration has set ([`super::unset`]).
+    Unset,
 }
 
 impl Decided {
@@ -26,6 +28,7 @@ impl Decided {
         match self {
             Decided::More => id::PARALLEL_MORE,
             Decided::Fewer => id::PARALLEL_FEWER,
+            Decided::Unset => id::PARALLEL_UNSET,
         }
     }
 }

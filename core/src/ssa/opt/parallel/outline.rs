@@ -204,6 +204,9 @@ impl<'a> Body<'a> {
         self.make_blocks();
         let header = self.blocks[&self.found.header];
         let mut args: Vec<Value> = vec![iterator; self.outer.block(self.found.header).params.len()];
+        for at in &self.shared.own {
+            args[*at] = self.push(ENTRY, Op::Undef, vec![]);
+        }
         // Made here, since every piece needs an array or a list of its own.
         for (c, s) in self.shared.carried.iter().zip(&starts) {
             if let Kind::Follow { .. } | Kind::Last { .. } = c.kind {
@@ -306,8 +309,10 @@ impl<'a> Body<'a> {
             }
             self.make_flags(b, new);
             for i in &data.insts {
-                if let Some(r) = self.outer.inst(*i).result {
-                    let v = self.func.make_value();
+                let node = self.outer.inst(*i);
+                if let Some(r) = node.result {
+                    let again = self.again.filter(|_| node.op == Op::Table(id::PARALLEL_AGAIN));
+                    let v = again.unwrap_or_else(|| self.func.make_value());
                     self.values.insert(r, v);
                 }
             }
@@ -411,6 +416,9 @@ impl<'a> Body<'a> {
                 let args = self.all(&[node.args[0], node.args[2]])?;
                 self.func.push(new, Op::Table(id::PARALLEL_CHECK_BINS), args, node.loc, None);
                 self.note_store(new, node)?;
+            }
+            if node.op == Op::Table(id::PARALLEL_AGAIN) {
+                continue;
             }
             let unwind = self.handler(&node.unwind)?;
             if self.choose(new, *i, unwind)? {

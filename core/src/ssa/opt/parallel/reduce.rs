@@ -10,7 +10,7 @@ use super::bins::Bins;
 use super::decided::Decided;
 use super::find::Found;
 use super::races::{self, Doubt};
-use super::{Names, Root, race};
+use super::{Names, Root, race, unset};
 use crate::diag::{Diagnostic, Result};
 use crate::ops::{OpId, id};
 use crate::ssa::analysis::{Cfg, Definitions, Dominators, Edge, Loop, Loops};
@@ -63,6 +63,8 @@ pub struct Shared {
     pub bins: Vec<Bins>,
     /// Stores that may go to one element in several iterations.
     pub doubts: Vec<Doubt>,
+    /// Variables that each iteration has to itself, by their places among the header's parameters.
+    pub own: Vec<usize>,
     /// Blocks that run where something is found, or where nothing is, and may raise.
     pub decided: HashMap<Block, Decided>,
 }
@@ -174,6 +176,7 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
         lists: c.appended()?,
         doubts: races::check(&c, &bins)?,
         bins,
+        own: vec![],
         decided: HashMap::new(),
     };
     let Term::Jump(enter) = &func.block(found.pre).term else {
@@ -181,6 +184,10 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
     };
     let mut reads = vec![];
     for (at, param) in func.block(found.header).params.iter().enumerate().filter(|p| p.0 != found.state) {
+        if unset::is_own(func, found, &c.defs, at) {
+            shared.own.push(at);
+            continue;
+        }
         let mut r = c.reads(*param)?;
         let kind = c.kind(&mut r)?;
         shared.carried.push(Carried {
@@ -201,6 +208,11 @@ pub fn classify(func: &Func, found: &Found, names: &dyn Names) -> Result<Shared>
         .filter(|g| !g.is_empty())
         .collect();
     shared.decided = c.decided(&groups);
+    if !shared.own.is_empty() {
+        for b in unset::reads(func, found) {
+            shared.decided.entry(b).or_insert(Decided::Unset);
+        }
+    }
     Ok(shared)
 }
 

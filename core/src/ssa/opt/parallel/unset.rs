@@ -7,19 +7,43 @@
 //! ```
 //!
 //! The plain loop would read what an earlier iteration left where there is nothing else. Iterations of the
-//! parallel one begin without the variable, so that the read raises UnboundLocalError there, and the line is
-//! a doubt. A read that meets nothing but what earlier iterations left stays a race.
+//! parallel one begin without the variable, so that the read raises UnboundLocalError there. Then the loop
+//! runs again as one piece, whose iterations keep the variable ([`crate::lower::again`]); where doing it twice
+//! would change what it leaves, the exception stands, and the line is a doubt. A read that meets nothing but
+//! what earlier iterations left stays a race.
 
 use super::Names;
 use super::find::Found;
 use super::races::Doubt;
 use super::reduce::Classifier;
-use crate::ssa::analysis::{Definitions, uses_of, uses_of_term};
+use crate::ops::id;
+use crate::ssa::analysis::{Definitions, Edge, uses_of, uses_of_term};
 use crate::ssa::{Block, Func, Op, Term, Value};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// Takes what earlier iterations leave away from variables without a value in front of the loop that would be
-/// races by it; what is doubtful about them, nothing where there are none.
+/// Whether iterations begin without the header's parameter number `at`, unless the loop runs again.
+pub fn is_own(func: &Func, found: &Found, defs: &Definitions, at: usize) -> bool {
+    let mut own = false;
+    for b in inside(found) {
+        func.each_edge(b, &mut |edge, to| {
+            if to.block == found.header && at >= edge.skip() {
+                let passed = defs.inst(to.args[at - edge.skip()]).map(|i| &func.inst(i).op);
+                own |= passed == Some(&Op::Table(id::PARALLEL_KEPT));
+            }
+        });
+    }
+    own
+}
+
+/// Blocks of the loop that ask whether a variable is there.
+pub fn reads<'a>(func: &'a Func, found: &'a Found) -> impl Iterator<Item = Block> + 'a {
+    let asks =
+        |b: &Block| func.block(*b).insts.iter().any(|i| matches!(func.inst(*i).op, Op::CheckBound { .. }));
+    found.blocks.iter().copied().filter(asks)
+}
+
+/// Takes what earlier iterations leave away from a variable without a value in front of the loop that would be
+/// a race by it; what is doubtful about it, nothing where there is none.
 pub fn forget(func: &mut Func, found: &Found, names: &dyn Names) -> Vec<Doubt> {
     let Term::Jump(enter) = &func.block(found.pre).term else { return vec![] };
     let (inits, defs) = (enter.args.clone(), Definitions::new(func));
@@ -27,26 +51,39 @@ pub fn forget(func: &mut Func, found: &Found, names: &dyn Names) -> Vec<Doubt> {
         func.block(found.header).params.iter().copied().enumerate().filter(|p| p.0 != found.state).collect();
     let plan = params.into_iter().find_map(|(at, param)| {
         let is_unbound = defs.inst(inits[at]).is_some_and(|i| func.inst(i).op == Op::Undef);
-        if !is_unbound {
+        if !is_unbound || is_own(func, found, &defs, at) {
             return None;
         }
         let c = Classifier::of(func, found, names);
         if !c.is_race(param) {
             return None;
         }
-        let (left, doubts) = variable(func, found, param)?;
-        Some((at, left, doubts))
+        // What an exception leads to has no place before it.
+        let mut raises = false;
+        for b in inside(found) {
+            func.each_edge(b, &mut |edge, to| raises |= edge == Edge::Raises && to.block == found.header);
+        }
+        (!raises).then_some((at, variable(func, found, param)?))
     });
-    let Some((at, left, doubts)) = plan else { return vec![] };
+    let Some((at, doubts)) = plan else { return vec![] };
     for b in inside(found) {
-        func.each_edge_mut(b, &mut |edge, to| {
-            for v in &mut to.args {
-                if left.contains(v) {
-                    *v = inits[at];
-                }
-            }
+        let mut left = vec![];
+        func.each_edge(b, &mut |edge, to| {
             if to.block == found.header {
-                to.args[at - edge.skip()] = inits[at];
+                left.push(to.args[at - edge.skip()]);
+            }
+        });
+        let kept: HashMap<Value, Value> = left
+            .into_iter()
+            .map(|v| {
+                let again = func.push(b, Op::Table(id::PARALLEL_AGAIN), vec![], found.loc, None);
+                (v, func.push(b, Op::Table(id::PARALLEL_KEPT), vec![again, v], found.loc, None))
+            })
+            .collect();
+        func.each_edge_mut(b, &mut |edge, to| {
+            if to.block == found.header {
+                let arg = &mut to.args[at - edge.skip()];
+                *arg = kept[arg];
             }
         });
     }
@@ -60,9 +97,9 @@ fn inside(found: &Found) -> Vec<Block> {
     found.blocks.iter().copied().chain([found.header]).collect()
 }
 
-/// The names of what earlier iterations left, and the reads that may meet it; none where that is not all that
-/// becomes of the variable.
-fn variable(func: &Func, found: &Found, param: Value) -> Option<(HashSet<Value>, Vec<Doubt>)> {
+/// The reads that may meet what earlier iterations left; none where that is not all that becomes of the
+/// variable.
+fn variable(func: &Func, found: &Found, param: Value) -> Option<Vec<Doubt>> {
     let mut passed = vec![];
     for b in inside(found) {
         func.each_edge(b, &mut |edge, to| {
@@ -124,7 +161,7 @@ fn variable(func: &Func, found: &Found, param: Value) -> Option<(HashSet<Value>,
             if !within || node.args.iter().any(|v| left.contains(v)) {
                 return None;
             }
-            reads.push((node.loc, format!("'{name}' may have been set by an earlier iteration alone; then this raises UnboundLocalError, since iterations run at the same time").into()));
+            reads.push((node.loc, format!("'{name}' may have been set by an earlier iteration alone; then one thread does the loop again in order, or this raises UnboundLocalError where that would change what the loop leaves").into()));
         }
         let mut ends = false;
         if within {
@@ -139,5 +176,5 @@ fn variable(func: &Func, found: &Found, param: Value) -> Option<(HashSet<Value>,
             return None;
         }
     }
-    (!reads.is_empty()).then_some((left, reads))
+    (!reads.is_empty()).then_some(reads)
 }
