@@ -97,7 +97,7 @@ def test_pages_are_short_and_narrow(page):
     assert words <= LONGEST, f"{words} words"
     # A link or a generated line may be longer than a line should be.
     wide = [number for number, line in lines if len(line) > WIDEST and "](" not in line and not line.startswith(("#", "<!--"))]
-    assert not wide, f"lines {wide} are wider than {WIDEST} columns"
+    assert not wide, f"lines {wide} are wider than {WIDEST} columns: python scripts/wrap_docs.py {named(page)}"
 
 
 def test_every_decision_says_what_was_decided():
