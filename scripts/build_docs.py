@@ -33,7 +33,7 @@ def slug(heading):
 
 
 def table_row(line, tag):
-    cells = re.split(r"(?<!\\)\|", line.strip().strip("|"))
+    cells = [cell.replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
     return "<tr>" + "".join(f"<{tag}>{inline(c.strip())}</{tag}>" for c in cells) + "</tr>"
 
 
@@ -63,11 +63,11 @@ def to_html(text):
                     items[-1] += " " + lines[i].strip()
                 i += 1
             out.append(f"<{kind}>" + "".join(f"<li>{inline(item)}</li>" for item in items) + f"</{kind}>")
-        elif not line.strip():
+        elif not line.strip() or line.startswith("<!--"):
             i += 1
         else:
             paragraph = []
-            while i < len(lines) and lines[i].strip() and not re.match(r"```|#{1,6}\s|\||\s*([*-]|\d+\.)\s", lines[i]):
+            while i < len(lines) and lines[i].strip() and not re.match(r"```|<!--|#{1,6}\s|\||\s*([*-]|\d+\.)\s", lines[i]):
                 paragraph.append(lines[i])
                 i += 1
             out.append(f"<p>{inline(' '.join(paragraph or [lines[i]]))}</p>")

@@ -91,6 +91,18 @@ def test_generated_parts_are_current():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
+def test_rows_of_tables_have_as_many_cells_as_their_head(page):
+    code, columns, broken = False, 0, []
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        code ^= line.startswith("```")
+        cells = len(re.split(r"(?<!\\)\|", line.strip().strip("|"))) if line.startswith("|") and not code else 0
+        if columns and cells and cells != columns:
+            broken.append(number)
+        columns = (columns or cells) if cells else 0
+    assert not broken, f"lines {broken}: a | inside a cell is written \\|"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
 def test_pages_are_short_and_narrow(page):
     lines = list(prose(page))
     words = sum(len(line.split()) for _, line in lines)

@@ -238,7 +238,7 @@ fn table(belongs: Belongs) -> String {
         let most = rows.iter().max_by_key(|r| (r.spec().params.len(), r.params.contains('=')));
         let fullest = most.map_or("", |r| r.params);
         let described = if SPECIAL_FIRST.contains(&path) { most } else { rows.first() };
-        let doc = described.map_or("", |r| r.doc);
+        let doc = described.map_or(String::new(), |r| r.doc.replace('|', "\\|"));
         let method = path.starts_with("array.") || path.starts_with(GENERATOR);
         let params =
             if method { fullest.split_once(',').map_or("", |(_, rest)| rest.trim_start()) } else { fullest };
