@@ -84,6 +84,14 @@ def test_pages_that_sources_name_exist():
     assert seen > 20 and not broken, broken
 
 
+def test_variables_of_the_tests_are_described():
+    found = set()
+    for path in (ROOT / "Makefile", *(ROOT / "tests").rglob("*.py"), *(ROOT / "tests/src").rglob("*.rs")):
+        found |= set(re.findall(r"\bTIERUP_(?:TEST\w+|BLESS)\b", path.read_text()))
+    page = (ROOT / "docs/testing.md").read_text()
+    assert len(found) >= 5 and not {name for name in found if f"| `{name}` |" not in page}
+
+
 def test_generated_parts_are_current():
     assert not {named(page) for page in generate_docs.outdated()}, "python scripts/generate_docs.py writes them"
     used = {name for page in PAGES for _, name, _ in generate_docs.PART.findall(page.read_text())}
@@ -115,7 +123,7 @@ def test_pages_are_short_and_narrow(page):
 def test_every_decision_says_what_was_decided():
     broken = []
     for page in sorted((ROOT / "docs/decisions").glob("*.md")):
-        if page.name not in ("README.md", "numbers.md"):  # numbers.md is prose
+        if page.name != "README.md":
             sections = re.split(r"^## ", page.read_text(), flags=re.M)[1:]
             broken += [f"{page.name}: {s.splitlines()[0]}" for s in sections if "**Decision.**" not in s]
     assert not broken, broken
