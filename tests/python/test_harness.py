@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from harness import expect, mdtest, values
+from harness import expect, guide, mdtest, values
+from harness.build import BUILT
 from harness.values import clone, difference, freeze
 
 
@@ -88,3 +89,49 @@ def test_known_failures_name_tests_that_exist():
              "fuzz": [p.stem for p in corpus] + [f"fresh_{i}" for i in range(100)]}
     for entry in expect.load():
         assert entry.suite not in names or any(entry.fits(entry.suite, name, t) for name in names[entry.suite] for t in ("interp", "tier0", "tier1")), vars(entry)
+
+
+GUIDE = """# Page
+
+```python
+from tierup import njit
+
+@njit
+def f(x):
+    return 1 // x
+
+print(f(1))
+f(0)
+```
+
+```text
+1
+ZeroDivisionError: integer division or modulo by zero
+```
+
+Between.
+
+```python
+print(f(-1), __name__)
+```
+"""
+
+
+def guide_failures(page, text, ask):
+    page.write_text(text)
+    return ask({"suite": "guide", "file": str(page), "tier": "tier0"})
+
+
+@pytest.mark.skipif(not BUILT, reason="needs tierup")
+def test_examples_of_pages_must_print_what_stands_below(tmp_path, ask):
+    page = tmp_path / "page.md"
+    fine = GUIDE.replace("print(f(-1), __name__)", "assert f(-1) == -1")
+    assert guide_failures(page, fine, ask) == []
+    assert guide_failures(page, fine.replace("modulo by zero", "..."), ask) == []
+    assert len(guide_failures(page, fine.replace("```text\n1", "```text\n2"), ask)) == 1
+    [failure] = guide_failures(page, GUIDE, ask)  # what is printed must be shown
+    assert failure.startswith("page.md:21: expected\ngot\n-1 __main__")
+    assert len(guide_failures(page, fine.replace("assert f(-1) == -1", "g()"), ask)) == 1
+    with pytest.raises(ValueError):
+        page.write_text(GUIDE.rstrip().removesuffix("```"))
+        guide.parse(page)
