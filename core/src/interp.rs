@@ -6,6 +6,8 @@
 //! address of a slot with `ThreadCtx::stack_limit` needs a limit of 0; a helper that calls back through a
 //! function pointer cannot call an interpreted function.
 
+pub mod grid;
+
 use std::collections::HashMap;
 
 use crate::backend::HelperAddress;
@@ -29,6 +31,8 @@ pub enum Stop {
     UnknownHelper(&'static str),
     /// Arguments that do not fit the function's parameters.
     BadArguments(String),
+    /// An instruction of kernels outside of a grid, or in a way that a grid does not allow.
+    Grid(String),
 }
 
 impl std::fmt::Display for Stop {
@@ -40,7 +44,7 @@ impl std::fmt::Display for Stop {
             Stop::ForeignAddress(a) => write!(f, "indirect call of {a:#x}, which is no interpreted function"),
             Stop::UnknownFunction(name) => write!(f, "no module defines the function {name}"),
             Stop::UnknownHelper(name) => write!(f, "the helper {name} has no address"),
-            Stop::BadArguments(text) => f.write_str(text),
+            Stop::BadArguments(text) | Stop::Grid(text) => f.write_str(text),
         }
     }
 }
@@ -89,6 +93,20 @@ enum Step {
     Goto(Block, Vec<u64>),
     Call(usize, Vec<u64>),
     Return(Vec<u64>),
+    /// The threads of the block wait for each other here.
+    Wait,
+}
+
+/// A thread of execution: the frames of active calls, innermost last.
+struct Thread {
+    stack: Vec<Frame>,
+    fuel: u64,
+}
+
+/// Why a thread does not go on for now.
+enum Pause {
+    Done(Vec<u64>),
+    Waits,
 }
 
 impl<'a> Interp<'a> {
@@ -148,7 +166,19 @@ impl<'a> Interp<'a> {
     }
 
     fn run(&self, func: usize, args: &[u64]) -> Result<Vec<u64>, Stop> {
-        let (mut fuel, mut stack) = (self.fuel, vec![self.enter(func, args)?]);
+        match self.resume(&mut self.thread(func, args)?, None)? {
+            Pause::Done(results) => Ok(results),
+            Pause::Waits => Err(Stop::Grid("a barrier outside of a grid".into())),
+        }
+    }
+
+    fn thread(&self, func: usize, args: &[u64]) -> Result<Thread, Stop> {
+        Ok(Thread { stack: vec![self.enter(func, args)?], fuel: self.fuel })
+    }
+
+    /// Runs a thread to its end or to the next barrier; `at` says where in a grid it is.
+    fn resume(&self, thread: &mut Thread, at: Option<&grid::Place>) -> Result<Pause, Stop> {
+        let Thread { stack, fuel } = thread;
         loop {
             let depth = stack.len();
             let Some(frame) = stack.last_mut() else { return Err(Stop::BadArguments("no frame".into())) };
@@ -156,12 +186,16 @@ impl<'a> Interp<'a> {
             let Some(&inst) = p.func.blocks[frame.block.index()].insts.get(frame.at) else {
                 return Err(Stop::Unreachable(p.func.name.clone()));
             };
-            if fuel == 0 {
+            if *fuel == 0 {
                 return Err(Stop::OutOfFuel);
             }
-            fuel -= 1;
-            match self.step(p, frame, &p.func.insts[inst.index()])? {
+            *fuel -= 1;
+            match self.step(p, frame, &p.func.insts[inst.index()], at)? {
                 Step::Next => frame.at += 1,
+                Step::Wait => {
+                    frame.at += 1;
+                    return Ok(Pause::Waits);
+                }
                 Step::Goto(block, args) => {
                     frame.block = block;
                     frame.at = 0;
@@ -178,7 +212,7 @@ impl<'a> Interp<'a> {
                 }
                 Step::Return(results) => {
                     stack.pop();
-                    let Some(caller) = stack.last_mut() else { return Ok(results) };
+                    let Some(caller) = stack.last_mut() else { return Ok(Pause::Done(results)) };
                     let p = &self.funcs[caller.func];
                     let call = &p.func.insts[p.func.blocks[caller.block.index()].insts[caller.at].index()];
                     for (v, x) in call.results.iter().zip(results) {
@@ -209,7 +243,13 @@ impl<'a> Interp<'a> {
         Ok(Frame { func, block: entry, at: 0, values, slots: vec![0; p.slot_units] })
     }
 
-    fn step(&self, p: &Prepared, frame: &mut Frame, node: &InstNode) -> Result<Step, Stop> {
+    fn step(
+        &self,
+        p: &Prepared,
+        frame: &mut Frame,
+        node: &InstNode,
+        at: Option<&grid::Place>,
+    ) -> Result<Step, Stop> {
         let value = |v: &Value| frame.values[v.index()];
         let values = |vs: &[Value]| vs.iter().map(value).collect::<Vec<u64>>();
         let result = match &node.data {
@@ -234,6 +274,14 @@ impl<'a> Interp<'a> {
                 };
                 return Ok(Step::Next);
             }
+            InstData::StackAddr { slot } if p.func.slots[slot.index()].shared => {
+                grid::shared_slot(at, frame.func, *slot)?
+            }
+            InstData::Grid { op, ty, args } => match grid::step(*op, *ty, &values(args), at)? {
+                grid::Stepped::Value(x) => x,
+                grid::Stepped::Nothing => return Ok(Step::Next),
+                grid::Stepped::Wait => return Ok(Step::Wait),
+            },
             InstData::StackAddr { slot } => frame.slots.as_ptr() as u64 + 16 * p.slots[slot.index()] as u64,
             InstData::SymbolAddr { symbol } => p.func.symbols[symbol.index()].addr as u64,
             InstData::Call { func, args } => {

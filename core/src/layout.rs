@@ -25,6 +25,28 @@ pub struct ThreadCtx {
     pub handled: *mut Obj,
 }
 
+/// What a thread of a grid is told where a CPU runs it; parameter 0 of every function of a kernel there.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GridThread {
+    /// Which thread of the block, along x, y and z.
+    pub thread: [u32; 3],
+    /// Which block of the grid.
+    pub block: [u32; 3],
+    /// Threads of a block.
+    pub block_size: [u32; 3],
+    /// Blocks of the grid.
+    pub grid_size: [u32; 3],
+    /// Bytes at `dynamic_shared`.
+    pub dynamic_bytes: u32,
+    /// Memory that the block's threads share and the kernel declares.
+    pub shared: *mut u8,
+    /// The same whose size the launch says.
+    pub dynamic_shared: *mut u8,
+    /// Whoever runs the thread.
+    pub runner: *mut u8,
+}
+
 impl ThreadCtx {
     /// The context of a thread whose stack has no limit.
     pub const fn new() -> ThreadCtx {

@@ -219,7 +219,45 @@ pub fn ptx(
         promote: false,
         inner_loop: options.inner_loop,
     };
-    engine::inspect::ptx(&request, capability)
+    engine::gpu::ptx(&request, capability)
+}
+
+/// The function as a grid kernel, typed and lowered.
+pub fn kernel(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &crate::host::PyHost<'_>,
+) -> Result<engine::gpu::Kernel> {
+    engine::gpu::kernel(&Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Interpreted,
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: false,
+    })
+}
+
+/// The function as a grid kernel for this machine's CPU.
+pub fn host_kernel(
+    func: FuncId,
+    args: &[Type],
+    options: &Options,
+    host: &crate::host::PyHost<'_>,
+) -> Result<tierup_runtime::gpu::simulate::HostKernel> {
+    engine::gpu::host_kernel(&Request {
+        func,
+        args: args.to_vec(),
+        host,
+        backend: &Cranelift::new(),
+        options: options.code,
+        keep_text: false,
+        promote: false,
+        inner_loop: false,
+    })
 }
 
 /// `TIERUP_TRACE` and `TIERUP_DUMP`: on standard error, whatever came of it.
@@ -279,7 +317,7 @@ fn level(request: &Request<'_>, c: &engine::Compiled, level: &str) -> Option<Str
     };
     let text = match level {
         "llvm" => engine::inspect::text(&request, level),
-        "ptx" => engine::inspect::ptx(&request, 90).map(Some),
+        "ptx" => engine::gpu::ptx(&request, 90).map(Some),
         _not_of_tier_1 => Ok(None),
     };
     text.unwrap_or_else(|e| Some(format!("; {} [{}]", e.message, e.code.name())))

@@ -11,6 +11,7 @@ pub mod engine;
 pub mod exc;
 mod foreign;
 mod frame;
+pub mod gpu;
 pub mod host;
 mod lapack;
 mod linalg;

@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use tierup_core::lir::grid::{GridOp, GridShape};
 use tierup_core::lir::text::spelling;
-use tierup_core::lir::{Alias, Op, Shape};
+use tierup_core::lir::{Alias, Op, Shape, Ty};
 use tierup_core::ops::OpId;
 
 /// A generated file, relative to the root, and what it must contain.
@@ -62,6 +63,13 @@ pub fn lir() -> String {
         let _ = writeln!(s, "| `{}` | {} | {} |", spelling(op), op.doc().trim(), types.join(" "));
     }
     s.push_str(OTHERS);
+    s.push_str(KERNELS);
+    for &op in GridOp::ALL {
+        let types: Vec<&str> =
+            Ty::ALL.iter().filter(|t| op.operands(**t).is_ok()).map(|t| t.name()).collect();
+        let types = if op.has_suffix() { types.join(" ") } else { String::new() };
+        let _ = writeln!(s, "| `{}` | {} | {types} |", grid_spelling(op), op.doc().trim());
+    }
     let classes: Vec<String> = Alias::ALL.iter().map(|a| format!("`{}`", a.name())).collect();
     let _ = writeln!(
         s,
@@ -299,6 +307,27 @@ const OTHERS: &str = "
 | `return a, b` | first the status, then the result scalars |
 | `unreachable` | never reached |
 ";
+
+const KERNELS: &str = "
+## Of kernels
+
+Only code that a grid of threads runs has these, and pieces of memory that the threads of a block share
+(`slot0 = slot 64 shared`); see `core/src/lir/grid.rs`.
+
+| instruction | meaning | types |
+|---|---|---|
+";
+
+fn grid_spelling(op: GridOp) -> String {
+    let m = op.mnemonic();
+    match op.shape() {
+        GridShape::Index => format!("{m} → i32"),
+        GridShape::Memory => format!("{m} → ptr"),
+        GridShape::Order => m.to_owned(),
+        GridShape::Update | GridShape::IntUpdate => format!("{m}.T p, a → T"),
+        GridShape::Exchange => format!("{m}.T p, a, b → T"),
+    }
+}
 
 #[cfg(test)]
 mod tests {

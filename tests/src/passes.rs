@@ -12,6 +12,11 @@ const OTHERS: &[Pass] = &[
         run: Run::Module(legalise::legalise),
     },
     Pass {
+        name: "contract",
+        doc: "Products fused with the sums that they go into.",
+        run: Run::Module(tierup_core::lir::contract::contract),
+    },
+    Pass {
         name: "renumber",
         doc: "Everything numbered in layout order.",
         run: Run::Module(|m| *m = m.renumbered()),

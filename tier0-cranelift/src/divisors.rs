@@ -51,6 +51,7 @@ impl Divisors {
                     | InstData::Call { .. }
                     | InstData::CallIndirect { .. }
                     | InstData::CallHelper { .. }
+                    | InstData::Grid { .. }
                     | InstData::Jump(_)
                     | InstData::Switch { .. }
                     | InstData::Return(_)

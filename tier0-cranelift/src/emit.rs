@@ -290,6 +290,7 @@ impl<'a> Emitter<'a, '_> {
                     None => Ok(()),
                 }
             }
+            InstData::Grid { op, .. } => Err(bug(format!("{} reached a back end for CPUs", op.mnemonic()))),
             InstData::Jump(to) => {
                 let (block, args) = self.target(to)?;
                 self.b.ins().jump(block, &args);

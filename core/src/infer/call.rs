@@ -813,6 +813,12 @@ impl Solver<'_, '_> {
             self.out.resolved.insert(i, Resolved::Nothing);
             if let Some(g) = host.module_attr(m, name) {
                 let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, &path, &w))?;
+                // What stands for something that only compiled code can read.
+                if let Kind::Builtin(row) = *ty
+                    && row.rows().iter().any(|op| op.property && op.params.is_empty())
+                {
+                    return self.rows(i, row, vec![], vec![]);
+                }
                 if let Some(r) = self.func.inst(i).result {
                     self.out.globals.insert(r, g);
                 }

@@ -99,7 +99,7 @@ impl Out {
         self.text(&func.name);
         self.signature(&func.sig);
         self.byte(u8::from(func.always_inline));
-        self.list(&func.slots, |o, s| o.number(u64::from(s.bytes)));
+        self.list(&func.slots, |o, s| o.number(2 * u64::from(s.bytes) + u64::from(s.shared)));
         let numbers = Numbers::of(func);
         self.list(&func.layout, |o, b| {
             let block = &func.blocks[b.index()];
@@ -165,6 +165,12 @@ impl Out {
             InstData::CallHelper { helper, args } => {
                 self.byte(8);
                 self.text(helper.name);
+                values(self, args);
+            }
+            InstData::Grid { op, ty, args } => {
+                self.byte(14);
+                self.number(*op as u64);
+                self.ty(*ty);
                 values(self, args);
             }
             InstData::Jump(to) => {

@@ -105,6 +105,7 @@ fn of_func(func: &Func, out: &mut Facts) {
                 | InstData::Store { .. }
                 | InstData::StackAddr { .. }
                 | InstData::SymbolAddr { .. }
+                | InstData::Grid { .. }
                 | InstData::Jump(_)
                 | InstData::Brif { .. }
                 | InstData::Switch { .. }

@@ -5,6 +5,7 @@
 //! then the exploded result scalars. `legalise` turns more than one result scalar into stores through an
 //! out-pointer just before a back end.
 
+use super::grid::GridOp;
 use super::inst::{Op, Shape};
 use crate::entity;
 use crate::rt::RtFn;
@@ -192,6 +193,13 @@ pub enum InstData {
         helper: &'static RtFn,
         args: Vec<Value>,
     },
+    /// A row of the table of [`super::grid`], for kernels. `ty` is the type of the memory that is changed,
+    /// else that of the result.
+    Grid {
+        op: GridOp,
+        ty: Ty,
+        args: Vec<Value>,
+    },
     Jump(BlockCall),
     /// To `then_to` where `cond` (i8) is non-zero. `cold` names an unlikely side.
     Brif {
@@ -243,6 +251,8 @@ pub struct SymbolData {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlotData {
     pub bytes: u32,
+    /// One piece for all threads of a block instead of one for each call; only in kernels.
+    pub shared: bool,
 }
 
 /// One source position. `inlined_at` is the call site in the function that this code was inlined into.
@@ -322,7 +332,8 @@ impl InstData {
             | InstData::SymbolAddr { .. }
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
-            | InstData::CallHelper { .. } => false,
+            | InstData::CallHelper { .. }
+            | InstData::Grid { .. } => false,
         }
     }
 
@@ -337,6 +348,7 @@ impl InstData {
             InstData::Op { args, .. }
             | InstData::Call { args, .. }
             | InstData::CallHelper { args, .. }
+            | InstData::Grid { args, .. }
             | InstData::Return(args) => all(args),
             InstData::Load { addr, .. } => all(&[*addr]),
             InstData::Store { value, addr, .. } => all(&[*value, *addr]),
@@ -372,6 +384,7 @@ impl InstData {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Return(_)
             | InstData::Unreachable => {}
         }
@@ -397,6 +410,7 @@ impl InstData {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Return(_)
             | InstData::Unreachable => {}
         }
@@ -413,6 +427,7 @@ impl InstData {
             InstData::Op { args, .. }
             | InstData::Call { args, .. }
             | InstData::CallHelper { args, .. }
+            | InstData::Grid { args, .. }
             | InstData::Return(args) => all(args),
             InstData::Load { addr, .. } => *addr = f(*addr),
             InstData::Store { value, addr, .. } => {
@@ -519,6 +534,7 @@ impl Func {
             InstData::Call { func, .. } => self.funcs[func.index()].sig.results.clone(),
             InstData::CallIndirect { sig, .. } => sig.results.clone(),
             InstData::CallHelper { helper, .. } => helper.ret.ty().into_iter().collect(),
+            InstData::Grid { op, ty, .. } => op.result(*ty).into_iter().collect(),
             InstData::Store { .. }
             | InstData::Jump(_)
             | InstData::Brif { .. }
@@ -529,7 +545,13 @@ impl Func {
     }
 
     pub fn add_slot(&mut self, bytes: u32) -> Slot {
-        self.slots.push(SlotData { bytes });
+        self.slots.push(SlotData { bytes, shared: false });
+        Slot::new(self.slots.len() - 1)
+    }
+
+    /// A piece of memory that the threads of a block share.
+    pub fn add_shared_slot(&mut self, bytes: u32) -> Slot {
+        self.slots.push(SlotData { bytes, shared: true });
         Slot::new(self.slots.len() - 1)
     }
 

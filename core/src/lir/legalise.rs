@@ -65,6 +65,7 @@ pub fn legalise_func(func: &mut Func) {
                 | InstData::StackAddr { .. }
                 | InstData::SymbolAddr { .. }
                 | InstData::CallHelper { .. }
+                | InstData::Grid { .. }
                 | InstData::Jump(_)
                 | InstData::Brif { .. }
                 | InstData::Switch { .. }
@@ -117,6 +118,7 @@ fn load_results(func: &mut Func, call: Inst, slot: Slot, block: &mut Vec<Inst>) 
         | InstData::StackAddr { .. }
         | InstData::SymbolAddr { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }

@@ -7,8 +7,10 @@ pub mod builder;
 pub mod canon;
 pub mod cells;
 pub mod cfg;
+pub mod contract;
 pub mod explain;
 pub mod func;
+pub mod grid;
 pub mod inst;
 pub mod legalise;
 pub mod opt;
@@ -17,6 +19,7 @@ pub mod text;
 pub mod verify;
 
 pub use func::*;
+pub use grid::GridOp;
 pub use inst::{Op, Shape, eval};
 pub use text::parse_module;
 pub use verify::{verify_func, verify_module};

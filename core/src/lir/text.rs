@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::func::*;
+use super::grid::GridOp;
 use super::inst::{Op, Shape};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::rt::RtFn;
@@ -154,6 +155,16 @@ impl Func {
             InstData::CallHelper { helper, args } => {
                 write!(f, "call_helper {}({})", Name(helper.name), Commas(args))
             }
+            InstData::Grid { op, ty, args } => {
+                f.write_str(op.mnemonic())?;
+                if op.has_suffix() {
+                    write!(f, ".{ty}")?;
+                }
+                if !args.is_empty() {
+                    write!(f, " {}", Commas(args))?;
+                }
+                Ok(())
+            }
             InstData::Jump(to) => write!(f, "jump {to}"),
             InstData::Brif { cond, then_to, else_to, cold } => {
                 let mark = |side: Cold| if *cold == side { "cold " } else { "" };
@@ -202,7 +213,8 @@ impl Display for Func {
             writeln!(f, "    declare {}{}", Name(&x.name), x.sig)?;
         }
         for (i, s) in self.slots.iter().enumerate() {
-            writeln!(f, "    {} = slot {}", Slot::new(i), s.bytes)?;
+            let shared = if s.shared { " shared" } else { "" };
+            writeln!(f, "    {} = slot {}{shared}", Slot::new(i), s.bytes)?;
         }
         for (i, s) in self.symbols.iter().enumerate() {
             writeln!(f, "    {} = symbol {:?} {:#x}", Symbol::new(i), s.name, s.addr)?;
@@ -671,7 +683,11 @@ impl FuncParser<'_> {
             l.expect("=")?;
             l.expect("slot")?;
             let bytes = l.number()?;
-            self.func.add_slot(bytes);
+            if l.eat_word("shared") {
+                self.func.add_shared_slot(bytes);
+            } else {
+                self.func.add_slot(bytes);
+            }
         } else {
             in_order(l, l.clone().entity("sym")?, self.func.symbols.len())?;
             l.entity("sym")?;
@@ -794,6 +810,9 @@ impl FuncParser<'_> {
                 bare()?;
                 self.terminator(l, mnemonic)
             }
+            other if GridOp::ALL.iter().any(|o| o.mnemonic() == other) => {
+                self.grid(l, other, suffix_ty, bare)
+            }
             other => {
                 let op = Op::ALL
                     .iter()
@@ -808,6 +827,33 @@ impl FuncParser<'_> {
                 Ok(InstData::Op { op, ty, args })
             }
         }
+    }
+
+    fn grid(
+        &mut self,
+        l: &mut Line<'_>,
+        mnemonic: &str,
+        suffix: impl Fn() -> Parse<Ty>,
+        bare: impl Fn() -> Parse<()>,
+    ) -> Parse<InstData> {
+        let Some(op) = GridOp::ALL.iter().copied().find(|o| o.mnemonic() == mnemonic) else {
+            return l.expected("an instruction");
+        };
+        let ty = if op.has_suffix() {
+            suffix()?
+        } else {
+            bare()?;
+            op.own_type()
+        };
+        let count = op.operands(ty).map_err(|e| l.error(e))?.len();
+        let mut args = vec![];
+        for k in 0..count {
+            if k > 0 {
+                l.expect(",")?;
+            }
+            args.push(self.value(l)?);
+        }
+        Ok(InstData::Grid { op, ty, args })
     }
 
     fn terminator(&mut self, l: &mut Line<'_>, mnemonic: &str) -> Parse<InstData> {

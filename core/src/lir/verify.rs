@@ -253,6 +253,7 @@ impl<'a> Verifier<'a> {
                     | InstData::Store { .. }
                     | InstData::CallIndirect { .. }
                     | InstData::CallHelper { .. }
+                    | InstData::Grid { .. }
                     | InstData::Jump(_)
                     | InstData::Brif { .. }
                     | InstData::Switch { .. }
@@ -368,6 +369,10 @@ impl<'a> Verifier<'a> {
             InstData::CallHelper { helper, args } => {
                 self.expect(i, "arguments", &self.types(args), helper.params)
             }
+            InstData::Grid { op, ty, args } => match op.operands(*ty) {
+                Ok(want) => self.expect(i, "operands", &self.types(args), &want),
+                Err(message) => self.fail(Place::Inst(i), message),
+            },
             InstData::Jump(to) => self.target(i, to.block, &to.args),
             InstData::Brif { cond, then_to, else_to, .. } => {
                 self.expect(i, "condition", &[ty(cond)], &[Ty::I8]);

@@ -383,7 +383,7 @@ fn whole(cx: &mut LowerCx<'_>, v: Value) -> Value {
     cx.b.select(below, near, least)
 }
 
-fn int_ty(i: Int) -> Ty {
+pub fn int_ty(i: Int) -> Ty {
     match i.bits() {
         8 => Ty::I8,
         16 => Ty::I16,

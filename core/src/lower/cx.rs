@@ -91,10 +91,21 @@ pub struct Options {
     pub overflow_checks: bool,
     /// What tier 1 may do with floats, as the bits of [`FAST_MATH`]; 0 is strict.
     pub fast_math: u8,
+    /// The code is a kernel's: its threads have places in a grid.
+    pub kernel: bool,
+    /// Products are fused with sums ([`crate::lir::contract`]); only in kernels.
+    pub contract: bool,
 }
 impl Default for Options {
     fn default() -> Self {
-        Options { boundscheck: true, numpy_errors: false, overflow_checks: false, fast_math: 0 }
+        Options {
+            boundscheck: true,
+            numpy_errors: false,
+            overflow_checks: false,
+            fast_math: 0,
+            kernel: false,
+            contract: false,
+        }
     }
 }
 

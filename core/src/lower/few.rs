@@ -80,7 +80,7 @@ fn is_free(func: &Func, old: &[Value]) -> bool {
             InstData::CallHelper { helper, .. } => {
                 helper.effect == Effect::Pure && helper.raises == Raises::Never
             }
-            InstData::Call { .. } | InstData::CallIndirect { .. } => false,
+            InstData::Call { .. } | InstData::CallIndirect { .. } | InstData::Grid { .. } => false,
             InstData::Const { .. }
             | InstData::Op { .. }
             | InstData::Load { .. }

@@ -2,7 +2,8 @@
 //! refused at its line.
 //!
 //! A kernel runs the function once, in one thread: `(arguments…, results, status)`, the arguments exploded as
-//! everywhere but without the owners of arrays. Nothing polls, since nobody can interrupt it. An exception
+//! everywhere but without the owners of arrays; or once in every thread of a grid: `(arguments…, failure)`,
+//! see [`make_grid_kernel`]. Nothing polls, since nobody can interrupt it. An exception
 //! that leaves the function becomes a status, see [`status`]; the object, its message and its trail do not
 //! exist. [`take_out`] runs before the optimiser, [`check`] after it, when what cannot be reached is gone.
 
@@ -13,13 +14,14 @@ use crate::exc::Class;
 use crate::lir::builder::Builder;
 use crate::lir::cfg::Cfg;
 use crate::lir::opt::edit::Defs;
-use crate::lir::{Alias, Func, Inst, InstData, InstNode, Module, Op, Signature, Ty};
+use crate::lir::{Alias, Func, GridOp, Inst, InstData, InstNode, Module, Op, Signature, Ty};
 use crate::math::definition;
 use crate::ops::object::{
     exc_add_arg, exc_add_site, exc_format, exc_index, exc_new, exc_set_cause, exc_set_context, obj_release,
     obj_retain, poll_interrupt, stack_check,
 };
 use crate::rt::{Effect, RtFn};
+use crate::types::leaves::Leaf;
 use crate::types::{Kind, Type};
 
 /// Helpers that keep something up to date which a GPU does not have: calls of them vanish.
@@ -129,6 +131,70 @@ pub fn make_kernel(name: &str, target: &Target) -> Result<Func> {
     Ok(func)
 }
 
+/// Makes the kernel `name` that calls `target` in every thread of a grid. The last parameter points to what
+/// the first thread that fails leaves: a status of 8 bytes, then six numbers of 4, its block and its place in
+/// that. Nothing is left where the status is not 0 any more.
+pub fn make_grid_kernel(name: &str, target: &Target) -> Result<Func> {
+    let leaves = check_grid_kernel(target)?;
+    let params: Vec<Ty> = leaves.iter().filter(|l| !l.is_ref).map(|l| l.ty).chain([Ty::Ptr]).collect();
+    let mut func = Func::new(name, Signature { params, results: vec![] });
+    let mut b = Builder::start(&mut func);
+    let params = b.params(b.block);
+    let failure = params[params.len() - 1];
+    let (null, zero) = (b.constant(Ty::Ptr, 0), b.i64(0));
+    let (mut args, mut given) = (vec![null], params.iter());
+    for leaf in &leaves {
+        args.push(match given.as_slice().first() {
+            Some(v) if !leaf.is_ref => {
+                given.next();
+                // Lengths are not negative, which tells every pass that an index is right or wrong at once.
+                if leaf.is_length { b.bin(Op::Smax, *v, zero) } else { *v }
+            }
+            Some(_) | None => null,
+        });
+    }
+    let answers = b.call(&target.name, &target.sig, &args);
+    let failed = b.bin(Op::IcmpNe, answers[0], zero);
+    let (bad, first, done) = (b.new_cold_block(&[]), b.new_cold_block(&[]), b.new_block(&[]));
+    b.brif(failed, bad, &[], done, &[]);
+    b.switch_to(bad);
+    let was =
+        b.value(InstData::Grid { op: GridOp::AtomicCas, ty: Ty::I64, args: vec![failure, zero, answers[0]] });
+    let mine = b.bin(Op::IcmpEq, was, zero);
+    b.brif(mine, first, &[], done, &[]);
+    b.switch_to(first);
+    for (k, op) in PLACE.into_iter().enumerate() {
+        let number = b.value(InstData::Grid { op, ty: Ty::I32, args: vec![] });
+        b.store(number, failure, 8 + 4 * k as i32, Alias::Stack);
+    }
+    b.jump(done, &[]);
+    b.switch_to(done);
+    b.ret(vec![]);
+    Ok(func)
+}
+
+/// What is left of a thread that fails, beside the status.
+const PLACE: [GridOp; 6] = [
+    GridOp::BlockIndexX,
+    GridOp::BlockIndexY,
+    GridOp::BlockIndexZ,
+    GridOp::ThreadIndexX,
+    GridOp::ThreadIndexY,
+    GridOp::ThreadIndexZ,
+];
+
+/// The leaves of a grid kernel's arguments, where it takes and gives what one can.
+pub fn check_grid_kernel(target: &Target) -> Result<Vec<Leaf>> {
+    if let Some(t) = target.params.iter().find(|t| !fits(**t, true)) {
+        return Err(refuse(format!("a GPU kernel takes numbers and arrays, no {t}")));
+    }
+    if !matches!(target.ret.kind(), Kind::None | Kind::Never) {
+        return Err(refuse(format!("a kernel gives nothing back, and this one returns {}", target.ret))
+            .help("pass an array for the results and store them there"));
+    }
+    Ok(target.params.iter().flat_map(|t| t.leaves()).collect())
+}
+
 /// Takes out what only a host can do and a kernel does not need. Exceptions become numbers.
 pub fn take_out(module: &mut Module) -> Result<()> {
     super::blocks::settle(module, false);
@@ -185,6 +251,7 @@ fn replace(func: &mut Func, i: Inst) -> Result<bool> {
         | InstData::SymbolAddr { .. }
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }
@@ -234,6 +301,7 @@ fn objection(data: &InstData) -> Option<Diagnostic> {
         | InstData::Op { .. }
         | InstData::StackAddr { .. }
         | InstData::Call { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }

@@ -36,7 +36,10 @@ impl Mark {
         let calls = |n: &crate::lir::InstNode| {
             matches!(
                 n.data,
-                InstData::Call { .. } | InstData::CallHelper { .. } | InstData::CallIndirect { .. }
+                InstData::Call { .. }
+                    | InstData::CallHelper { .. }
+                    | InstData::CallIndirect { .. }
+                    | InstData::Grid { .. }
             )
         };
         cx.b.func.blocks.len() == self.blocks

@@ -565,6 +565,7 @@ impl Cutter<'_> {
             | InstData::Store { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Brif { .. }
             | InstData::Switch { .. }

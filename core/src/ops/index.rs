@@ -187,6 +187,11 @@ fn view(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type, ndim: usiz
     Ok(ArrayVal { ty: ArrayType { ndim: ndim as u8, layout, ..a.ty }, owner: a.owner, data, shape, strides, frozen: a.frozen })
 }
 
+/// The address of the element at an index of integers, which are checked.
+pub fn element_address(cx: &mut LowerCx<'_>, a: &ArrayVal, index: &[Value], t: Type) -> Result<Value> {
+    Ok(view(cx, a, index, t, 0, Layout::C)?.data)
+}
+
 /// The position that index `i` means in a dimension of length `n`; IndexError with NumPy's text.
 pub fn checked(cx: &mut LowerCx<'_>, i: Value, signed: bool, n: Value, dim: usize) -> Value {
     let at = if signed { cx.wrap_index(i, n) } else { i };

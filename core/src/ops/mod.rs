@@ -345,6 +345,7 @@ families!(
     parallel,
     foreign,
     declare,
+    cuda,
     ;
     helpers:
     object,
@@ -364,6 +365,7 @@ families!(
     random,
     parallel,
     foreign,
+    cuda,
     ;
     ids:
     identity,

@@ -2,14 +2,14 @@
 
 use super::promote::{available, library, policy, prepare, prepare_with_few};
 use super::tier1::{Codegen, Compiler, Keep, Object};
-use super::{Request, front, guarded, optimise};
+use super::{Request, front, guarded};
 use std::collections::BTreeSet;
 use tierup_core::cpu::Cpu;
 use tierup_core::diag::Result;
 use tierup_core::infer::session::Session;
 use tierup_core::lir::explain::{self, Facts, Place};
+use tierup_core::lower;
 use tierup_core::lower::pieces::Note;
-use tierup_core::lower::{self, gpu};
 
 /// LLVM's IR after its passes (`llvm`), or the assembly that comes of it (`asm1`); none for another level.
 pub fn text(request: &Request<'_>, level: &str) -> Result<Option<String>> {
@@ -57,35 +57,6 @@ pub fn parallel(request: &Request<'_>) -> Result<BTreeSet<Note>> {
         let root = session.infer_root(request.func, request.args.clone())?;
         lower::parallel_notes(&session, root, request.options)
     })
-}
-
-/// PTX of a kernel that runs the function, for a GPU of that compute capability (90 for 9.0).
-pub fn ptx(request: &Request<'_>, capability: u32) -> Result<String> {
-    guarded(|| {
-        let mut session = Session::new(request.host, request.options.overflow_checks);
-        let root = session.infer_root(request.func, request.args.clone())?;
-        let (mut module, target) = lower::lower(&session, root, request.options)?;
-        let name = kernel_name(&target.name);
-        module.funcs.push(gpu::make_kernel(&name, &target)?);
-        gpu::take_out(&mut module)?;
-        optimise(&mut module, &[&name], request.host)?;
-        gpu::check(&module)?;
-        prepare(&mut module)?;
-        library()?.ptx(
-            &module,
-            &[&name],
-            capability,
-            Codegen { fast_math: request.options.fast_math, opt: policy().opt, cpu: Cpu::chosen() },
-        )
-    })
-}
-
-/// A name that PTX takes: letters, digits and underscores of the function's own.
-fn kernel_name(target: &str) -> String {
-    let name =
-        target.rsplit_once('.').map_or(target, |(name, _)| name).rsplit('.').next().unwrap_or("kernel");
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { format!("kernel_{plain}") }
 }
 
 fn object(request: &Request<'_>, keep: Keep) -> Result<Object> {

@@ -4,6 +4,7 @@
 //! takes LIR.
 
 pub mod cache;
+pub mod gpu;
 pub mod inspect;
 pub mod interpreted;
 pub mod loader;

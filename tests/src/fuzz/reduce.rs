@@ -60,7 +60,8 @@ fn weight(data: &InstData) -> usize {
         | InstData::SymbolAddr { .. }
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
-        | InstData::CallHelper { .. } => 3,
+        | InstData::CallHelper { .. }
+        | InstData::Grid { .. } => 3,
     }
 }
 
@@ -163,6 +164,7 @@ fn straighten(f: &mut Func, b: Block, at: usize, first: bool) -> bool {
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Return(_)
         | InstData::Unreachable => return false,
@@ -234,6 +236,7 @@ fn drop_param(f: &mut Func, b: Block, at: usize) -> bool {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Switch { .. }
             | InstData::Return(_)
             | InstData::Unreachable => {}

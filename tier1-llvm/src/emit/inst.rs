@@ -78,6 +78,10 @@ impl<'c> Emitter<'c, '_, '_> {
                 );
                 self.define_call(results, call)
             }
+            InstData::Grid { op, ty, args } => match self.grid(*op, *ty, args)? {
+                Some(v) => self.define(results, &[v]),
+                None => Ok(()),
+            },
             InstData::Jump(to) => {
                 let block = self.edge(to)?;
                 let jump = built(self.b.build_unconditional_branch(block))?;

@@ -6,6 +6,7 @@
 //! of range) is guarded here, and nothing is marked as impossible that LIR allows.
 
 mod bodies;
+mod grid;
 mod inst;
 mod lines;
 mod loops;
@@ -184,6 +185,10 @@ impl<'c, 'a> Shared<'c, 'a> {
         }
         self.extend_narrow(func, sig);
         func.add_attribute(AttributeLoc::Function, self.attribute("nounwind", 0));
+        if target.is_gpu() {
+            // It may wait for other threads; LLVM takes that away where it does not.
+            func.add_attribute(AttributeLoc::Function, self.attribute("convergent", 0));
+        }
         self.add_target_attributes(func);
         func
     }
@@ -332,6 +337,10 @@ impl<'c> Emitter<'c, '_, '_> {
         let entry = context.append_basic_block(self.llvm, "entry");
         self.b.position_at_end(entry);
         for slot in &func.slots {
+            if slot.shared {
+                self.slots.push(self.shared_memory(Some(slot.bytes.max(1)))?);
+                continue;
+            }
             let at = built(self.b.build_alloca(context.i8_type().array_type(slot.bytes.max(1)), "slot"))?;
             if let Some(i) = at.as_instruction() {
                 i.set_alignment(16).map_err(|e| bug(e.to_string()))?;

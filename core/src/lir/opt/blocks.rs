@@ -138,6 +138,7 @@ impl Threader<'_> {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Return(_)
             | InstData::Unreachable => None,
         }
@@ -186,7 +187,8 @@ impl Threader<'_> {
             | InstData::SymbolAddr { .. }
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
-            | InstData::CallHelper { .. } => return None,
+            | InstData::CallHelper { .. }
+            | InstData::Grid { .. } => return None,
         };
         if next.block == at.block {
             return None;

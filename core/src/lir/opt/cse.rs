@@ -26,6 +26,7 @@ enum Key {
     },
     StackAddr(Slot),
     SymbolAddr(Symbol),
+    Grid(crate::lir::GridOp),
     Helper(*const RtFn, Vec<Value>, u32),
     /// The value is known to be zero or not: see [`Cse::truth`].
     Truth(Value),
@@ -195,6 +196,7 @@ impl Cse<'_> {
                     return true;
                 }
             },
+            InstData::Grid { op, .. } if op.is_pure() => Key::Grid(*op),
             InstData::Brif { .. } => {
                 self.decide(i);
                 return true;
@@ -202,6 +204,7 @@ impl Cse<'_> {
             InstData::Store { .. }
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Switch { .. }
             | InstData::Return(_)

@@ -21,6 +21,7 @@ pub fn has_effect(data: &InstData) -> bool {
             Effect::Pure | Effect::Reads | Effect::Allocates => helper.raises == Raises::Pending,
             Effect::Writes => true,
         },
+        InstData::Grid { op, .. } => !op.is_pure(),
         InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }
@@ -78,6 +79,7 @@ fn live_values(func: &Func, cfg: &Cfg) -> Vec<bool> {
                 | InstData::Call { .. }
                 | InstData::CallIndirect { .. }
                 | InstData::CallHelper { .. }
+                | InstData::Grid { .. }
                 | InstData::Switch { .. }
                 | InstData::Return(_)
                 | InstData::Unreachable => data.for_each_use(|v| need(v, &mut work)),

@@ -144,6 +144,7 @@ impl<'s> Planner<'_, 's> {
                     | InstData::Jump(_)
                     | InstData::Brif { .. } => true,
                     InstData::CallHelper { helper, .. } => definition(helper).is_some(),
+                    InstData::Grid { op, .. } => op.is_pure(),
                     InstData::Load { addr, alias, .. } => {
                         loads.push(*addr);
                         *alias != Alias::Volatile
@@ -227,6 +228,7 @@ impl<'s> Planner<'_, 's> {
                 | InstData::Call { .. }
                 | InstData::CallIndirect { .. }
                 | InstData::CallHelper { .. }
+                | InstData::Grid { .. }
                 | InstData::Switch { .. }
                 | InstData::Return(_)
                 | InstData::Unreachable => return None,

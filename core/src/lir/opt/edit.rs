@@ -197,6 +197,7 @@ pub fn for_each_call_mut(data: &mut InstData, mut f: impl FnMut(&mut BlockCall))
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Switch { .. }
         | InstData::Return(_)
         | InstData::Unreachable => {}

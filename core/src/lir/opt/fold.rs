@@ -83,6 +83,9 @@ impl Facts {
                 let now = self.evaluate(func, *op, *ty, args);
                 self.raise(node.results[0], now)
             }
+            InstData::Grid { .. } => {
+                node.results.iter().fold(false, |c, r| self.raise(*r, Known::Anything) | c)
+            }
             InstData::CallHelper { helper, .. } => {
                 let result = if helper.gives_object() { Known::NonZero } else { Known::Anything };
                 node.results.iter().fold(false, |c, r| self.raise(*r, result) | c)
@@ -201,6 +204,7 @@ impl Facts {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Switch { .. }
             | InstData::Return(_)
             | InstData::Unreachable => {}
@@ -335,6 +339,7 @@ impl Rewriter<'_> {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Return(_)
             | InstData::Unreachable => {}

@@ -107,6 +107,7 @@ impl CallGraph {
                     | InstData::SymbolAddr { .. }
                     | InstData::CallIndirect { .. }
                     | InstData::CallHelper { .. }
+                    | InstData::Grid { .. }
                     | InstData::Jump(_)
                     | InstData::Brif { .. }
                     | InstData::Switch { .. }
@@ -321,7 +322,11 @@ impl Copier {
         Copier {
             values: vec![Value(u32::MAX); callee.value_types.len()],
             blocks: vec![Block(u32::MAX); callee.blocks.len()],
-            slots: callee.slots.iter().map(|s| func.add_slot(s.bytes)).collect(),
+            slots: callee
+                .slots
+                .iter()
+                .map(|s| if s.shared { func.add_shared_slot(s.bytes) } else { func.add_slot(s.bytes) })
+                .collect(),
             funcs: callee.funcs.iter().map(|f| func.func_ref(&f.name, &f.sig)).collect(),
             symbols: callee.symbols.iter().map(|s| func.symbol(&s.name, s.addr)).collect(),
             locs,
@@ -346,6 +351,7 @@ impl Copier {
             | InstData::Store { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Brif { .. }
             | InstData::Switch { .. }

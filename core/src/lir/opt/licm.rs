@@ -35,6 +35,7 @@ fn access(func: &Func, block: Block, data: &InstData) -> Option<(Value, Access)>
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }
@@ -218,6 +219,7 @@ impl Hoister<'_> {
                 };
                 unchanged && (b == self.loops.all[l].header || self.is_valid(data, front))
             }
+            InstData::Grid { op, .. } => op.is_pure(),
             // A call costs more than it saves unless every turn makes it.
             InstData::CallHelper { helper, .. } => {
                 helper.effect == Effect::Pure

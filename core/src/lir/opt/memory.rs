@@ -52,6 +52,14 @@ pub fn clobbers(data: &InstData) -> Set {
         InstData::Store { alias, .. } => set_of(*alias),
         InstData::Call { .. } | InstData::CallIndirect { .. } => EVERYTHING,
         InstData::CallHelper { helper, .. } => clobbered_by(helper),
+        // Threads of the grid may have written anything before a barrier, a fence or an update.
+        InstData::Grid { op, .. } => {
+            if op.is_pure() {
+                0
+            } else {
+                EVERYTHING
+            }
+        }
         InstData::Const { .. }
         | InstData::Op { .. }
         | InstData::Load { .. }

@@ -27,6 +27,7 @@ mod unroll;
 mod unwrap;
 mod version;
 
+pub use dce::drop_dead_code;
 pub use unit::strided_loops;
 
 use crate::lir::{Func, Module};

@@ -229,6 +229,7 @@ fn passed(func: &Func, from: Block, to: Block, k: usize) -> Vec<Value> {
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Return(_)
         | InstData::Unreachable => {}
     }

@@ -161,6 +161,7 @@ fn walk(
             | InstData::Store { .. }
             | InstData::StackAddr { .. }
             | InstData::SymbolAddr { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Brif { .. }
             | InstData::Switch { .. } => {}
@@ -200,6 +201,7 @@ fn pairs(func: &Func, insts: &[Inst]) -> Vec<Inst> {
             | InstData::Store { .. }
             | InstData::StackAddr { .. }
             | InstData::SymbolAddr { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Brif { .. }
             | InstData::Switch { .. }

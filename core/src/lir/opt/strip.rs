@@ -117,6 +117,7 @@ pub fn test_of(func: &Func, blocks: &[Block], p: &Polling) -> Option<bool> {
         | InstData::Call { .. }
         | InstData::CallIndirect { .. }
         | InstData::CallHelper { .. }
+        | InstData::Grid { .. }
         | InstData::Jump(_)
         | InstData::Brif { .. }
         | InstData::Switch { .. }
@@ -173,6 +174,7 @@ pub fn calls(func: &Func, blocks: &[Block]) -> bool {
         |i| match &func.insts[i.index()].data {
             InstData::CallHelper { helper, .. } => definition(helper).is_none(),
             InstData::Call { .. } | InstData::CallIndirect { .. } => true,
+            InstData::Grid { op, .. } => !op.is_pure(),
             InstData::Const { .. }
             | InstData::Op { .. }
             | InstData::Load { .. }

@@ -29,6 +29,7 @@ impl Plan {
             | InstData::Call { .. }
             | InstData::CallIndirect { .. }
             | InstData::CallHelper { .. }
+            | InstData::Grid { .. }
             | InstData::Jump(_)
             | InstData::Switch { .. }
             | InstData::Return(_)

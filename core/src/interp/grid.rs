@@ -1,0 +1,157 @@
+//! Grids: a kernel run once for each thread. The threads of a block take turns, each up to its end or to the
+//! next barrier; blocks run one after another. Any order would do: what depends on it is a race.
+
+use super::{Interp, Pause, Stop, Thread, load, store};
+use crate::lir::{GridOp, Slot, Ty};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// How large a grid is.
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    /// Blocks along x, y and z.
+    pub blocks: [u32; 3],
+    /// Threads of a block.
+    pub threads: [u32; 3],
+    /// Bytes of shared memory of a block beside what the kernel declares.
+    pub shared_bytes: u32,
+}
+
+/// Where a thread is, and what it shares with its block.
+pub(super) struct Place<'b> {
+    thread: [u32; 3],
+    block: [u32; 3],
+    grid: Grid,
+    memory: &'b BlockMemory,
+}
+
+/// What the threads of a block share: slots by function and number, and the memory of the launch.
+struct BlockMemory {
+    slots: RefCell<HashMap<(usize, Slot), Vec<u128>>>,
+    sizes: HashMap<(usize, Slot), usize>,
+    dynamic: Vec<u128>,
+}
+
+pub(super) enum Stepped {
+    Value(u64),
+    Nothing,
+    Wait,
+}
+
+fn units(bytes: u32) -> usize {
+    (bytes as usize).div_ceil(16)
+}
+
+pub(super) fn shared_slot(at: Option<&Place<'_>>, func: usize, slot: Slot) -> Result<u64, Stop> {
+    let memory = at.ok_or_else(|| Stop::Grid("shared memory outside of a grid".into()))?.memory;
+    let mut slots = memory.slots.borrow_mut();
+    let piece = slots
+        .entry((func, slot))
+        .or_insert_with(|| vec![0; memory.sizes.get(&(func, slot)).copied().unwrap_or(0)]);
+    Ok(piece.as_ptr() as u64)
+}
+
+/// What an instruction of kernels gives to a thread.
+pub(super) fn step(op: GridOp, ty: Ty, args: &[u64], at: Option<&Place<'_>>) -> Result<Stepped, Stop> {
+    let place = at.ok_or_else(|| Stop::Grid(format!("{} outside of a grid", op.mnemonic())))?;
+    let Place { thread, block, grid, memory } = place;
+    if let Some(k) = op.number() {
+        let numbers = [thread.as_slice(), block, &grid.threads, &grid.blocks, &[grid.shared_bytes]].concat();
+        return Ok(Stepped::Value(Ty::I32.canonical(numbers[k].into())));
+    }
+    if op == GridOp::SharedMemory {
+        return Ok(Stepped::Value(memory.dynamic.as_ptr() as u64));
+    }
+    if op == GridOp::Barrier {
+        return Ok(Stepped::Wait);
+    }
+    let Some((addr, operands)) = args.split_first() else { return Ok(Stepped::Nothing) };
+    // SAFETY: as for loads and stores.
+    let old = unsafe { load(ty, *addr) };
+    // SAFETY: as above.
+    unsafe { store(ty, *addr, op.updated(ty, old, operands)) };
+    Ok(Stepped::Value(old))
+}
+
+/// The points of a box, along x first.
+fn points(size: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+    let [x, y, z] = size;
+    (0..z).flat_map(move |k| (0..y).flat_map(move |j| (0..x).map(move |i| [i, j, k])))
+}
+
+impl Interp<'_> {
+    /// Runs a function once for each thread of a grid, always with these arguments; gives what each gave, in
+    /// the order of blocks and threads along x first.
+    pub fn call_grid(&self, name: &str, grid: Grid, args: &[u64]) -> Result<Vec<Vec<u64>>, Stop> {
+        let func = *self.by_name.get(name).ok_or_else(|| Stop::UnknownFunction(name.into()))?;
+        let mut all = vec![];
+        for block in points(grid.blocks) {
+            let memory = BlockMemory {
+                slots: RefCell::default(),
+                sizes: self.shared_sizes(),
+                dynamic: vec![0; units(grid.shared_bytes)],
+            };
+            all.extend(self.run_block(func, block, grid, &memory, args)?);
+        }
+        Ok(all)
+    }
+
+    fn shared_sizes(&self) -> HashMap<(usize, Slot), usize> {
+        let slots = |(f, p): (usize, &super::Prepared)| -> Vec<((usize, Slot), usize)> {
+            let all = p.func.slots.iter().enumerate();
+            all.filter(|(_, s)| s.shared).map(|(k, s)| ((f, Slot::new(k)), units(s.bytes))).collect()
+        };
+        self.funcs.iter().enumerate().flat_map(slots).collect()
+    }
+
+    fn run_block(
+        &self,
+        func: usize,
+        block: [u32; 3],
+        grid: Grid,
+        memory: &BlockMemory,
+        args: &[u64],
+    ) -> Result<Vec<Vec<u64>>, Stop> {
+        let mut threads: Vec<(Place<'_>, Thread, Option<Vec<u64>>)> = points(grid.threads)
+            .map(|thread| Ok((Place { thread, block, grid, memory }, self.thread(func, args)?, None)))
+            .collect::<Result<_, Stop>>()?;
+        while threads.iter().any(|t| t.2.is_none()) {
+            for (place, thread, results) in threads.iter_mut().filter(|t| t.2.is_none()) {
+                if let Pause::Done(given) = self.resume(thread, Some(place))? {
+                    *results = Some(given);
+                }
+            }
+        }
+        Ok(threads.into_iter().filter_map(|t| t.2).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lir::parse_module;
+
+    fn helpers(_: &'static crate::rt::RtFn) -> *const u8 {
+        std::ptr::null()
+    }
+
+    /// Threads of a block reverse what each has put into shared memory, and count themselves.
+    const REVERSE: &str = "func @reverse(ptr, ptr) -> i64 {\n slot0 = slot 64 shared\nblock0(v0: ptr, v1: ptr):
+ v2 = stack_addr slot0\n v3 = thread_index_x\n v4 = zext.i64 v3\n v5 = const.i64 3\n v6 = ishl.i64 v4, v5\n v7 = ptr_add.ptr v2, v6\n v8 = block_index_x\n v9 = zext.i64 v8
+ v10 = const.i64 100\n v11 = imul.i64 v9, v10\n v12 = iadd.i64 v11, v4\n store.i64 array v12, v7\n barrier\n v13 = const.i64 56\n v14 = isub.i64 v13, v6\n v15 = ptr_add.ptr v2, v14
+ v16 = load.i64 array v15\n v17 = const.i64 1\n v18 = atomic_add.i64 v1, v17\n return v16\n}";
+
+    #[test]
+    fn threads_wait_for_each_other_and_share() {
+        let module = parse_module(REVERSE, &[]).expect("parses");
+        crate::lir::verify_module(&module).expect("is right");
+        let mut interp = Interp::new(&helpers);
+        interp.add(&module);
+        let mut count = 0u64;
+        let grid = Grid { blocks: [2, 1, 1], threads: [8, 1, 1], shared_bytes: 0 };
+        let got = interp.call_grid("reverse", grid, &[0, &raw mut count as u64]).expect("runs");
+        let want: Vec<Vec<u64>> = (0..16).map(|k| vec![100 * (k / 8) + 7 - k % 8]).collect();
+        assert_eq!((got, count), (want, 16));
+        assert!(matches!(interp.call("reverse", &[0, 0]), Err(Stop::Grid(_))));
+    }
+}

@@ -1,0 +1,386 @@
+//! Instructions of kernels: what a thread of a grid asks about itself, how the threads of a block wait for
+//! each other, and how threads change memory that others change too.
+//!
+//! The grid is a box of blocks, a block a box of threads; both are counted along `x` first. The interpreter
+//! defines the rest ([`crate::interp::grid`]); on a CPU [`on_cpu`] turns them into accesses of a
+//! [`GridThread`].
+
+use super::builder::Builder;
+use super::func::*;
+use super::inst::{Op, eval};
+use crate::layout::GridThread;
+
+/// How operands and result of a row are typed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GridShape {
+    /// `() -> i32`.
+    Index,
+    /// `() -> ptr`.
+    Memory,
+    /// `() -> ()`.
+    Order,
+    /// `(ptr, T) -> T`, T of 4 or 8 bytes.
+    Update,
+    /// `(ptr, T) -> T`, T an integer of 4 or 8 bytes.
+    IntUpdate,
+    /// `(ptr, T, T) -> T`, T an integer of 4 or 8 bytes.
+    Exchange,
+}
+
+macro_rules! grid_ops {
+    ($( $shape:ident { $( $(#[doc = $doc:expr])+ $Op:ident = $mnemonic:literal; )+ } )+) => {
+        /// An instruction that only kernels have.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum GridOp { $($( $(#[doc = $doc])+ $Op, )+)+ }
+
+        impl GridOp {
+            /// Every instruction of the table, in its order.
+            pub const ALL: &'static [GridOp] = &[$($(GridOp::$Op),+),+];
+            pub fn mnemonic(self) -> &'static str { match self { $($(GridOp::$Op => $mnemonic),+),+ } }
+            pub fn doc(self) -> &'static str { match self { $($(GridOp::$Op => concat!($($doc),+)),+),+ } }
+            pub fn shape(self) -> GridShape { match self { $($(GridOp::$Op => GridShape::$shape),+),+ } }
+        }
+    };
+}
+grid_ops! {
+    Index {
+        /// Which thread of its block this is, along x.
+        ThreadIndexX = "thread_index_x";
+        /// The same along y.
+        ThreadIndexY = "thread_index_y";
+        /// The same along z.
+        ThreadIndexZ = "thread_index_z";
+        /// Which block of the grid this is, along x.
+        BlockIndexX = "block_index_x";
+        /// The same along y.
+        BlockIndexY = "block_index_y";
+        /// The same along z.
+        BlockIndexZ = "block_index_z";
+        /// Threads of a block along x.
+        BlockSizeX = "block_size_x";
+        /// The same along y.
+        BlockSizeY = "block_size_y";
+        /// The same along z.
+        BlockSizeZ = "block_size_z";
+        /// Blocks of the grid along x.
+        GridSizeX = "grid_size_x";
+        /// The same along y.
+        GridSizeY = "grid_size_y";
+        /// The same along z.
+        GridSizeZ = "grid_size_z";
+        /// Bytes of the block's shared memory whose size is said at the launch.
+        SharedBytes = "shared_bytes";
+    }
+    Memory {
+        /// The block's shared memory whose size is said at the launch; 16 bytes aligned.
+        SharedMemory = "shared_memory";
+    }
+    Order {
+        /// Waits until all threads of the block that have not ended wait here; what any wrote before, all see after.
+        Barrier = "barrier";
+        /// What this thread wrote before, the block sees before what it writes after.
+        FenceBlock = "fence_block";
+        /// The same for the whole device.
+        FenceDevice = "fence_device";
+        /// The same for the device and the host.
+        FenceSystem = "fence_system";
+    }
+    Update {
+        /// Adds to memory, at once for all threads; gives what was there.
+        AtomicAdd = "atomic_add";
+        /// Puts a value into memory; gives what was there.
+        AtomicExchange = "atomic_exchange";
+    }
+    IntUpdate {
+        /// Bitwise and.
+        AtomicAnd = "atomic_and";
+        /// Bitwise or.
+        AtomicOr = "atomic_or";
+        /// Bitwise exclusive or.
+        AtomicXor = "atomic_xor";
+        /// Signed minimum.
+        AtomicSmin = "atomic_smin";
+        /// Signed maximum.
+        AtomicSmax = "atomic_smax";
+        /// Unsigned minimum.
+        AtomicUmin = "atomic_umin";
+        /// Unsigned maximum.
+        AtomicUmax = "atomic_umax";
+    }
+    Exchange {
+        /// Puts the third operand into memory where the second is there; gives what was there.
+        AtomicCas = "atomic_cas";
+    }
+}
+
+impl GridOp {
+    /// Depends on nothing but the thread, and does nothing.
+    pub fn is_pure(self) -> bool {
+        match self.shape() {
+            GridShape::Index | GridShape::Memory => true,
+            GridShape::Order | GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => false,
+        }
+    }
+
+    /// Whether the text names a type, that of the memory that is changed.
+    pub fn has_suffix(self) -> bool {
+        match self.shape() {
+            GridShape::Index | GridShape::Memory | GridShape::Order => false,
+            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => true,
+        }
+    }
+
+    /// The type that stands in an instruction whose text names none.
+    pub fn own_type(self) -> Ty {
+        if self.shape() == GridShape::Memory { Ty::Ptr } else { Ty::I32 }
+    }
+
+    pub fn result(self, ty: Ty) -> Option<Ty> {
+        match self.shape() {
+            GridShape::Index => Some(Ty::I32),
+            GridShape::Memory => Some(Ty::Ptr),
+            GridShape::Order => None,
+            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => Some(ty),
+        }
+    }
+
+    /// Types of the operands where the instruction is for memory of type `ty`; an error where it is for none
+    /// such.
+    pub fn operands(self, ty: Ty) -> Result<Vec<Ty>, String> {
+        let wide = ty.bytes() >= 4 && ty != Ty::Ptr;
+        let (ok, operands) = match self.shape() {
+            GridShape::Index | GridShape::Memory | GridShape::Order => (ty == self.own_type(), vec![]),
+            GridShape::Update => (wide, vec![Ty::Ptr, ty]),
+            GridShape::IntUpdate => (wide && ty.is_int(), vec![Ty::Ptr, ty]),
+            GridShape::Exchange => (wide && ty.is_int(), vec![Ty::Ptr, ty, ty]),
+        };
+        if ok { Ok(operands) } else { Err(format!("{} has no form for {ty}", self.mnemonic())) }
+    }
+
+    /// The pure instruction by which an update makes the new value of the old one; none where it takes the
+    /// operand itself.
+    fn combines(self, ty: Ty) -> Option<Op> {
+        Some(match self {
+            GridOp::AtomicAdd => {
+                if ty.is_float() {
+                    Op::Fadd
+                } else {
+                    Op::Iadd
+                }
+            }
+            GridOp::AtomicAnd => Op::Band,
+            GridOp::AtomicOr => Op::Bor,
+            GridOp::AtomicXor => Op::Bxor,
+            GridOp::AtomicSmin => Op::Smin,
+            GridOp::AtomicSmax => Op::Smax,
+            GridOp::AtomicUmin => Op::Umin,
+            GridOp::AtomicUmax => Op::Umax,
+            GridOp::AtomicExchange
+            | GridOp::AtomicCas
+            | GridOp::ThreadIndexX
+            | GridOp::ThreadIndexY
+            | GridOp::ThreadIndexZ
+            | GridOp::BlockIndexX
+            | GridOp::BlockIndexY
+            | GridOp::BlockIndexZ
+            | GridOp::BlockSizeX
+            | GridOp::BlockSizeY
+            | GridOp::BlockSizeZ
+            | GridOp::GridSizeX
+            | GridOp::GridSizeY
+            | GridOp::GridSizeZ
+            | GridOp::SharedMemory
+            | GridOp::SharedBytes
+            | GridOp::Barrier
+            | GridOp::FenceBlock
+            | GridOp::FenceDevice
+            | GridOp::FenceSystem => return None,
+        })
+    }
+
+    /// What an update puts into memory where `old` is; all as canonical bits of `ty`.
+    pub fn updated(self, ty: Ty, old: u64, operands: &[u64]) -> u64 {
+        match self.combines(ty) {
+            Some(op) => eval(op, ty, ty, &[old, operands[0]]),
+            None if self == GridOp::AtomicCas => {
+                if old == operands[0] {
+                    operands[1]
+                } else {
+                    old
+                }
+            }
+            None => operands[0],
+        }
+    }
+
+    /// Which of the numbers of a thread's place answers a question, counted as the fields of a
+    /// [`GridThread`] lie; none for what is no question.
+    pub fn number(self) -> Option<usize> {
+        if self.shape() == GridShape::Index { self.field().map(|at| at / 4) } else { None }
+    }
+
+    /// Where a [`GridThread`] holds the answer to a question.
+    pub fn field(self) -> Option<usize> {
+        use std::mem::offset_of;
+        let at = |base: usize, axis: usize| Some(base + 4 * axis);
+        match self {
+            GridOp::ThreadIndexX => at(offset_of!(GridThread, thread), 0),
+            GridOp::ThreadIndexY => at(offset_of!(GridThread, thread), 1),
+            GridOp::ThreadIndexZ => at(offset_of!(GridThread, thread), 2),
+            GridOp::BlockIndexX => at(offset_of!(GridThread, block), 0),
+            GridOp::BlockIndexY => at(offset_of!(GridThread, block), 1),
+            GridOp::BlockIndexZ => at(offset_of!(GridThread, block), 2),
+            GridOp::BlockSizeX => at(offset_of!(GridThread, block_size), 0),
+            GridOp::BlockSizeY => at(offset_of!(GridThread, block_size), 1),
+            GridOp::BlockSizeZ => at(offset_of!(GridThread, block_size), 2),
+            GridOp::GridSizeX => at(offset_of!(GridThread, grid_size), 0),
+            GridOp::GridSizeY => at(offset_of!(GridThread, grid_size), 1),
+            GridOp::GridSizeZ => at(offset_of!(GridThread, grid_size), 2),
+            GridOp::SharedMemory => Some(offset_of!(GridThread, dynamic_shared)),
+            GridOp::SharedBytes => Some(offset_of!(GridThread, dynamic_bytes)),
+            GridOp::Barrier
+            | GridOp::FenceBlock
+            | GridOp::FenceDevice
+            | GridOp::FenceSystem
+            | GridOp::AtomicAdd
+            | GridOp::AtomicExchange
+            | GridOp::AtomicAnd
+            | GridOp::AtomicOr
+            | GridOp::AtomicXor
+            | GridOp::AtomicSmin
+            | GridOp::AtomicSmax
+            | GridOp::AtomicUmin
+            | GridOp::AtomicUmax
+            | GridOp::AtomicCas => None,
+        }
+    }
+}
+
+/// Whether the module is a kernel's: something in it means nothing to a thread of the host.
+pub fn is_kernel(module: &Module) -> bool {
+    module.funcs.iter().any(|f| {
+        f.slots.iter().any(|s| s.shared)
+            || f.layout
+                .iter()
+                .flat_map(|b| &f.blocks[b.index()].insts)
+                .any(|i| is_grid(&f.insts[i.index()].data))
+    })
+}
+
+fn is_grid(data: &InstData) -> bool {
+    matches!(data, InstData::Grid { .. })
+}
+
+/// What [`on_cpu`] found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OnCpu {
+    /// Bytes of shared memory that a block has whatever the launch says.
+    pub shared_bytes: usize,
+    /// Whether threads wait for each other, so that each needs a stack of its own.
+    pub waits: bool,
+}
+
+/// Makes of a kernel code for a CPU on which one thread of a block runs at a time: parameter 0 of every
+/// function is a [`GridThread`] instead of a thread's context, updates are plain, and a barrier calls a
+/// helper that lets the others run.
+pub fn on_cpu(module: &mut Module) -> OnCpu {
+    let mut found = OnCpu::default();
+    for func in &mut module.funcs {
+        let ctx = func.blocks[func.entry().index()].params.first().copied();
+        let places: Vec<Option<usize>> = func
+            .slots
+            .iter_mut()
+            .map(|s| {
+                if !std::mem::take(&mut s.shared) {
+                    return None;
+                }
+                let at = found.shared_bytes;
+                found.shared_bytes += (s.bytes as usize).next_multiple_of(16);
+                s.bytes = 0;
+                Some(at)
+            })
+            .collect();
+        for b in func.layout.clone() {
+            let old = std::mem::take(&mut func.blocks[b.index()].insts);
+            for i in old {
+                let node = func.insts[i.index()].clone();
+                let mut put = Put { func, block: b, loc: node.loc };
+                match (&node.data, ctx) {
+                    (InstData::Grid { op, ty, args }, Some(ctx)) => {
+                        found.waits |= *op == GridOp::Barrier;
+                        put.grid(*op, *ty, args, ctx, i, &node.results);
+                    }
+                    (InstData::StackAddr { slot }, Some(ctx)) if places[slot.index()].is_some() => {
+                        let at = places[slot.index()].unwrap_or(0);
+                        let offset = std::mem::offset_of!(GridThread, shared) as i32;
+                        let base =
+                            put.value(InstData::Load { ty: Ty::Ptr, addr: ctx, offset, alias: Alias::Const });
+                        let at = put.value(InstData::Const { ty: Ty::I64, bits: at as u64 });
+                        put.again(i, InstData::Op { op: Op::PtrAdd, ty: Ty::Ptr, args: vec![base, at] });
+                    }
+                    _unchanged => put.func.blocks[b.index()].insts.push(i),
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Puts instructions at the end of a block.
+struct Put<'a> {
+    func: &'a mut Func,
+    block: Block,
+    loc: Loc,
+}
+
+impl Put<'_> {
+    fn value(&mut self, data: InstData) -> Value {
+        let i = self.func.make_inst(data, self.loc);
+        self.func.blocks[self.block.index()].insts.push(i);
+        self.func.insts[i.index()].results[0]
+    }
+
+    /// The instruction `i` with its results, now another one.
+    fn again(&mut self, i: Inst, data: InstData) {
+        self.func.insts[i.index()].data = data;
+        self.func.blocks[self.block.index()].insts.push(i);
+    }
+
+    fn grid(&mut self, op: GridOp, ty: Ty, args: &[Value], ctx: Value, i: Inst, results: &[Value]) {
+        if let Some(offset) = op.field() {
+            return self
+                .again(i, InstData::Load { ty, addr: ctx, offset: offset as i32, alias: Alias::Const });
+        }
+        if op == GridOp::Barrier {
+            let helper = &crate::ops::cuda::grid_barrier;
+            return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
+        }
+        // One thread runs at a time, in the order of its program.
+        if results.is_empty() {
+            return;
+        }
+        let addr = args[0];
+        self.again(i, InstData::Load { ty, addr, offset: 0, alias: Alias::Volatile });
+        let old = results[0];
+        let new = match op.combines(ty) {
+            Some(combine) => self.value(InstData::Op { op: combine, ty, args: vec![old, args[1]] }),
+            None if op == GridOp::AtomicCas => {
+                let same = self.value(InstData::Op { op: Op::IcmpEq, ty, args: vec![old, args[1]] });
+                self.value(InstData::Op { op: Op::Select, ty, args: vec![same, args[2], old] })
+            }
+            None => args[1],
+        };
+        let store = self
+            .func
+            .make_inst(InstData::Store { value: new, addr, offset: 0, alias: Alias::Volatile }, self.loc);
+        self.func.blocks[self.block.index()].insts.push(store);
+    }
+}
+
+impl Builder<'_> {
+    /// An instruction of kernels for memory of type `ty`; its result, where it has one.
+    pub fn grid(&mut self, op: GridOp, ty: Ty, args: &[Value]) -> Option<Value> {
+        let inst = self.inst(InstData::Grid { op, ty, args: args.to_vec() });
+        self.func.insts[inst.index()].results.first().copied()
+    }
+}

@@ -1,0 +1,530 @@
+//! NVIDIA's driver, opened when it is first asked for: nothing of it is needed to build or to start.
+//!
+//! One device is used, through its primary context, which PyTorch, CuPy and others share. Every call sets the
+//! context for its thread first. Errors are the driver's own words.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::{Failure, Launch};
+
+/// Why the driver did not do something: its name of the error and its explanation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The driver's number; 0 where there is no driver to ask.
+    pub code: c_int,
+    pub message: String,
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A stream, an event, a module, a function or a context, as the driver hands it out.
+type Handle = *mut c_void;
+type Address = u64;
+
+macro_rules! driver {
+    ($( fn $name:ident = $symbol:literal ( $($arg:ident: $ty:ty),* ); )+) => {
+        /// The functions of the driver that are used.
+        struct Functions { $( $name: unsafe extern "C" fn($($ty),*) -> c_int, )+ }
+
+        impl Functions {
+            /// # Safety
+            /// `library` is the handle of NVIDIA's driver.
+            unsafe fn load(library: *mut c_void) -> std::result::Result<Functions, String> {
+                $(
+                    // SAFETY: the library is open, and the name ends in a NUL.
+                    let $name = unsafe { libc::dlsym(library, $symbol.as_ptr()) };
+                    if $name.is_null() {
+                        return Err(format!("the driver is too old: it has no {}", $symbol.to_string_lossy()));
+                    }
+                )+
+                // SAFETY: the types are those of the driver's header.
+                Ok(unsafe { Functions { $( $name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) -> c_int>($name), )+ } })
+            }
+        }
+    };
+}
+
+driver! {
+    fn init = c"cuInit"(flags: c_uint);
+    fn driver_version = c"cuDriverGetVersion"(version: *mut c_int);
+    fn device_count = c"cuDeviceGetCount"(count: *mut c_int);
+    fn device_get = c"cuDeviceGet"(device: *mut c_int, ordinal: c_int);
+    fn device_name = c"cuDeviceGetName"(name: *mut c_char, len: c_int, device: c_int);
+    fn device_attribute = c"cuDeviceGetAttribute"(value: *mut c_int, attribute: c_int, device: c_int);
+    fn primary_context = c"cuDevicePrimaryCtxRetain"(context: *mut Handle, device: c_int);
+    fn set_context = c"cuCtxSetCurrent"(context: Handle);
+    fn synchronize = c"cuCtxSynchronize"();
+    fn module_load = c"cuModuleLoadDataEx"(module: *mut Handle, image: *const c_void, n: c_uint, options: *mut c_int, values: *mut *mut c_void);
+    fn module_function = c"cuModuleGetFunction"(function: *mut Handle, module: Handle, name: *const c_char);
+    fn module_unload = c"cuModuleUnload"(module: Handle);
+    fn function_attribute = c"cuFuncGetAttribute"(value: *mut c_int, attribute: c_int, function: Handle);
+    fn set_function_attribute = c"cuFuncSetAttribute"(function: Handle, attribute: c_int, value: c_int);
+    fn launch = c"cuLaunchKernel"(function: Handle, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: Handle, params: *mut *mut c_void, extra: *mut *mut c_void);
+    fn alloc = c"cuMemAlloc_v2"(address: *mut Address, bytes: usize);
+    fn free = c"cuMemFree_v2"(address: Address);
+    fn host_alloc = c"cuMemHostAlloc"(address: *mut *mut c_void, bytes: usize, flags: c_uint);
+    fn copy_to_device = c"cuMemcpyHtoDAsync_v2"(to: Address, from: *const c_void, bytes: usize, stream: Handle);
+    fn copy_to_host = c"cuMemcpyDtoHAsync_v2"(to: *mut c_void, from: Address, bytes: usize, stream: Handle);
+    fn copy_on_device = c"cuMemcpyDtoDAsync_v2"(to: Address, from: Address, bytes: usize, stream: Handle);
+    fn memory_info = c"cuMemGetInfo_v2"(free: *mut usize, total: *mut usize);
+    fn stream_create = c"cuStreamCreate"(stream: *mut Handle, flags: c_uint);
+    fn stream_destroy = c"cuStreamDestroy_v2"(stream: Handle);
+    fn stream_synchronize = c"cuStreamSynchronize"(stream: Handle);
+    fn stream_query = c"cuStreamQuery"(stream: Handle);
+    fn stream_wait = c"cuStreamWaitEvent"(stream: Handle, event: Handle, flags: c_uint);
+    fn event_create = c"cuEventCreate"(event: *mut Handle, flags: c_uint);
+    fn event_destroy = c"cuEventDestroy_v2"(event: Handle);
+    fn event_record = c"cuEventRecord"(event: Handle, stream: Handle);
+    fn event_synchronize = c"cuEventSynchronize"(event: Handle);
+    fn event_query = c"cuEventQuery"(event: Handle);
+    fn event_elapsed = c"cuEventElapsedTime"(ms: *mut f32, start: Handle, end: Handle);
+    fn error_name = c"cuGetErrorName"(code: c_int, text: *mut *const c_char);
+    fn error_text = c"cuGetErrorString"(code: c_int, text: *mut *const c_char);
+}
+
+/// `CUDA_ERROR_NOT_READY`.
+const NOT_READY: c_int = 600;
+/// Error and information logs of the driver's compiler, and their sizes.
+const JIT_OPTIONS: [c_int; 2] = [5, 6];
+const LOG_BYTES: usize = 8 << 10;
+
+/// The driver with one device.
+pub struct Driver {
+    functions: Functions,
+    context: Handle,
+    device: c_int,
+    /// 90 for compute capability 9.0.
+    pub capability: u32,
+    pub name: String,
+    /// 13000 for CUDA 13.0.
+    pub version: i32,
+    /// Kernels that may have failed since somebody asked.
+    launched: Mutex<Vec<&'static Shared>>,
+}
+
+// SAFETY: the driver's functions may be called from any thread; handles are plain values to it.
+unsafe impl Send for Driver {}
+// SAFETY: as above.
+unsafe impl Sync for Driver {}
+
+static DRIVER: OnceLock<std::result::Result<Driver, Error>> = OnceLock::new();
+
+/// The driver, or why there is none.
+pub fn driver() -> std::result::Result<&'static Driver, &'static Error> {
+    DRIVER.get_or_init(Driver::open).as_ref()
+}
+
+impl Functions {
+    fn check(&self, code: c_int) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        let text = |ask: unsafe extern "C" fn(c_int, *mut *const c_char) -> c_int| {
+            let mut at: *const c_char = null();
+            // SAFETY: the driver gives a string that lives for ever, or null.
+            unsafe {
+                ask(code, &raw mut at);
+                if at.is_null() { String::new() } else { CStr::from_ptr(at).to_string_lossy().into_owned() }
+            }
+        };
+        let message =
+            format!("{}: {} (error {code} of the CUDA driver)", text(self.error_name), text(self.error_text));
+        Err(Error { code, message })
+    }
+}
+
+fn absent(message: impl Into<String>) -> Error {
+    Error { code: 0, message: message.into() }
+}
+
+impl Driver {
+    fn open() -> Result<Driver> {
+        // SAFETY: plain calls of the dynamic linker; the functions get what the driver's header says.
+        unsafe {
+            let library = libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL);
+            if library.is_null() {
+                let why = libc::dlerror();
+                let why =
+                    if why.is_null() { "unknown".into() } else { CStr::from_ptr(why).to_string_lossy() };
+                return Err(absent(format!("NVIDIA's driver cannot be opened: {why}")));
+            }
+            let functions = Functions::load(library).map_err(absent)?;
+            functions.check((functions.init)(0))?;
+            let (mut version, mut count, mut device) = (0, 0, 0);
+            functions.check((functions.driver_version)(&raw mut version))?;
+            functions.check((functions.device_count)(&raw mut count))?;
+            if count == 0 {
+                return Err(absent("NVIDIA's driver finds no GPU"));
+            }
+            functions.check((functions.device_get)(&raw mut device, 0))?;
+            let mut name = [0 as c_char; 128];
+            functions.check((functions.device_name)(name.as_mut_ptr(), name.len() as c_int, device))?;
+            let (mut major, mut minor) = (0, 0);
+            functions.check((functions.device_attribute)(&raw mut major, 75, device))?;
+            functions.check((functions.device_attribute)(&raw mut minor, 76, device))?;
+            let mut context = null_mut();
+            functions.check((functions.primary_context)(&raw mut context, device))?;
+            Ok(Driver {
+                context,
+                device,
+                capability: (10 * major + minor) as u32,
+                name: CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned(),
+                version,
+                launched: Mutex::default(),
+                functions,
+            })
+        }
+    }
+
+    /// The functions, on a thread that has the context.
+    fn enter(&self) -> Result<&Functions> {
+        // SAFETY: the context is the device's own and never released.
+        self.functions.check(unsafe { (self.functions.set_context)(self.context) })?;
+        Ok(&self.functions)
+    }
+
+    fn check(&self, code: c_int) -> Result<()> {
+        self.functions.check(code)
+    }
+
+    /// An attribute of the device by the driver's number.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        let mut value = 0;
+        // SAFETY: the driver writes one integer.
+        self.check(unsafe { (self.functions.device_attribute)(&raw mut value, number, self.device) })?;
+        Ok(value)
+    }
+
+    /// Free and total bytes of the device's memory.
+    pub fn memory_info(&self) -> Result<(usize, usize)> {
+        let (f, mut free, mut total) = (self.enter()?, 0, 0);
+        // SAFETY: the driver writes two sizes.
+        self.check(unsafe { (f.memory_info)(&raw mut free, &raw mut total) })?;
+        Ok((free, total))
+    }
+
+    /// Memory of the device, 256 bytes aligned; null for no bytes.
+    pub fn alloc(&self, bytes: usize) -> Result<u64> {
+        let (f, mut at) = (self.enter()?, 0);
+        if bytes > 0 {
+            // SAFETY: the driver writes one address.
+            self.check(unsafe { (f.alloc)(&raw mut at, bytes) })?;
+        }
+        Ok(at)
+    }
+
+    /// Gives memory back, when all that runs has ended.
+    ///
+    /// # Safety
+    /// `address` came from [`Driver::alloc`], and nobody uses it any more.
+    pub unsafe fn free(&self, address: u64) {
+        // Nobody can be told of an error here, and a process that ends has no context left.
+        if let Ok(f) = self.enter()
+            && address != 0
+        {
+            // SAFETY: as required of the caller.
+            unsafe { (f.free)(address) };
+        }
+    }
+
+    /// # Safety
+    /// Both places have that many bytes; the host's stays and is left alone until the stream is done.
+    pub unsafe fn copy_to_device(
+        &self,
+        to: u64,
+        from: *const u8,
+        bytes: usize,
+        stream: Stream,
+    ) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.copy_to_device)(to, from.cast(), bytes, stream.handle()) })
+    }
+
+    /// # Safety
+    /// As for [`Driver::copy_to_device`].
+    pub unsafe fn copy_to_host(&self, to: *mut u8, from: u64, bytes: usize, stream: Stream) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.copy_to_host)(to.cast(), from, bytes, stream.handle()) })
+    }
+
+    /// # Safety
+    /// Both places have that many bytes.
+    pub unsafe fn copy_on_device(&self, to: u64, from: u64, bytes: usize, stream: Stream) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.copy_on_device)(to, from, bytes, stream.handle()) })
+    }
+
+    /// Waits for all that was started on the device.
+    pub fn synchronize(&self) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: a plain call.
+        self.check(unsafe { (f.synchronize)() })
+    }
+
+    /// What kernels that have ended since the last call left, with their names; the first failure of each.
+    pub fn failures(&self) -> Vec<(String, Failure)> {
+        let launched = std::mem::take(&mut *self.launched.lock().unwrap_or_else(PoisonError::into_inner));
+        let (mut found, mut running) = (vec![], vec![]);
+        for kernel in launched {
+            // SAFETY: the page belongs to host and device until the process ends; a kernel that still runs
+            // changes it, so it is read as such.
+            let failure = unsafe { kernel.failure.read_volatile() };
+            if failure.status == 0 {
+                running.push(kernel);
+                continue;
+            }
+            // SAFETY: as above.
+            unsafe { kernel.failure.write_volatile(Failure::default()) };
+            found.push((kernel.name.clone(), failure));
+        }
+        // What has not failed yet may still run, on another stream.
+        self.launched.lock().unwrap_or_else(PoisonError::into_inner).extend(running);
+        found
+    }
+
+    /// Compiles PTX for the device; its function `entry`.
+    pub fn kernel(&'static self, ptx: &str, entry: &str, name: &str) -> Result<DeviceKernel> {
+        let f = self.enter()?;
+        let (mut module, mut function) = (null_mut(), null_mut());
+        let image = std::ffi::CString::new(ptx).map_err(|_| absent("PTX with a NUL in it"))?;
+        let symbol = std::ffi::CString::new(entry).map_err(|_| absent("a name with a NUL in it"))?;
+        let mut log = vec![0u8; LOG_BYTES];
+        let mut options = JIT_OPTIONS;
+        let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+        // SAFETY: the image ends in a NUL; the two options are a buffer and its size.
+        let code = unsafe {
+            (f.module_load)(
+                &raw mut module,
+                image.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr(),
+            )
+        };
+        self.check(code).map_err(|e| {
+            let text = String::from_utf8_lossy(&log);
+            Error { message: format!("{}\n{}", e.message, text.trim_end_matches(['\0', '\n'])), ..e }
+        })?;
+        // SAFETY: the module is loaded, and the name ends in a NUL.
+        self.check(unsafe { (f.module_function)(&raw mut function, module, symbol.as_ptr()) })?;
+        let mut page = null_mut();
+        const MAPPED: c_uint = 2;
+        // SAFETY: the driver writes one address.
+        self.check(unsafe { (f.host_alloc)(&raw mut page, size_of::<Failure>(), MAPPED) })?;
+        let failure = page.cast::<Failure>();
+        // SAFETY: fresh memory of that size.
+        unsafe { failure.write(Failure::default()) };
+        let shared = Box::leak(Box::new(Shared { name: name.to_owned(), failure }));
+        Ok(DeviceKernel { driver: self, module, function, shared, dynamic: Mutex::new(DEFAULT_SHARED) })
+    }
+}
+
+/// Bytes of shared memory that a launch may ask for without more ado.
+const DEFAULT_SHARED: u32 = 48 << 10;
+
+/// What a kernel shares with the device for good: where it leaves what went wrong, in memory of the host.
+struct Shared {
+    name: String,
+    failure: *mut Failure,
+}
+
+/// A kernel on the device.
+pub struct DeviceKernel {
+    driver: &'static Driver,
+    module: Handle,
+    function: Handle,
+    shared: &'static Shared,
+    /// Bytes of shared memory that a launch may ask for.
+    dynamic: Mutex<u32>,
+}
+
+// SAFETY: handles are plain values, and the page is written by the device alone but for `failures`.
+unsafe impl Send for DeviceKernel {}
+// SAFETY: as above.
+unsafe impl Sync for DeviceKernel {}
+
+impl DeviceKernel {
+    /// Starts the kernel; `args` are the slots of its parameters but for the last, where it leaves what went
+    /// wrong.
+    ///
+    /// # Safety
+    /// The slots are what the kernel expects, and the memory that they name is the device's.
+    pub unsafe fn launch(&self, launch: &Launch, stream: Stream, args: &[u64]) -> Result<()> {
+        let f = self.driver.enter()?;
+        self.allow(f, launch.shared_bytes)?;
+        let failure = self.shared.failure as u64;
+        let mut params: Vec<*mut c_void> =
+            args.iter().chain([&failure]).map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
+        let ([gx, gy, gz], [bx, by, bz]) = (launch.blocks, launch.threads);
+        // SAFETY: as required of the caller; the driver copies the parameters before it returns.
+        let code = unsafe {
+            (f.launch)(
+                self.function,
+                gx,
+                gy,
+                gz,
+                bx,
+                by,
+                bz,
+                launch.shared_bytes,
+                stream.handle(),
+                params.as_mut_ptr(),
+                null_mut(),
+            )
+        };
+        self.driver.check(code)?;
+        let mut launched = self.driver.launched.lock().unwrap_or_else(PoisonError::into_inner);
+        if !launched.iter().any(|k| std::ptr::eq(*k, self.shared)) {
+            launched.push(self.shared);
+        }
+        Ok(())
+    }
+
+    /// Asks for more shared memory than every kernel may have, once.
+    fn allow(&self, f: &Functions, bytes: u32) -> Result<()> {
+        if bytes <= DEFAULT_SHARED {
+            return Ok(());
+        }
+        const MAX_DYNAMIC: c_int = 8;
+        let mut dynamic = self.dynamic.lock().unwrap_or_else(PoisonError::into_inner);
+        if bytes > *dynamic {
+            // SAFETY: the function is loaded.
+            self.driver
+                .check(unsafe { (f.set_function_attribute)(self.function, MAX_DYNAMIC, bytes as c_int) })?;
+            *dynamic = bytes;
+        }
+        Ok(())
+    }
+
+    /// An attribute of the compiled kernel by the driver's number: 0 threads of a block at most, 1 bytes of
+    /// shared, 2 of constant, 3 of local memory, 4 registers.
+    pub fn attribute(&self, number: i32) -> Result<i32> {
+        let (f, mut value) = (self.driver.enter()?, 0);
+        // SAFETY: the driver writes one integer.
+        self.driver.check(unsafe { (f.function_attribute)(&raw mut value, number, self.function) })?;
+        Ok(value)
+    }
+}
+
+impl Drop for DeviceKernel {
+    fn drop(&mut self) {
+        // A launch may still run: the driver keeps the code that it needs.
+        if let Ok(f) = self.driver.enter() {
+            // SAFETY: the module is this value's alone.
+            unsafe { (f.module_unload)(self.module) };
+        }
+    }
+}
+
+/// A stream by its handle; 0 is the default one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stream(pub u64);
+
+impl Stream {
+    fn handle(self) -> Handle {
+        self.0 as usize as Handle
+    }
+}
+
+/// Streams and events, as numbers; whoever makes one destroys it.
+impl Driver {
+    pub fn stream_create(&self) -> Result<u64> {
+        let (f, mut made) = (self.enter()?, null_mut());
+        // SAFETY: the driver writes one handle.
+        self.check(unsafe { (f.stream_create)(&raw mut made, 0) })?;
+        Ok(made as usize as u64)
+    }
+    /// # Safety
+    /// The stream came from [`Driver::stream_create`] and is not used again.
+    pub unsafe fn stream_destroy(&self, stream: Stream) {
+        if let Ok(f) = self.enter() {
+            // SAFETY: as required of the caller.
+            unsafe { (f.stream_destroy)(stream.handle()) };
+        }
+    }
+    /// # Safety
+    /// The stream is live, as in all that follow; so are events.
+    pub unsafe fn stream_synchronize(&self, stream: Stream) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.stream_synchronize)(stream.handle()) })
+    }
+    /// Whether all is done.
+    ///
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn stream_query(&self, stream: Stream) -> Result<bool> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.ready(unsafe { (f.stream_query)(stream.handle()) })
+    }
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn stream_wait(&self, stream: Stream, event: u64) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.stream_wait)(stream.handle(), event as usize as Handle, 0) })
+    }
+    pub fn event_create(&self, timing: bool) -> Result<u64> {
+        const NO_TIMING: c_uint = 2;
+        let (f, mut made) = (self.enter()?, null_mut());
+        // SAFETY: the driver writes one handle.
+        self.check(unsafe { (f.event_create)(&raw mut made, if timing { 0 } else { NO_TIMING }) })?;
+        Ok(made as usize as u64)
+    }
+    /// # Safety
+    /// The event came from [`Driver::event_create`] and is not used again.
+    pub unsafe fn event_destroy(&self, event: u64) {
+        if let Ok(f) = self.enter() {
+            // SAFETY: as required of the caller.
+            unsafe { (f.event_destroy)(event as usize as Handle) };
+        }
+    }
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn event_record(&self, event: u64, stream: Stream) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.event_record)(event as usize as Handle, stream.handle()) })
+    }
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn event_synchronize(&self, event: u64) -> Result<()> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.check(unsafe { (f.event_synchronize)(event as usize as Handle) })
+    }
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn event_query(&self, event: u64) -> Result<bool> {
+        let f = self.enter()?;
+        // SAFETY: as required of the caller.
+        self.ready(unsafe { (f.event_query)(event as usize as Handle) })
+    }
+    /// Milliseconds between two events.
+    ///
+    /// # Safety
+    /// As for [`Driver::stream_synchronize`].
+    pub unsafe fn event_elapsed(&self, start: u64, end: u64) -> Result<f32> {
+        let (f, mut ms) = (self.enter()?, 0.0);
+        // SAFETY: as required of the caller; the driver writes one float.
+        let code =
+            unsafe { (f.event_elapsed)(&raw mut ms, start as usize as Handle, end as usize as Handle) };
+        self.check(code)?;
+        Ok(ms)
+    }
+    fn ready(&self, code: c_int) -> Result<bool> {
+        if code == NOT_READY { Ok(false) } else { self.check(code).map(|()| true) }
+    }
+}
