@@ -33,7 +33,7 @@ fn flag(options: &Bound<'_, PyDict>, name: &str) -> PyResult<bool> {
 }
 
 /// A dispatcher for a Python function. `options` are the engine's, resolved: boundscheck, numpy_errors,
-/// overflow_checks, nogil, force_python, inner_loop, fast_math and parallel (bits).
+/// overflow_checks, nogil, force_python, inner_loop, kernel, contract, fast_math and parallel (bits).
 #[pyfunction]
 fn make_dispatcher<'py>(
     func: &Bound<'py, PyAny>,
@@ -45,6 +45,8 @@ fn make_dispatcher<'py>(
         numpy_errors: flag(options, "numpy_errors")?,
         overflow_checks: flag(options, "overflow_checks")?,
         fast_math: options.get_item("fast_math")?.map_or(Ok(0), |v| v.extract())?,
+        kernel: flag(options, "kernel")?,
+        contract: flag(options, "contract")?,
     };
     let engine = Options {
         code,

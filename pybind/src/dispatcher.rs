@@ -624,6 +624,51 @@ impl Core {
         })
     }
 
+    /// The function as a grid kernel for these types, and what that assumes; the rest needs no Python.
+    pub fn kernel(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<(tierup_runtime::engine::gpu::Kernel, Guards), Failure> {
+        self.as_kernel(py, types, engine::kernel)
+    }
+
+    /// The same for this machine's CPU.
+    pub fn host_kernel(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+    ) -> Result<(tierup_runtime::gpu::simulate::HostKernel, Guards), Failure> {
+        self.as_kernel(py, types, engine::host_kernel)
+    }
+
+    fn as_kernel<T: Send>(
+        &self,
+        py: Python<'_>,
+        types: &[Type],
+        compile: fn(FuncId, &[Type], &Options, &PyHost<'_>) -> tierup_core::diag::Result<T>,
+    ) -> Result<(T, Guards), Failure> {
+        let params = self.params.names.len();
+        if types.len() != params {
+            let text = format!("{}() takes {params} arguments, not {}", self.params.name, types.len());
+            return Err(PyTypeError::new_err(text).into());
+        }
+        on_compiler_stack(py, |py| {
+            guard(&format!("compiling {}", self.params.name), || {
+                let id = self.func_id(py)?;
+                let host = PyHost::new(py);
+                host.depends_on(&self.object(py));
+                let answer = compile(id, types, &self.options, &host);
+                let (guards, raised) = host.finish();
+                match (answer, raised) {
+                    (Ok(kernel), _) => Ok((kernel, guards)),
+                    (Err(_), Some(e)) => Err(e.into()),
+                    (Err(d), None) => Err(d.at(self.span(py)).into()),
+                }
+            })
+        })
+    }
+
     fn span(&self, py: Python<'_>) -> tierup_core::diag::Span {
         let code = self.function(py).getattr("__code__");
         let file = code

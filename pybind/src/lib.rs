@@ -10,6 +10,7 @@ mod cache;
 mod callback;
 mod classes;
 mod ctx;
+mod cuda;
 mod declared;
 mod decode;
 mod dispatcher;
@@ -78,5 +79,6 @@ fn _tierup(m: &Bound<'_, PyModule>) -> PyResult<()> {
     cache::register(m)?;
     ufunc::register(m)?;
     callback::register(m)?;
+    cuda::register(m)?;
     api::register(m)
 }

@@ -108,6 +108,7 @@ _TABLE = {
     "num_threads": ("TIERUP_NUM_THREADS", _number(1), os.cpu_count() or 1, "threads of parallel loops", "NUMBA_NUM_THREADS"),
     "boundscheck": ("TIERUP_BOUNDSCHECK", _flag, True, "whether array indices are checked where the decorator does not say", None),
     "boundscheck_forced": ("TIERUP_BOUNDSCHECK_FORCED", _flag_or_none, None, "whether they are checked whatever the decorator says; without a value it is asked", "NUMBA_BOUNDSCHECK"),
+    "cudasim": ("TIERUP_CUDASIM", _flag, False, "whether kernels of tierup.cuda run on the CPU although there is a GPU; what is set when the first of them is launched holds", "NUMBA_ENABLE_CUDASIM"),
     "dump": ("TIERUP_DUMP", _dumps, (), "levels to print while compiling, separated by commas: " + ", ".join(_DUMPS), None),
     "fuel": ("TIERUP_FUEL", _fuel, None, "how often an optimising pass may run on a function in this process, to find the pass that makes a result wrong; the last one is named on standard error", None),
     "trace": ("TIERUP_TRACE", _trace, False, "whether every compilation is reported on standard error; json: a trace for Chrome's and Perfetto's viewers, written when the process ends", None),

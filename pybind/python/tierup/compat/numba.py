@@ -18,7 +18,7 @@ SETTINGS = {
     "THREADING_LAYER": "default", "THREADING_LAYER_PRIORITY": ["tbb", "omp", "workqueue"], "NUMBA_DEFAULT_NUM_THREADS": os.cpu_count() or 1, "PARALLEL_DIAGNOSTICS": 0,
     "MACHINE_BITS": 64, "IS_32BITS": False, "IS_OSX": False, "IS_WIN32": False, "PYVERSION": sys.version_info[:2], "CPU_NAME": None, "CPU_FEATURES": None, "ENABLE_AVX": True,
     "USING_SVML": False, "DISABLE_INTEL_SVML": False, "RUNNING_UNDER_PROFILER": False, "ENABLE_PROFILING": 0, "ENABLE_SYS_MONITORING": 0, "JIT_COVERAGE": 0,
-    "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0, "FUNCTION_CACHE_SIZE": 128, "CACHE_LOCATOR_CLASSES": "", "DISABLE_CUDA": 0, "ENABLE_CUDASIM": 0, "FORCE_CUDA_CC": None,
+    "LOOP_VECTORIZE": 1, "SLP_VECTORIZE": 0, "FUNCTION_CACHE_SIZE": 128, "CACHE_LOCATOR_CLASSES": "", "DISABLE_CUDA": 0, "FORCE_CUDA_CC": None,
     "CUDA_LOW_OCCUPANCY_WARNINGS": 1, "CUDA_WARN_ON_IMPLICIT_COPY": 1, "CUDA_LOG_LEVEL": "", "CUDA_DEBUGINFO_DEFAULT": 0, "DEBUGINFO_DEFAULT": 0, "EXTEND_VARIABLE_LIFETIMES": 0,
     "DEVELOPER_MODE": 0, "FULL_TRACEBACKS": 0, "SHOW_HELP": 0, "COLOR_SCHEME": "no_color", "HIGHLIGHT_DUMPS": 0, "HTML": None, "ANNOTATE": 0, "WARNINGS": 0,
     "DISABLE_PERFORMANCE_WARNINGS": 0, "DISABLE_ERROR_MESSAGE_HIGHLIGHTING": 0, "ALWAYS_WARN_UNINIT_VAR": 0, "DEBUG": 0, "DEBUG_CACHE": 0, "DEBUG_FRONTEND": 0, "DEBUG_JIT": 0, "DEBUG_NRT": 0,
@@ -29,7 +29,7 @@ SETTINGS = {
 MODULES = {
     "numba": {
         **_DECORATORS, "carray": "tierup:carray", "farray": "tierup:farray", "prange": "tierup:prange", "pndindex": "tierup:pndindex", "typeof": "tierup:typeof", "types": "numba.types", "errors": "tierup.errors", "config": "tierup.config", "core": "numba.core",
-        "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", **_THREADS,
+        "extending": "numba.extending", "np": "numba.np", "misc": "numba.misc", "stencils": "numba.stencils", "cuda": "tierup.cuda", **_THREADS,
         "literal_unroll": "tierup:literal_unroll", "jit_module": "tierup:jit_module", "threading_layer": "tierup.extending:threading_layer", "parallel_chunksize": "tierup.extending:parallel_chunksize", "from_dtype": "tierup.types:from_dtype",
         "__version__": "=0.61.2", "version_info": "tierup.extending:numba_version", "*": "tierup.types tierup.errors", "warnings": "warnings",
     },
@@ -39,6 +39,7 @@ MODULES = {
     "numba.core.types": _TYPES,
     "numba.core.errors": "tierup.errors",
     "numba.errors": "tierup.errors",
+    "numba.cuda": "tierup.cuda",
     "numba.config": "tierup.config",
     "numba.core.config": "tierup.config",
     "numba.misc": {"special": "numba.misc.special"},

@@ -1,0 +1,274 @@
+"""Arrays in the memory of a device."""
+
+import numpy as np
+
+from .. import _tierup
+from ._device import is_simulated, state
+from ._streams import handle_of
+
+_IN, _OUT, _BESIDE = 0, 1, 2
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+class DeviceNDArray(_tierup.DeviceArrayBase):
+    """An array in the memory of a device: `shape`, `strides` (bytes), `dtype`, `ndim`, `size`, `nbytes`, slices without copies. Kernels take it as it is, and so do libraries that know `__cuda_array_interface__`."""
+
+    def __new__(cls, address, dtype, shape, strides, owner, stream=0):
+        self = super().__new__(cls, address, dtype, shape, strides, owner)
+        self.dtype, self.shape, self.stream = dtype, tuple(shape), stream
+        return self
+
+    @property
+    def strides(self):
+        return tuple(self._strides)
+
+    @property
+    def ndim(self):
+        return len(self.shape)
+
+    @property
+    def size(self):
+        n = 1
+        for length in self.shape:
+            n *= length
+        return n
+
+    @property
+    def nbytes(self):
+        return self.size * self.dtype.itemsize
+
+    alloc_size = nbytes
+
+    @property
+    def device_ctypes_pointer(self):
+        """The address of the first element, as an object of ctypes."""
+        import ctypes
+        return ctypes.c_void_p(self._address)
+
+    @property
+    def __cuda_array_interface__(self):
+        strides = None if self.is_c_contiguous() else self.strides
+        return {"shape": self.shape, "strides": strides, "typestr": self.dtype.str, "data": (self._address, False), "stream": handle_of(self.stream) or None, "version": 3}
+
+    def is_c_contiguous(self):
+        """Whether the elements lie in C order without gaps."""
+        return self._layout == "C"
+
+    def is_f_contiguous(self):
+        """Whether the elements lie in Fortran's order without gaps."""
+        return self._layout == "F" or self._layout == "C" and self.ndim <= 1
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def _like(self):
+        """An array of NumPy's with these strides whose elements nobody may read: what its views look like is what this array's do."""
+        return np.lib.stride_tricks.as_strided(np.empty(1, self.dtype), self.shape, self.strides)
+
+    def _view(self, view, base):
+        return DeviceNDArray(self._address + _address(view) - _address(base), self.dtype, view.shape, view.strides, self._owner, self.stream)
+
+    def __getitem__(self, index):
+        """A view, or the element where nothing is left to choose, which is copied to the host. IndexError as NumPy has it; only integers, slices, `...` and `None`."""
+        base = self._like()
+        index = index if isinstance(index, tuple) else (index,)
+        if not all(isinstance(i, (int, np.integer, slice, type(None), type(Ellipsis))) for i in index):
+            raise TypeError("an array on a device is indexed by integers, slices, ... and None")
+        full = index if Ellipsis in index else index + (Ellipsis,)
+        view = self._view(base[full], base)
+        if view.ndim == 0 and Ellipsis not in index:
+            return view.copy_to_host()[()]
+        return view
+
+    def __setitem__(self, index, value):
+        """Copies a number or an array into the elements that the index chooses."""
+        target = self[index if isinstance(index, tuple) and Ellipsis in index else (index if isinstance(index, tuple) else (index,)) + (Ellipsis,)]
+        if isinstance(value, DeviceNDArray) or hasattr(value, "__cuda_array_interface__"):
+            target.copy_to_device(as_cuda_array(value))
+        else:
+            target.copy_to_device(np.ascontiguousarray(np.broadcast_to(np.asarray(value, self.dtype), target.shape)))
+
+    def reshape(self, *shape):
+        """The same elements in another shape; NotImplementedError where they would have to be copied."""
+        shape = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+        if not self.is_c_contiguous():
+            raise NotImplementedError("reshape of an array on a device that is not C-contiguous")
+        shape = np.broadcast_to(np.empty(1, np.int8), self.size).reshape(shape).shape
+        return DeviceNDArray(self._address, self.dtype, shape, None, self._owner, self.stream)
+
+    def ravel(self):
+        """The elements in one dimension."""
+        return self.reshape(-1)
+
+    def transpose(self, *axes):
+        """A view with its axes turned."""
+        base = self._like()
+        return self._view(base.transpose(*axes), base)
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    def view(self, dtype):
+        """The bytes as elements of another type of the same size."""
+        dtype = np.dtype(dtype)
+        if dtype.itemsize != self.dtype.itemsize:
+            raise NotImplementedError("a view of an array on a device has elements of the same size")
+        return DeviceNDArray(self._address, dtype, self.shape, self.strides, self._owner, self.stream)
+
+    def copy_to_host(self, ary=None, stream=0):
+        """The elements as an array of NumPy's: a new one, or `ary`, which must be of the same shape and dtype. Waits for the device, and raises what kernels left."""
+        stream = handle_of(stream) or handle_of(self.stream)
+        if ary is not None and (ary.shape != self.shape or ary.dtype != self.dtype):
+            raise ValueError(f"an array of shape {self.shape} and dtype {self.dtype} is copied to one of shape {ary.shape} and dtype {ary.dtype}")
+        if self.size == 0:
+            _tierup.cuda_synchronize(stream)
+            return np.empty(self.shape, self.dtype) if ary is None else ary
+        order = "F" if self.is_f_contiguous() and not self.is_c_contiguous() else "C"
+        if self._layout == "A":
+            whole, start = self._span()
+            bytes_ = np.empty(whole, np.uint8)
+            _tierup.cuda_copy(_address(bytes_), start, whole, _OUT, stream)
+            _tierup.cuda_synchronize(stream)
+            view = np.ndarray(self.shape, self.dtype, bytes_, self._address - start, self.strides)
+            if ary is None:
+                return view.copy()
+            ary[...] = view
+            return ary
+        direct = ary is None or ary.flags["F_CONTIGUOUS" if order == "F" else "C_CONTIGUOUS"] and ary.flags.writeable
+        host = (np.empty(self.shape, self.dtype, order) if ary is None else ary) if direct else np.empty(self.shape, self.dtype, order)
+        _tierup.cuda_copy(_address(host), self._address, self.nbytes, _OUT, stream)
+        _tierup.cuda_synchronize(stream)
+        if not direct:
+            ary[...] = host
+            return ary
+        return host
+
+    def _span(self):
+        """Bytes from the first to the last element in memory, and where they begin."""
+        low = sum(min(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
+        high = sum(max(0, s * (n - 1)) for n, s in zip(self.shape, self.strides))
+        return high - low + self.dtype.itemsize, self._address + low
+
+    def copy_to_device(self, ary, stream=0):
+        """Takes the elements of an array of the same shape and dtype, of the host or the device."""
+        stream = handle_of(stream) or handle_of(self.stream)
+        if not isinstance(ary, DeviceNDArray) and hasattr(ary, "__cuda_array_interface__"):
+            ary = as_cuda_array(ary)
+        if tuple(ary.shape) != self.shape or ary.dtype != self.dtype:
+            raise ValueError(f"an array of shape {tuple(ary.shape)} and dtype {ary.dtype} is copied to one of shape {self.shape} and dtype {self.dtype}")
+        if self.size == 0:
+            return
+        if isinstance(ary, DeviceNDArray):
+            if self._layout == "A" or ary._layout != self._layout:
+                self.copy_to_device(ary.copy_to_host(stream=stream), stream)
+                return
+            _tierup.cuda_copy(self._address, ary._address, self.nbytes, _BESIDE, stream)
+            return
+        if self._layout == "A":
+            whole, start = self._span()
+            bytes_ = np.empty(whole, np.uint8)
+            _tierup.cuda_copy(_address(bytes_), start, whole, _OUT, stream)
+            _tierup.cuda_synchronize(stream)
+            np.ndarray(self.shape, self.dtype, bytes_, self._address - start, self.strides)[...] = ary
+            _tierup.cuda_copy(start, _address(bytes_), whole, _IN, stream)
+            _tierup.cuda_synchronize(stream)
+            return
+        host = np.asarray(ary, order=self._layout)
+        _tierup.cuda_copy(self._address, _address(host), self.nbytes, _IN, stream)
+        if stream:
+            _tierup.cuda_synchronize(stream)
+
+    def __array__(self, dtype=None, copy=None):
+        host = self.copy_to_host()
+        return host if dtype is None else host.astype(dtype, copy=False)
+
+    def __repr__(self):
+        return f"<array on {'the simulated' if is_simulated() else 'a'} device, shape {self.shape}, {self.dtype}>"
+
+
+def _made(shape, dtype, strides, stream):
+    state()
+    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    if any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+    dtype, size = np.dtype(dtype), 1
+    for n in shape:
+        size *= n
+    memory = _tierup.DeviceMemory(size * dtype.itemsize)
+    return DeviceNDArray(memory.address, dtype, shape, strides, memory, stream)
+
+
+def _fortran(shape, item):
+    out = []
+    for n in shape:
+        out.append(item)
+        item *= n
+    return out
+
+
+def device_array(shape, dtype=np.float64, strides=None, order="C", stream=0):
+    """A new array on the device, not initialised. `strides` (bytes) may say that it is in C or Fortran's order."""
+    shape = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if strides is None and order == "F":
+        strides = _fortran(shape, np.dtype(dtype).itemsize)
+    elif order not in ("C", "F"):
+        raise ValueError(f"order must be 'C' or 'F', not {order!r}")
+    if strides is not None and list(strides) not in (_fortran(shape, np.dtype(dtype).itemsize), _fortran(shape[::-1], np.dtype(dtype).itemsize)[::-1]):
+        raise NotImplementedError("a new array on a device is in C or Fortran's order")
+    return _made(shape, dtype, strides, stream)
+
+
+def device_array_like(ary, stream=0):
+    """A new array on the device of the shape, dtype and order of another."""
+    fortran = ary.ndim > 1 and (ary.is_f_contiguous() if isinstance(ary, DeviceNDArray) else ary.flags.f_contiguous and not ary.flags.c_contiguous)
+    return device_array(ary.shape, ary.dtype, order="F" if fortran else "C", stream=stream)
+
+
+def to_device(obj, stream=0, copy=True, to=None):
+    """The elements of `obj` (an array, or what NumPy makes one of) in the memory of the device: a new array, or `to`. `copy=False` leaves a new one without them."""
+    if to is None and isinstance(obj, DeviceNDArray):
+        return obj
+    if hasattr(obj, "__cuda_array_interface__"):
+        return as_cuda_array(obj)
+    host = np.asarray(obj)
+    if to is None:
+        to = device_array_like(host, stream=stream)
+    if copy:
+        to.copy_to_device(host, stream)
+    return to
+
+
+def is_cuda_array(obj):
+    """Whether an object says by `__cuda_array_interface__` that it lies in the memory of a device."""
+    return isinstance(obj, DeviceNDArray) or hasattr(obj, "__cuda_array_interface__")
+
+
+def from_cuda_array_interface(desc, owner=None, sync=True):
+    """An array over the memory that such a dict describes; `owner` keeps it alive. With `sync` its stream is waited for."""
+    dtype = np.dtype(desc["typestr"])
+    if desc.get("mask") is not None:
+        raise NotImplementedError("masked arrays of a device")
+    stream = desc.get("stream")
+    state()
+    # 1 and 2 stand for the default streams.
+    if sync and stream is not None and not is_simulated():
+        _tierup.cuda_synchronize(stream if stream > 2 else 0)
+    return DeviceNDArray(desc["data"][0], dtype, desc["shape"], None if desc.get("strides") is None else list(desc["strides"]), owner)
+
+
+def as_cuda_array(obj, sync=True):
+    """An array over the memory of an object with `__cuda_array_interface__`, such as an array of CuPy's or a tensor of PyTorch's; nothing is copied. TypeError for others."""
+    if isinstance(obj, DeviceNDArray):
+        return obj
+    if not hasattr(obj, "__cuda_array_interface__"):
+        raise TypeError(f"{type(obj).__name__} has no __cuda_array_interface__")
+    return from_cuda_array_interface(obj.__cuda_array_interface__, obj, sync)
+
+
+__all__ = ["DeviceNDArray", "as_cuda_array", "device_array", "device_array_like", "from_cuda_array_interface", "is_cuda_array", "to_device"]

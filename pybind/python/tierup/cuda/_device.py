@@ -1,0 +1,116 @@
+"""The device that kernels run on, found when something first needs it."""
+
+from .. import _tierup, config
+
+_state = None
+
+
+class _State:
+    def __init__(self):
+        self.simulated, self.reason, self.name, self.capability, self.driver = _tierup.cuda_open(config.cudasim)
+
+
+def state():
+    """What is known of the device: simulated, reason (why there is no GPU, or None), name, capability (90 for 9.0), driver (13000 for 13.0). The GPU's context is made at the first call."""
+    global _state
+    if _state is None:
+        _state = _State()
+    return _state
+
+
+def is_simulated():
+    """Whether kernels run in the simulator: it was asked for, or there is no GPU."""
+    return state().simulated
+
+
+class Unavailable:
+    """False, with the reason why there is no GPU."""
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def __bool__(self):
+        return False
+
+    def __eq__(self, other):
+        return other is False or isinstance(other, Unavailable)
+
+    def __hash__(self):
+        return hash(False)
+
+    def __repr__(self):
+        return f"False ({self.reason})"
+
+
+def is_available():
+    """True where there is an NVIDIA GPU with a driver; else a false value whose `reason` says why not. Kernels run in the simulator then."""
+    s = state()
+    return True if s.reason is None else Unavailable(s.reason)
+
+
+def why_unavailable():
+    """Why there is no GPU, as a text; None where there is one."""
+    return state().reason
+
+
+def detect():
+    """Prints which GPU there is, or why there is none; gives whether there is one."""
+    s = state()
+    print(f"{s.name}, compute capability {s.capability // 10}.{s.capability % 10}, CUDA {s.driver // 1000}.{s.driver % 1000 // 10}" if s.reason is None else f"no GPU: {s.reason}")
+    return s.reason is None
+
+
+class Device:
+    """The GPU, or the simulator in its place: `id`, `name`, `compute_capability` (a pair) and the driver's attributes that programs ask for."""
+
+    _ATTRIBUTES = {
+        "MAX_THREADS_PER_BLOCK": (1, 1024), "MAX_SHARED_MEMORY_PER_BLOCK": (8, 48 << 10), "WARP_SIZE": (10, 32), "MULTIPROCESSOR_COUNT": (16, 1), "CLOCK_RATE": (13, 0),
+        "MAX_GRID_DIM_X": (5, 2**31 - 1), "MAX_GRID_DIM_Y": (6, 65535), "MAX_GRID_DIM_Z": (7, 65535), "MAX_BLOCK_DIM_X": (2, 1024), "MAX_BLOCK_DIM_Y": (3, 1024), "MAX_BLOCK_DIM_Z": (4, 64),
+    }
+    id = 0
+
+    @property
+    def name(self):
+        return "simulator" if is_simulated() else state().name
+
+    @property
+    def compute_capability(self):
+        return divmod(state().capability, 10) if not is_simulated() else (9, 0)
+
+    def __getattr__(self, name):
+        if name not in self._ATTRIBUTES:
+            raise AttributeError(name)
+        number, simulated = self._ATTRIBUTES[name]
+        return simulated if is_simulated() else _tierup.cuda_attribute(number)
+
+    def __repr__(self):
+        return f"<CUDA device 0 {self.name!r}>"
+
+
+_DEVICE = Device()
+
+
+def get_current_device():
+    """The device that kernels run on."""
+    return _DEVICE
+
+
+class Context:
+    """The device's context."""
+
+    device = _DEVICE
+
+    def get_memory_info(self):
+        """Free and total bytes of the device's memory; zeros in the simulator."""
+        return _tierup.cuda_memory_info()
+
+    def synchronize(self):
+        """As `cuda.synchronize`."""
+        state()
+        _tierup.cuda_synchronize()
+
+
+def current_context():
+    """The context of the device."""
+    state()
+    return Context()

@@ -1,0 +1,40 @@
+"""What only threads of a kernel know and do; the compiler gives these names their meaning (core/src/ops/cuda.rs). Used outside of compiled code they say so."""
+
+import types
+
+
+class _Intrinsic:
+    """Something that has a meaning in a kernel alone."""
+
+    def __init__(self, name):
+        self.__name__ = self.__qualname__ = name
+
+    def _refuse(self, *args, **options):
+        raise RuntimeError(f"cuda.{self.__name__} has a meaning only in a kernel: decorate the function with @cuda.jit and launch it")
+
+    __call__ = __index__ = __int__ = __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __lt__ = __gt__ = __le__ = __ge__ = __bool__ = _refuse
+
+    def __repr__(self):
+        return f"<tierup.cuda.{self.__name__}: only in kernels>"
+
+
+class _Namespace(types.ModuleType):
+    """Names under a name: `cuda.threadIdx.x`, `cuda.atomic.add`."""
+
+
+def _namespace(name, members):
+    space = _Namespace(f"tierup.cuda.{name}")
+    for member in members:
+        setattr(space, member, _Intrinsic(f"{name}.{member}"))
+    return space
+
+
+threadIdx = _namespace("threadIdx", "xyz")
+blockIdx = _namespace("blockIdx", "xyz")
+blockDim = _namespace("blockDim", "xyz")
+gridDim = _namespace("gridDim", "xyz")
+shared = _namespace("shared", ["array"])
+local = _namespace("local", ["array"])
+atomic = _namespace("atomic", ["add", "sub", "exch", "and_", "or_", "xor", "max", "min", "nanmax", "nanmin", "inc", "dec", "cas", "compare_and_swap"])
+grid, gridsize, syncthreads = _Intrinsic("grid"), _Intrinsic("gridsize"), _Intrinsic("syncthreads")
+threadfence, threadfence_block, threadfence_system = _Intrinsic("threadfence"), _Intrinsic("threadfence_block"), _Intrinsic("threadfence_system")

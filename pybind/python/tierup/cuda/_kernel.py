@@ -1,0 +1,188 @@
+"""Kernels: functions that run once in every thread of a grid."""
+
+import numpy as np
+
+from .. import _tierup
+from .._jit import _engine_options
+from ._arrays import as_cuda_array, to_device
+from ._device import is_simulated, state
+from ._streams import handle_of
+
+_TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow"}
+
+
+def _box(value, what):
+    """One to three positive integers, as three."""
+    value = (value,) if isinstance(value, (int, np.integer)) else tuple(value)
+    if not 1 <= len(value) <= 3 or not all(isinstance(n, (int, np.integer)) for n in value):
+        raise TypeError(f"{what} is an integer or a tuple of one to three, not {value!r}")
+    if any(n < 1 for n in value):
+        raise ValueError(f"{what} must be positive, not {value!r}")
+    return [int(n) for n in value] + [1] * (3 - len(value))
+
+
+class _Argument:
+    """An array of the host with what is to be copied."""
+
+    _tierup_copied_ = True
+
+    def __init__(self, value, to, back):
+        self.value, self.to, self.back = value, to, back
+
+
+def In(value):
+    """An array of the host that a kernel only reads: it is not copied back."""
+    return _Argument(value, True, False)
+
+
+def Out(value):
+    """An array of the host that a kernel only writes: it is not copied to the device."""
+    return _Argument(value, False, True)
+
+
+def InOut(value):
+    """An array of the host that is copied to the device and back, as a plain one is."""
+    return _Argument(value, True, True)
+
+
+def prepared(args, stream):
+    """The arguments of a launch with arrays of the host as new ones of the device, and those of other libraries as ours; and what is to be copied back, pairs of an array of the host and one of the device."""
+    back, out = [], []
+    for a in args:
+        if isinstance(a, _Argument):
+            value, to, wanted = a.value, a.to, a.back
+        else:
+            value, to, wanted = a, True, True
+        if isinstance(value, np.ndarray):
+            device = to_device(value, stream, copy=to)
+            if wanted and value.flags.writeable:
+                back.append((value, device))
+            value = device
+        elif hasattr(value, "__cuda_array_interface__"):
+            value = as_cuda_array(value)
+        out.append(value)
+    return tuple(out), back
+
+
+def finished(back, stream):
+    """Copies results back to the host, which waits and raises what the kernel left."""
+    for host, device in back:
+        device.copy_to_host(host, stream)
+
+
+def _launcher(kernel, grid, block, stream=0, sharedmem=0):
+    blocks, threads = _box(grid, "the grid"), _box(block, "a block")
+    if threads[0] * threads[1] * threads[2] > 1024:
+        raise ValueError(f"a block has at most 1024 threads, not {threads[0] * threads[1] * threads[2]}")
+    return kernel._core.configured(blocks, threads, handle_of(stream), int(sharedmem))
+
+
+class Kernel:
+    """A function that `kernel[grid, block, stream, sharedmem](*args)` runs once in every thread of a grid. `grid` (blocks) and `block` (threads) are an integer or up to three of them, `stream` a stream or 0, `sharedmem` the bytes of `shared.array(0, dtype)`."""
+
+    def __init__(self, function, options, signatures):
+        self.py_func, self.targetoptions = function, dict(options)
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            setattr(self, name, getattr(function, name, None))
+        self.__wrapped__ = function
+        self._core = _tierup.Kernel(_tierup.make_dispatcher(function, False, options))
+        for signature in signatures:
+            self.compile(signature)
+
+    def __getitem__(self, configuration):
+        if not isinstance(configuration, tuple) or not 2 <= len(configuration) <= 4:
+            raise ValueError("a kernel is launched as kernel[grid, block, stream, sharedmem](...)")
+        return _launcher(self, *configuration)
+
+    def configure(self, grid, block, stream=0, sharedmem=0):
+        """As `kernel[grid, block, stream, sharedmem]`."""
+        return _launcher(self, grid, block, stream, sharedmem)
+
+    def forall(self, ntasks, tpb=0, stream=0, sharedmem=0):
+        """The kernel with as many threads as there are tasks, in blocks of `tpb` (256 unless said otherwise)."""
+        tpb = tpb or 256
+        return _launcher(self, max(1, -(-ntasks // tpb)), tpb, stream, sharedmem)
+
+    def __call__(self, *args):
+        raise ValueError(f"a kernel needs the size of its grid: {self.__name__}[blocks, threads](...)")
+
+    def compile(self, signature):
+        """Compiles for a signature such as "(float32, float32[::1])"."""
+        state()
+        self._core.compile(_texts(signature))
+
+    @property
+    def signatures(self):
+        """Types of arguments that it is compiled for, as texts."""
+        return [tuple(types) for types, _ in self._core.overloads()]
+
+    def ptx(self, signature, capability=None):
+        """PTX for a signature and a compute capability (75, 80, 90, …; without one the device's)."""
+        if capability is None:
+            capability = 90 if is_simulated() else state().capability
+        return self._core.ptx(_texts(signature), capability)
+
+    def inspect_asm(self, signature=None):
+        """PTX of what is compiled on the device: for a signature, or a dict of all."""
+        found = {tuple(types): ptx for types, ptx in self._core.overloads()}
+        return found if signature is None else found[tuple(_texts(signature))]
+
+    def _attribute(self, number, signature):
+        all_ = self.signatures
+        values = {types: self._core.attribute(i, number) for i, types in enumerate(all_)}
+        return values if signature is None else values[tuple(_texts(signature))]
+
+    def get_regs_per_thread(self, signature=None):
+        """Registers of a thread, for a signature or a dict of all; 0 in the simulator."""
+        return self._attribute(4, signature)
+
+    def get_shared_mem_per_block(self, signature=None):
+        """Bytes of shared memory that the kernel declares; 0 in the simulator."""
+        return self._attribute(1, signature)
+
+    def get_local_mem_per_thread(self, signature=None):
+        """Bytes of local memory of a thread; 0 in the simulator."""
+        return self._attribute(3, signature)
+
+    def get_max_threads_per_block(self, signature=None):
+        """Threads that a block may have; 0 in the simulator."""
+        return self._attribute(0, signature)
+
+    def __repr__(self):
+        return f"<CUDA kernel {self.__qualname__}>"
+
+
+def _texts(signature):
+    from .. import types
+    (args, _), = types.signatures(signature)
+    return [t._tierup_type_ for t in args]
+
+
+def jit(func_or_sig=None, device=False, fma=True, **options):
+    """Makes a function a kernel, or with `device=True` one that kernels call. Types are found at the first launch, or given as a signature or a list of them. Options: `fma` (a product and a sum are rounded once, as nvcc does it; also in the simulator), `fastmath`, `boundscheck` (on by default), `error_model`, `overflow`. A kernel gives nothing back, and makes no objects."""
+    unknown = options.keys() - _TAKEN
+    if unknown:
+        from ..errors import OptionError
+        raise OptionError("cuda.jit", unknown, _TAKEN)
+    for name in ("link", "max_registers", "launch_bounds"):
+        if options.get(name):
+            raise NotImplementedError(f"cuda.jit does not know {name}= yet")
+
+    def make(function, signatures):
+        if isinstance(function, Kernel):
+            function = function.py_func
+        if device:
+            from .._jit import njit
+            return njit(function)
+        engine = {**_engine_options({k: v for k, v in options.items() if k in ("fastmath", "boundscheck", "error_model", "overflow") and v is not None}), "kernel": True, "contract": fma}
+        if options.get("boundscheck") is None:
+            engine["boundscheck"] = True
+        return Kernel(function, engine, signatures)
+
+    if func_or_sig is None:
+        return lambda function: make(function, [])
+    if isinstance(func_or_sig, (list, tuple)) and not hasattr(func_or_sig, "_tierup_type_"):
+        return lambda function: make(function, list(func_or_sig))
+    if isinstance(func_or_sig, str) or hasattr(func_or_sig, "args") and not hasattr(func_or_sig, "__code__"):
+        return lambda function: make(function, [func_or_sig])
+    return make(func_or_sig, [])

@@ -1,0 +1,125 @@
+"""Streams and events."""
+
+import time
+from contextlib import contextmanager
+
+from .. import _tierup
+from ._device import is_simulated, state
+
+
+class Stream:
+    """Work of a device in order; that of different streams may overlap. `handle` is the driver's (0 for the default stream)."""
+
+    def __init__(self, handle, owned=False):
+        self.handle, self._owned = handle, owned
+
+    def __del__(self):
+        if self._owned and self.handle:
+            _tierup.cuda_stream_destroy(self.handle)
+
+    def __int__(self):
+        return self.handle
+
+    def __bool__(self):
+        return True
+
+    def synchronize(self):
+        """Waits until the stream is done, and raises what kernels left."""
+        state()
+        _tierup.cuda_synchronize(self.handle)
+
+    def query(self):
+        """Whether the stream is done."""
+        return _tierup.cuda_stream_query(self.handle)
+
+    @contextmanager
+    def auto_synchronize(self):
+        """A block after which the stream is done."""
+        yield self
+        self.synchronize()
+
+    def __repr__(self):
+        return f"<CUDA stream {self.handle:#x}>"
+
+
+def stream():
+    """A new stream."""
+    state()
+    return Stream(_tierup.cuda_stream(), owned=True)
+
+
+def default_stream():
+    """The stream of what names none."""
+    return Stream(0)
+
+
+def external_stream(handle):
+    """A stream of another library by its handle; whoever made it keeps it alive."""
+    return Stream(handle)
+
+
+def handle_of(stream):
+    """The driver's handle of a stream, which may be 0, a number or an object of CuPy's or PyTorch's."""
+    if stream is None:
+        return 0
+    if isinstance(stream, int):
+        return stream
+    for name in ("handle", "ptr", "cuda_stream"):
+        found = getattr(stream, name, None)
+        if isinstance(found, int):
+            return found
+    raise TypeError(f"a stream is a tierup.cuda stream or a handle, not {stream!r}")
+
+
+class Event:
+    """A moment in a stream."""
+
+    def __init__(self, timing=True):
+        state()
+        self.handle, self._at = _tierup.cuda_event(timing), None
+
+    def __del__(self):
+        if getattr(self, "handle", 0):
+            _tierup.cuda_event_do(self.handle, 0, 0)
+
+    def record(self, stream=0):
+        """Marks what the stream has been given so far."""
+        self._at = time.perf_counter()
+        _tierup.cuda_event_do(self.handle, 1, handle_of(stream))
+
+    def synchronize(self):
+        """Waits until the moment has come."""
+        _tierup.cuda_event_do(self.handle, 2, 0)
+        _tierup.cuda_raise()
+
+    def wait(self, stream=0):
+        """Has a stream wait for the moment."""
+        _tierup.cuda_event_do(self.handle, 3, handle_of(stream))
+
+    def query(self):
+        """Whether the moment has come."""
+        return _tierup.cuda_event_query(self.handle)
+
+    def elapsed_time(self, end):
+        """Milliseconds from this moment to `end`'s; both must have come."""
+        if self._at is None or end._at is None:
+            raise ValueError("an event that was not recorded has no time")
+        if is_simulated():
+            return 1e3 * (end._at - self._at)
+        return _tierup.cuda_event_elapsed(self.handle, end.handle)
+
+
+def event(timing=True):
+    """A new event; without `timing` it takes less, and has no time."""
+    return Event(timing)
+
+
+def event_elapsed_time(start, end):
+    """Milliseconds between two events."""
+    return start.elapsed_time(end)
+
+
+def synchronize():
+    """Waits until the device is done, and raises what kernels left."""
+    state()
+    _tierup.cuda_synchronize()

@@ -1,0 +1,629 @@
+//! Kernels and memory of a GPU, or of the simulator in its place: what `tierup.cuda` is made of.
+//!
+//! Which of the two is decided once ([`cuda_open`]). Nothing of the compiler is here: a kernel is a dispatcher
+//! whose function is compiled as one ([`Kernel`]).
+
+use crate::dispatcher;
+use crate::errors::Failure as Trouble;
+use crate::frame::Frame;
+use crate::guards::Guards;
+use crate::plan::Plan;
+use crate::typeof_::type_of;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyFloat, PyInt, PyTuple};
+use std::alloc::Layout as Room;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tierup_core::types::{Access, ArrayType, Layout, Type};
+use tierup_runtime::gpu::driver::{self, DeviceKernel, Driver, Stream};
+use tierup_runtime::gpu::simulate::HostKernel;
+use tierup_runtime::gpu::{Failure, Launch};
+
+/// Where kernels run.
+#[derive(Clone, Copy)]
+enum Place {
+    Device(&'static Driver),
+    Simulator,
+}
+
+static PLACE: OnceLock<Place> = OnceLock::new();
+/// Failures of simulated kernels that nobody has been told of.
+static FAILED: Mutex<Vec<(String, Failure)>> = Mutex::new(vec![]);
+
+fn place() -> PyResult<Place> {
+    PLACE.get().copied().ok_or_else(|| PyRuntimeError::new_err("tierup.cuda is not open"))
+}
+
+/// The driver's error as `tierup.cuda.CudaError`.
+fn raised(py: Python<'_>, e: &driver::Error) -> PyErr {
+    let made = py
+        .import("tierup.cuda._errors")
+        .and_then(|m| m.getattr("CudaError")?.call1((e.message.as_str(), e.code)));
+    match made {
+        Ok(error) => PyErr::from_value(error),
+        Err(e) => e,
+    }
+}
+
+/// Runs a call of the driver without the interpreter lock.
+fn detached<T: Send>(py: Python<'_>, body: impl FnOnce() -> driver::Result<T> + Send) -> PyResult<T> {
+    py.detach(body).map_err(|e| raised(py, &e))
+}
+
+/// Decides where kernels run: on the GPU unless the simulator is asked for or there is no driver. What holds:
+/// the GPU's name, compute capability (90 for 9.0) and version of the driver (13000 for 13.0), or why there is
+/// none.
+#[pyfunction]
+fn cuda_open(py: Python<'_>, simulate: bool) -> (bool, Option<String>, String, u32, i32) {
+    let found = py.detach(driver::driver);
+    let place = *PLACE.get_or_init(|| match found {
+        Ok(d) if !simulate => Place::Device(d),
+        Ok(_) | Err(_) => Place::Simulator,
+    });
+    let simulated = matches!(place, Place::Simulator);
+    match found {
+        Ok(d) => (simulated, None, d.name.clone(), d.capability, d.version),
+        Err(e) => (simulated, Some(e.message.clone()), String::new(), 0, 0),
+    }
+}
+
+/// An attribute of the device by the driver's number; 0 in the simulator.
+#[pyfunction]
+fn cuda_attribute(py: Python<'_>, number: i32) -> PyResult<i32> {
+    match place()? {
+        Place::Device(d) => d.attribute(number).map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(0),
+    }
+}
+
+/// Free and total bytes of the device's memory; zeros in the simulator.
+#[pyfunction]
+fn cuda_memory_info(py: Python<'_>) -> PyResult<(usize, usize)> {
+    match place()? {
+        Place::Device(d) => d.memory_info().map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok((0, 0)),
+    }
+}
+
+/// Memory of the device, given back with the object.
+#[pyclass(frozen)]
+struct DeviceMemory {
+    place: Place,
+    #[pyo3(get)]
+    address: u64,
+    #[pyo3(get)]
+    bytes: usize,
+}
+
+/// The room that simulated memory takes.
+fn room(bytes: usize) -> PyResult<Room> {
+    Room::from_size_align(bytes.max(1), 256).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+#[pymethods]
+impl DeviceMemory {
+    #[new]
+    fn new(py: Python<'_>, bytes: usize) -> PyResult<DeviceMemory> {
+        let place = place()?;
+        let address = match place {
+            Place::Device(d) => detached(py, || d.alloc(bytes))?,
+            Place::Simulator => {
+                // SAFETY: the room is not empty.
+                let at = unsafe { std::alloc::alloc(room(bytes)?) };
+                if at.is_null() {
+                    return Err(pyo3::exceptions::PyMemoryError::new_err(format!(
+                        "no room for {bytes} bytes"
+                    )));
+                }
+                at as u64
+            }
+        };
+        Ok(DeviceMemory { place, address, bytes })
+    }
+}
+
+impl Drop for DeviceMemory {
+    fn drop(&mut self) {
+        match self.place {
+            // SAFETY: the address came from this driver, and whoever used it held this object.
+            Place::Device(d) => unsafe { d.free(self.address) },
+            Place::Simulator => {
+                if let Ok(room) = room(self.bytes) {
+                    // SAFETY: as above, with the room that it was made for.
+                    unsafe { std::alloc::dealloc(self.address as *mut u8, room) };
+                }
+            }
+        }
+    }
+}
+
+/// Copies bytes: `kind` is 0 for host to device, 1 for device to host, 2 on the device. The caller keeps both
+/// places alive; one on the host is left alone until the stream is done.
+#[pyfunction]
+fn cuda_copy(py: Python<'_>, to: u64, from: u64, bytes: usize, kind: u8, stream: u64) -> PyResult<()> {
+    let place = place()?;
+    detached(py, || {
+        let stream = Stream(stream);
+        // SAFETY: the caller has both places.
+        unsafe {
+            match (place, kind) {
+                (Place::Device(d), 0) => d.copy_to_device(to, from as *const u8, bytes, stream),
+                (Place::Device(d), 1) => d.copy_to_host(to as *mut u8, from, bytes, stream),
+                (Place::Device(d), _) => d.copy_on_device(to, from, bytes, stream),
+                (Place::Simulator, _) => {
+                    std::ptr::copy(from as *const u8, to as *mut u8, bytes);
+                    Ok(())
+                }
+            }
+        }
+    })
+}
+
+/// Waits for everything, or for a stream; then raises what kernels left.
+#[pyfunction]
+#[pyo3(signature = (stream=None))]
+fn cuda_synchronize(py: Python<'_>, stream: Option<u64>) -> PyResult<()> {
+    if let Place::Device(d) = place()? {
+        detached(py, || match stream {
+            None => d.synchronize(),
+            // SAFETY: a stream of `cuda_stream`, or one of another library's that the user vouches for.
+            Some(s) => unsafe { d.stream_synchronize(Stream(s)) },
+        })?;
+    }
+    cuda_raise(py)
+}
+
+/// Raises what kernels that have ended left.
+#[pyfunction]
+fn cuda_raise(py: Python<'_>) -> PyResult<()> {
+    let found = match place()? {
+        Place::Device(d) => d.failures(),
+        Place::Simulator => std::mem::take(&mut *FAILED.lock().unwrap_or_else(PoisonError::into_inner)),
+    };
+    let Some((name, failure)) = found.into_iter().next() else { return Ok(()) };
+    let (class, line) = failure.place();
+    let class = class.map_or("RuntimeError", |c| c.name());
+    let error = py.import("tierup.cuda._errors")?.getattr("failure")?.call1((
+        class,
+        name,
+        line,
+        PyTuple::new(py, failure.block)?,
+        PyTuple::new(py, failure.thread)?,
+    ))?;
+    Err(PyErr::from_value(error))
+}
+
+/// A new stream; 0 in the simulator, where everything is done at once.
+#[pyfunction]
+fn cuda_stream(py: Python<'_>) -> PyResult<u64> {
+    match place()? {
+        Place::Device(d) => d.stream_create().map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(0),
+    }
+}
+
+#[pyfunction]
+fn cuda_stream_destroy(stream: u64) -> PyResult<()> {
+    if let Place::Device(d) = place()? {
+        // SAFETY: called once, by the object that made it.
+        unsafe { d.stream_destroy(Stream(stream)) };
+    }
+    Ok(())
+}
+
+/// Whether a stream is done.
+#[pyfunction]
+fn cuda_stream_query(py: Python<'_>, stream: u64) -> PyResult<bool> {
+    match place()? {
+        // SAFETY: a live stream.
+        Place::Device(d) => unsafe { d.stream_query(Stream(stream)) }.map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(true),
+    }
+}
+
+/// A new event. In the simulator it is a moment, in nanoseconds.
+#[pyfunction]
+fn cuda_event(py: Python<'_>, timing: bool) -> PyResult<u64> {
+    match place()? {
+        Place::Device(d) => d.event_create(timing).map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(0),
+    }
+}
+
+/// What is done with an event: 0 destroy, 1 record in the stream, 2 wait for it, 3 have the stream wait for
+/// it.
+#[pyfunction]
+fn cuda_event_do(py: Python<'_>, event: u64, what: u8, stream: u64) -> PyResult<()> {
+    let Place::Device(d) = place()? else { return Ok(()) };
+    let stream = Stream(stream);
+    // SAFETY: a live event and a live stream; an event is destroyed once, by the object that made it.
+    detached(py, || unsafe {
+        match what {
+            0 => {
+                d.event_destroy(event);
+                Ok(())
+            }
+            1 => d.event_record(event, stream),
+            2 => d.event_synchronize(event),
+            _ => d.stream_wait(stream, event),
+        }
+    })
+}
+
+/// Whether an event has happened.
+#[pyfunction]
+fn cuda_event_query(py: Python<'_>, event: u64) -> PyResult<bool> {
+    match place()? {
+        // SAFETY: a live event.
+        Place::Device(d) => unsafe { d.event_query(event) }.map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(true),
+    }
+}
+
+/// Milliseconds between two events.
+#[pyfunction]
+fn cuda_event_elapsed(py: Python<'_>, start: u64, end: u64) -> PyResult<f32> {
+    match place()? {
+        // SAFETY: live events.
+        Place::Device(d) => unsafe { d.event_elapsed(start, end) }.map_err(|e| raised(py, &e)),
+        Place::Simulator => Ok(0.0),
+    }
+}
+
+/// An array in the device's memory, as kernels take it; Python's class is derived from it.
+#[pyclass(subclass, frozen)]
+struct DeviceArrayBase {
+    ty: Type,
+    /// The leaves of the argument: no owner, address, shape and, for layout A, strides.
+    words: Vec<u64>,
+    #[pyo3(get)]
+    _strides: Vec<i64>,
+    /// What keeps the memory.
+    #[pyo3(get)]
+    _owner: Py<PyAny>,
+}
+
+#[pymethods]
+impl DeviceArrayBase {
+    #[new]
+    #[pyo3(signature = (address, dtype, shape, strides, owner))]
+    fn new(
+        address: u64,
+        dtype: &Bound<'_, PyAny>,
+        shape: Vec<i64>,
+        strides: Option<Vec<i64>>,
+        owner: Py<PyAny>,
+    ) -> PyResult<DeviceArrayBase> {
+        crate::npy::require(dtype.py())?;
+        // SAFETY: the Python class hands on a `numpy.dtype`, which this checks by its class.
+        let code = unsafe {
+            let numpy = crate::npy::require(dtype.py())?;
+            if pyo3::ffi::PyObject_TypeCheck(dtype.as_ptr(), numpy.dtype_type) == 0 {
+                return Err(PyTypeError::new_err("dtype must be a numpy.dtype"));
+            }
+            crate::npy::elem_code(dtype.as_ptr().cast())
+        };
+        let elem = crate::npy::type_of_elem(code)
+            .ok_or_else(|| PyTypeError::new_err(format!("kernels have no arrays of {dtype}")))?;
+        let item: i64 = dtype.getattr("itemsize")?.extract()?;
+        let contiguous = |order: &mut dyn Iterator<Item = usize>| {
+            let (mut step, mut out) = (item, vec![0; shape.len()]);
+            for d in order {
+                out[d] = step;
+                step *= shape[d];
+            }
+            out
+        };
+        let n = shape.len();
+        let (c, f) = (contiguous(&mut (0..n).rev()), contiguous(&mut (0..n)));
+        let strides = strides.unwrap_or_else(|| c.clone());
+        if strides.len() != n {
+            return Err(PyValueError::new_err("as many strides as dimensions"));
+        }
+        // Strides of dimensions of one element, and all of an array without any, mean nothing.
+        let empty = shape.contains(&0);
+        let like = |other: &[i64]| {
+            empty || shape.iter().zip(&strides).zip(other).all(|((n, a), b)| *n == 1 || a == b)
+        };
+        let layout = if like(&c) {
+            Layout::C
+        } else if like(&f) {
+            Layout::F
+        } else {
+            Layout::A
+        };
+        let ndim = u8::try_from(n).map_err(|_| PyValueError::new_err("too many dimensions"))?;
+        let ty = ArrayType { dtype: elem, ndim, layout, access: Access::Write }.ty();
+        let mut words = vec![0, address];
+        words.extend(shape.iter().map(|n| *n as u64));
+        if layout == Layout::A {
+            words.extend(strides.iter().map(|s| *s as u64));
+        }
+        Ok(DeviceArrayBase { ty, words, _strides: strides, _owner: owner })
+    }
+
+    /// The address of the first element.
+    #[getter]
+    fn _address(&self) -> u64 {
+        self.words[1]
+    }
+
+    /// `C`, `F` or `A`.
+    #[getter]
+    fn _layout(&self) -> &'static str {
+        match self.ty.as_array().map(|a| a.layout) {
+            Some(Layout::C) => "C",
+            Some(Layout::F) => "F",
+            Some(Layout::A) | None => "A",
+        }
+    }
+}
+
+/// A kernel's code for some types of arguments.
+struct Compiled {
+    types: Vec<Type>,
+    guards: Guards,
+    code: Code,
+    /// Which of the arguments' leaves the code takes.
+    taken: Vec<usize>,
+}
+
+enum Code {
+    Device(DeviceKernel, String),
+    Host(HostKernel),
+}
+
+/// A function that is compiled as a kernel.
+#[pyclass(frozen)]
+struct Kernel {
+    dispatcher: Py<PyAny>,
+    name: String,
+    compiled: Mutex<Vec<Arc<Compiled>>>,
+}
+
+/// Whether Python must look at an argument first: an array of the host, or one of another library.
+fn needs_help(obj: &Bound<'_, PyAny>) -> bool {
+    let numpy = crate::npy::loaded();
+    // SAFETY: both are live type objects.
+    let is_array =
+        numpy.is_some_and(|n| unsafe { pyo3::ffi::PyObject_TypeCheck(obj.as_ptr(), n.array_type) != 0 });
+    is_array
+        || obj.hasattr(pyo3::intern!(obj.py(), "_tierup_copied_")).unwrap_or(false)
+        || obj.hasattr(pyo3::intern!(obj.py(), "__cuda_array_interface__")).unwrap_or(false)
+}
+
+/// The type of an argument, and its leaves; none where Python must look at it first.
+fn convert(obj: &Bound<'_, PyAny>, words: &mut Vec<u64>) -> Result<Option<Type>, Trouble> {
+    if let Ok(a) = obj.cast::<DeviceArrayBase>() {
+        let a = a.get();
+        words.extend(&a.words);
+        return Ok(Some(a.ty));
+    }
+    if let Ok(x) = obj.cast_exact::<PyFloat>() {
+        words.push(x.value().to_bits());
+        return Ok(Some(Type::float()));
+    }
+    if let Ok(t) = obj.cast_exact::<PyTuple>() {
+        let mut members = vec![];
+        for m in t.iter() {
+            let Some(t) = convert(&m, words)? else { return Ok(None) };
+            members.push(t);
+        }
+        return Ok(Some(Type::tuple(members)));
+    }
+    if !obj.is_exact_instance_of::<PyInt>() && needs_help(obj) {
+        return Ok(None);
+    }
+    let ty = type_of(obj)?;
+    let n = ty.leaf_count();
+    let at = words.len();
+    words.resize(at + n, 0);
+    let mut frame = Frame::new(false);
+    // SAFETY: the object is live, there is room for its leaves, and the frame stays here.
+    let end = unsafe { Plan::new(ty, None).unbox(obj.as_ptr(), words[at..].as_mut_ptr(), &mut frame) };
+    if end.is_none() {
+        return Err(PyTypeError::new_err("a kernel cannot take this argument").into());
+    }
+    Ok(Some(ty))
+}
+
+/// A kernel with the size of its grid.
+#[pyclass(frozen)]
+struct Launcher {
+    kernel: Py<Kernel>,
+    launch: Launch,
+    stream: u64,
+}
+
+#[pymethods]
+impl Launcher {
+    /// Starts the kernel; see `tierup.cuda.Kernel`.
+    #[pyo3(signature = (*args))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let kernel = self.kernel.get();
+        if kernel.start(py, &self.launch, self.stream, args)? {
+            return Ok(());
+        }
+        // Arrays of the host are copied to the device and back.
+        let python = py.import("tierup.cuda._kernel")?;
+        let (args, back): (Bound<'_, PyTuple>, Bound<'_, PyAny>) =
+            python.getattr("prepared")?.call1((args, self.stream))?.extract()?;
+        if !kernel.start(py, &self.launch, self.stream, &args)? {
+            return Err(PyTypeError::new_err("a tuple that a kernel takes holds arrays of a device only"));
+        }
+        python.getattr("finished")?.call1((back, self.stream)).map(drop)
+    }
+}
+
+#[pymethods]
+impl Kernel {
+    #[new]
+    fn new(dispatcher: &Bound<'_, PyAny>) -> PyResult<Kernel> {
+        let core = dispatcher::core(dispatcher).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))?;
+        Ok(Kernel {
+            name: core.name().to_owned(),
+            dispatcher: dispatcher.clone().unbind(),
+            compiled: Mutex::default(),
+        })
+    }
+
+    /// The kernel with the size of its grid.
+    fn configured(
+        this: Py<Kernel>,
+        blocks: [u32; 3],
+        threads: [u32; 3],
+        stream: u64,
+        shared_bytes: u32,
+    ) -> Launcher {
+        Launcher { kernel: this, launch: Launch { blocks, threads, shared_bytes }, stream }
+    }
+
+    /// Compiles for types of arguments, given as texts.
+    fn compile(&self, py: Python<'_>, types: Vec<String>) -> PyResult<()> {
+        crate::npy::require(py)?;
+        let types = types.iter().map(|t| crate::api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+        self.code_for(py, types).map(drop)
+    }
+
+    /// PTX for types of arguments and a compute capability.
+    fn ptx(&self, py: Python<'_>, types: Vec<String>, capability: u32) -> PyResult<String> {
+        crate::npy::require(py)?;
+        let types = types.iter().map(|t| crate::api::parse_type(py, t)).collect::<PyResult<Vec<_>>>()?;
+        let core = self.core(py)?;
+        let (kernel, _) = core.kernel(py, &types).map_err(|e| e.into_python(py))?;
+        py.detach(|| kernel.ptx(capability)).map_err(|d| Trouble::from(d).into_python(py))
+    }
+
+    /// Types of arguments that it is compiled for, as texts, with the PTX where it runs on a GPU.
+    fn overloads(&self) -> Vec<(Vec<String>, Option<String>)> {
+        let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter()
+            .map(|c| {
+                let ptx = if let Code::Device(_, ptx) = &c.code { Some(ptx.clone()) } else { None };
+                (c.types.iter().map(|t| t.to_string()).collect(), ptx)
+            })
+            .collect()
+    }
+
+    /// An attribute of the compiled code by the driver's number, of the overload `index`.
+    fn attribute(&self, py: Python<'_>, index: usize, number: i32) -> PyResult<i32> {
+        let found = {
+            let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+            all.get(index).cloned()
+        };
+        match found.as_ref().map(|c| &c.code) {
+            Some(Code::Device(kernel, _)) => kernel.attribute(number).map_err(|e| raised(py, &e)),
+            Some(Code::Host(_)) | None => Ok(0),
+        }
+    }
+}
+
+impl Kernel {
+    /// Starts the kernel; false where an argument is not on the device.
+    fn start(
+        &self,
+        py: Python<'_>,
+        launch: &Launch,
+        stream: u64,
+        args: &Bound<'_, PyTuple>,
+    ) -> PyResult<bool> {
+        let mut words = Vec::with_capacity(4 * args.len());
+        let mut types = Vec::with_capacity(args.len());
+        for a in args.iter_borrowed() {
+            match convert(&a, &mut words).map_err(|e| e.into_python(py))? {
+                Some(t) => types.push(t),
+                None => return Ok(false),
+            }
+        }
+        let compiled = self.code_for(py, types)?;
+        match &compiled.code {
+            Code::Device(kernel, _) => {
+                let taken: Vec<u64> = compiled.taken.iter().map(|k| words[*k]).collect();
+                // SAFETY: the slots were made for the types that the kernel was compiled for; that addresses
+                // are the device's is said by the objects that were passed.
+                unsafe { kernel.launch(launch, Stream(stream), &taken) }.map_err(|e| raised(py, &e))?;
+            }
+            Code::Host(kernel) => {
+                // The interpreter lock is kept: who else would use the arrays now would be in a race.
+                let mut interrupted = None;
+                // SAFETY: as above, with the host's memory.
+                let failed = unsafe {
+                    kernel.run(launch, &words, &mut || {
+                        interrupted = py.check_signals().err();
+                        interrupted.is_none()
+                    })
+                };
+                if let Some(failure) = failed {
+                    let mut all = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+                    all.push((self.name.clone(), failure));
+                }
+                interrupted.map_or(Ok(()), Err)?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn core<'a>(&'a self, py: Python<'a>) -> PyResult<&'a dispatcher::Core> {
+        dispatcher::core(self.dispatcher.bind(py)).ok_or_else(|| PyTypeError::new_err("not a dispatcher"))
+    }
+
+    fn code_for(&self, py: Python<'_>, types: Vec<Type>) -> PyResult<Arc<Compiled>> {
+        let found = {
+            let all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().find(|c| c.types == types).cloned()
+        };
+        if let Some(c) = found
+            && c.guards.hold()
+        {
+            return Ok(c);
+        }
+        let core = self.core(py)?;
+        let taken = || {
+            let leaves = types.iter().flat_map(|t| t.leaves()).enumerate();
+            leaves.filter(|(_, l)| !l.is_ref).map(|(k, _)| k).collect()
+        };
+        let compiled = match place()? {
+            Place::Device(driver) => {
+                let (kernel, guards) = core.kernel(py, &types).map_err(|e| e.into_python(py))?;
+                let (entry, name) = (kernel.entry().to_owned(), &self.name);
+                let ptx = py
+                    .detach(|| kernel.ptx(driver.capability))
+                    .map_err(|d| Trouble::from(d).into_python(py))?;
+                let loaded = detached(py, || driver.kernel(&ptx, &entry, name))?;
+                Compiled { taken: taken(), types, guards, code: Code::Device(loaded, ptx) }
+            }
+            Place::Simulator => {
+                let (kernel, guards) = core.host_kernel(py, &types).map_err(|e| e.into_python(py))?;
+                Compiled { taken: taken(), types, guards, code: Code::Host(kernel) }
+            }
+        };
+        let compiled = Arc::new(compiled);
+        let mut all = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = all.iter().position(|c| c.types == compiled.types).map(|k| all.swap_remove(k));
+        all.push(compiled.clone());
+        drop(all);
+        // Its guards hold objects whose destructors may run.
+        drop(gone);
+        Ok(compiled)
+    }
+}
+
+pub fn register(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<DeviceMemory>()?;
+    m.add_class::<DeviceArrayBase>()?;
+    m.add_class::<Kernel>()?;
+    m.add_class::<Launcher>()?;
+    m.add_function(wrap_pyfunction!(cuda_open, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_attribute, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_memory_info, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_copy, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_synchronize, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_raise, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_stream, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_stream_destroy, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_stream_query, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_event, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_event_do, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_event_query, m)?)?;
+    m.add_function(wrap_pyfunction!(cuda_event_elapsed, m)?)
+}
