@@ -3,6 +3,7 @@
 //! [`for_each_code`] is the only list of codes; errors, documentation pages and test assertions expand from
 //! it.
 
+use crate::source::File;
 use std::sync::Arc;
 
 macro_rules! codes {
@@ -82,7 +83,7 @@ fn without_variables(mut message: String) -> String {
 /// unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Span {
-    pub file: Arc<str>,
+    pub file: File,
     pub func: Arc<str>,
     pub line: u32,
     pub col: u32,

@@ -28,5 +28,6 @@ pub mod math;
 pub mod ops;
 pub mod pass;
 pub mod rt;
+pub mod source;
 pub mod ssa;
 pub mod types;

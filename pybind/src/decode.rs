@@ -4,33 +4,58 @@
 //! instruction: locations come from `co_linetable` as it stands, not from `co_positions()`, which makes a
 //! tuple for each code unit.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyFrozenSet, PyInt, PyString, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyString, PyTuple,
+};
+use std::path::MAIN_SEPARATOR;
 use std::sync::Arc;
 use tierup_core::bytecode::decode::{Raw, decode as decode_raw};
 use tierup_core::bytecode::{Code, Constant};
 use tierup_core::diag::{Code as DiagCode, Diagnostic, Result, Span};
+use tierup_core::source::{File, Origin};
 use tierup_core::types::Const;
 
 /// Nested functions deeper than any compiler makes them.
 const MAX_DEPTH: usize = 200;
 
-/// Decodes `code` and every code object among its constants.
-pub fn decode(code: &Bound<'_, PyAny>) -> Result<Code> {
-    let v = code.py().version_info();
-    nested(code, (v.major, v.minor), 0)
+/// Decodes the code of a function and every code object among its constants.
+pub fn decode(f: &Bound<'_, PyFunction>) -> Result<Code> {
+    let v = f.py().version_info();
+    let code = f.getattr(intern!(f.py(), "__code__")).map_err(failed)?;
+    nested(&code, (v.major, v.minor), origin_of(f).map_err(failed)?, 0)
+}
+
+/// Whose function it is. Ours lie in one folder, and say in their module what else they are (`_origin`).
+fn origin_of(f: &Bound<'_, PyFunction>) -> PyResult<Origin> {
+    static OURS: PyOnceLock<String> = PyOnceLock::new();
+    let py = f.py();
+    let ours = OURS.get_or_try_init(py, || -> PyResult<String> {
+        let package = py.import("tierup")?.getattr("__path__")?.get_item(0)?;
+        Ok(format!("{}{MAIN_SEPARATOR}lib{MAIN_SEPARATOR}", text(&package)?))
+    })?;
+    let file = f.getattr(intern!(py, "__code__"))?.getattr(intern!(py, "co_filename"))?;
+    if !file.cast::<PyString>()?.to_string_lossy().starts_with(ours.as_str()) {
+        return Ok(Origin::User);
+    }
+    let module = f.getattr(intern!(py, "__globals__"))?.cast_into::<PyDict>()?;
+    let Some(said) = module.get_item(intern!(py, "_origin"))? else { return Ok(Origin::Library) };
+    let name = said.extract::<String>()?;
+    Origin::named(&name).ok_or_else(|| PyValueError::new_err(format!("there is no origin {name:?}")))
 }
 
 fn failed(e: PyErr) -> Diagnostic {
     Diagnostic::new(DiagCode::UnsupportedBytecode, format!("not a code object that can be read: {e}"))
 }
 
-fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), depth: usize) -> Result<Code> {
+fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: usize) -> Result<Code> {
     if depth > MAX_DEPTH {
         return Err(Diagnostic::new(DiagCode::UnsupportedBytecode, "functions are nested too deeply"));
     }
-    let mut out = read(code).map_err(failed)?;
+    let mut out = read(code, origin).map_err(failed)?;
     let raw = |name| code.getattr(name).and_then(|b| Ok(b.cast_into::<PyBytes>()?)).map_err(failed);
     let py = code.py();
     let bytecode = raw(intern!(py, "co_code"))?;
@@ -46,7 +71,7 @@ fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), depth: usize) -> Result<Co
     (out.insts, out.handlers) = decode_raw(&raw).map_err(|e| e.at(span(&out)))?;
     let consts =
         code.getattr(intern!(py, "co_consts")).and_then(|c| Ok(c.cast_into::<PyTuple>()?)).map_err(failed)?;
-    out.consts = consts.iter().map(|c| constant(&c, version, depth)).collect::<Result<_>>()?;
+    out.consts = consts.iter().map(|c| constant(&c, version, origin, depth)).collect::<Result<_>>()?;
     Ok(out)
 }
 
@@ -55,7 +80,7 @@ fn span(code: &Code) -> Span {
 }
 
 /// Everything but instructions and constants.
-fn read(code: &Bound<'_, PyAny>) -> PyResult<Code> {
+fn read(code: &Bound<'_, PyAny>, origin: Origin) -> PyResult<Code> {
     let py = code.py();
     let number = |name| -> PyResult<u32> { code.getattr(name)?.extract() };
     let string = |name| -> PyResult<Arc<str>> { text(&code.getattr(name)?) };
@@ -65,7 +90,7 @@ fn read(code: &Bound<'_, PyAny>) -> PyResult<Code> {
     Ok(Code {
         name: string(intern!(py, "co_name"))?,
         qualname: string(intern!(py, "co_qualname"))?,
-        file: string(intern!(py, "co_filename"))?,
+        file: File::new(string(intern!(py, "co_filename"))?, origin),
         first_line: number(intern!(py, "co_firstlineno"))?,
         args: number(intern!(py, "co_argcount"))?,
         positional_only: number(intern!(py, "co_posonlyargcount"))?,
@@ -84,14 +109,14 @@ fn text(s: &Bound<'_, PyAny>) -> PyResult<Arc<str>> {
     Ok(s.cast::<PyString>()?.to_string_lossy().as_ref().into())
 }
 
-fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), depth: usize) -> Result<Constant> {
+fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: usize) -> Result<Constant> {
     if let Some(c) = scalar(value) {
         return Ok(Constant::Value(c));
     }
     let kind = value.get_type();
     let name = kind.name().map_or_else(|_| "?".to_string(), |n| n.to_string());
     if name == "code" {
-        return nested(value, version, depth + 1).map(|c| Constant::Code(Arc::new(c)));
+        return nested(value, version, origin, depth + 1).map(|c| Constant::Code(Arc::new(c)));
     }
     let what = if value.is_instance_of::<PyInt>() {
         "an integer constant of more than 64 bits".to_string()

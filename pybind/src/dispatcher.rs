@@ -492,11 +492,7 @@ impl Core {
                 other => other,
             })?;
             if engine::dumps("bytecode") {
-                eprintln!(
-                    "tierup: bytecode of {}\n{}",
-                    self.params.name,
-                    crate::decode::decode(func.getattr("__code__")?.as_any())?
-                );
+                eprintln!("tierup: bytecode of {}\n{}", self.params.name, crate::decode::decode(func)?);
             }
             let code = engine::compile(id, types, &self.options, &host, false)?;
             if let Some(why) = cannot_box(code.ret()) {
@@ -565,9 +561,7 @@ impl Core {
                 return Ok(tierup_core::ssa::registry::get(id).map(|f| f.control_flow()));
             }
             if level == "bytecode" {
-                return Ok(Some(
-                    crate::decode::decode(self.function(py).getattr("__code__")?.as_any())?.to_string(),
-                ));
+                return Ok(Some(crate::decode::decode(self.function(py))?.to_string()));
             }
             let host = PyHost::new(py);
             let text =
@@ -687,7 +681,7 @@ impl Core {
         };
         let (line, col, end_col) = (first..first + 20).find_map(find).unwrap_or((first, 0, 0));
         tierup_core::diag::Span {
-            file: file.into(),
+            file: file.as_str().into(),
             func: self.params.name.as_str().into(),
             line,
             col,

@@ -48,8 +48,6 @@ fn code_object(py: Python<'_>, site: &Site) -> PyResult<Py<PyAny>> {
 /// Puts one frame for each site in front of the traceback of the exception that is being raised; sites come
 /// innermost first.
 fn add_frames(py: Python<'_>, trail: &[Site], globals: &Bound<'_, PyAny>) {
-    // What a builtin function is made of is no business of the user's: in Python it has no frame either.
-    let trail: Vec<&Site> = trail.iter().filter(|s| !s.file().contains(tierup_core::ssa::LIBRARY)).collect();
     let middle = trail.len().saturating_sub(FRAMES);
     let shown = trail.iter().take(FRAMES / 2).chain(trail.iter().skip(FRAMES / 2 + middle));
     for site in shown {

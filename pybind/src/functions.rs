@@ -207,7 +207,7 @@ fn func_id_as(
     if let Some(id) = table().entries.get(&handle).and_then(|e| e.func) {
         return Ok(id);
     }
-    let code = crate::decode::decode(f.getattr("__code__")?.as_any())?;
+    let code = crate::decode::decode(f)?;
     let names = PrangeNames { f };
     let func = build::build_with(&code, handle, parallel, &names, &decoration.locals)?;
     let doubts: Vec<Diagnostic> = func

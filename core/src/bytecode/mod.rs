@@ -9,6 +9,7 @@ pub mod text;
 
 pub use opcodes::{Arg, Opcode};
 
+use crate::source::File;
 use crate::types::Const;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub struct Code {
     pub name: Arc<str>,
     pub qualname: Arc<str>,
-    pub file: Arc<str>,
+    pub file: File,
     pub first_line: u32,
     /// Positional parameters, positional-only ones included.
     pub args: u32,

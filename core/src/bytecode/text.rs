@@ -14,6 +14,7 @@
 use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position, Variable};
 use crate::diag::Result;
 use crate::lex::Cursor;
+use crate::source::File;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -116,7 +117,7 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
     let mut out = Code {
         name: c.string()?,
         qualname: c.string()?,
-        file: c.string()?,
+        file: File::parse(c)?,
         first_line: c.number()?,
         ..Code::default()
     };

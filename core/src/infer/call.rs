@@ -7,7 +7,8 @@ use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
 use crate::ops::{self, Home, OpDef, OpId, id};
-use crate::ssa::{Func, FuncId, Inst, InstanceId, LIBRARY, Params, STENCILS, Value, registry};
+use crate::source::Origin;
+use crate::ssa::{Func, FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
 use std::sync::Arc;
 
@@ -640,7 +641,7 @@ impl Solver<'_, '_> {
         let caller = if self.session.is_library(self.func) {
             self.func.parallel
         } else {
-            self.func.parallel.of_library(callee.file.ends_with(STENCILS))
+            self.func.parallel.of_library(callee.file.origin == Origin::Stencil)
         };
         if callee.parallel == caller { func } else { self.session.host.in_parallel(func, caller) }
     }
@@ -673,12 +674,12 @@ impl Solver<'_, '_> {
             let name = registry::name(func);
             let here = self.func.span(self.func.inst(i).loc);
             let mut e = e;
-            if here.file.contains(LIBRARY) {
+            if here.file.is_library() {
                 return e;
             }
             // What goes wrong inside a library function goes wrong in the call of the operation that it
             // stands for.
-            let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.contains(LIBRARY));
+            let inside = |s: &Option<Span>| s.as_ref().is_some_and(|s| s.file.is_library());
             e.notes.retain(|n| !inside(&n.1));
             if inside(&e.span) {
                 e.span = Some(here);
@@ -736,16 +737,16 @@ impl Solver<'_, '_> {
             return Err(Diagnostic::internal(format!("a region over {range}")));
         };
         let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
-        if registry::get(id).is_some_and(|f| f.decides) {
+        let body = registry::get(id).and_then(|f| f.body.clone()).unwrap_or_default();
+        if body.decides {
             sources.push(Source::Const(Const::Bool(false)));
         }
         sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
         let function = Source::Value(args[0]);
         sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
-        let careful = registry::get(id).is_some_and(|f| f.careful);
         for s in &sources {
             let t = self.source_arg(s)?.ty;
-            if !careful && crate::types::promote::runs_generator(t) {
+            if !body.careful && crate::types::promote::runs_generator(t) {
                 return Err(Diagnostic::new(
                     Code::ParallelRace,
                     "the iterations of this prange loop advance a generator that they share",

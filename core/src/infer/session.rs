@@ -2,6 +2,7 @@
 
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::Host;
+use crate::source::Origin;
 use crate::ssa::{self, Func, FuncId, Inst, InstanceId, registry};
 use crate::types::{Const, Kind, Type, promote};
 use std::collections::HashMap;
@@ -505,16 +506,13 @@ impl<'h> Session<'h> {
 
     /// Library functions are specialised for constant arguments too.
     pub fn is_library(&self, func: &Func) -> bool {
-        func.file.contains(ssa::LIBRARY)
+        func.file.is_library()
     }
 
     /// Whether integers of a function are checked: the user's, and the library's where they are (`sum`,
     /// `math.prod`).
     pub fn checks_overflow(&self, func: &Func) -> bool {
-        self.overflow_checks
-            && (!self.is_library(func)
-                || func.file.ends_with("builtin.py")
-                || func.file.ends_with("mathlib.py"))
+        self.overflow_checks && matches!(func.file.origin, Origin::User | Origin::Checked)
     }
 }
 

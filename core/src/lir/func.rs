@@ -258,7 +258,7 @@ pub struct SlotData {
 /// One source position. `inlined_at` is the call site in the function that this code was inlined into.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LocData {
-    pub file: std::sync::Arc<str>,
+    pub file: crate::source::File,
     pub func: std::sync::Arc<str>,
     pub line: u32,
     pub col: u32,
@@ -462,7 +462,6 @@ impl InstData {
 }
 
 /// What the paths of library functions written in Python have in them.
-use crate::ssa::LIBRARY;
 
 impl Func {
     pub fn new(name: impl Into<String>, sig: Signature) -> Func {
@@ -636,7 +635,7 @@ impl Func {
     /// it.
     pub fn place(&self, loc: Loc) -> Option<&LocData> {
         let mut at = self.loc(loc)?;
-        while at.file.contains(LIBRARY)
+        while at.file.is_library()
             && let Some(outer) = self.loc(at.inlined_at)
         {
             at = outer;

@@ -29,6 +29,7 @@ use super::grid::GridOp;
 use super::inst::{Op, Shape};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::rt::RtFn;
+use crate::source::{File, Origin};
 
 // ---- printer
 // ----------------------------------------------------------------------------------------------------------
@@ -654,7 +655,9 @@ impl FuncParser<'_> {
             );
         }
         l.expect("=")?;
-        let (file, func) = (l.string()?.into(), l.string()?.into());
+        let origin = Origin::named(l.word()).unwrap_or_default();
+        let file = File::new(l.string()?, origin);
+        let func = l.string()?.into();
         let line = l.number()?;
         l.expect(":")?;
         let col = l.number()?;

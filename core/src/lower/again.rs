@@ -27,7 +27,10 @@ pub enum Again {
 
 pub fn again(session: &Session<'_>, id: InstanceId) -> Again {
     let inst = session.at(id);
-    let Some(typed) = inst.typed.as_ref().filter(|_| inst.func.decides) else { return Again::Never };
+    let Some(typed) = inst.typed.as_ref().filter(|_| inst.func.body.as_ref().is_some_and(|b| b.decides))
+    else {
+        return Again::Never;
+    };
     let f = &*typed.func;
     let raises = Raises {
         session,

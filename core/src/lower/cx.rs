@@ -248,7 +248,9 @@ impl<'a> LowerCx<'a> {
     /// Adds the current line and those of the calls that were inlined, as far as the exception goes: this
     /// many at most.
     fn add_sites(&mut self, exc: Value, most: usize) {
-        for frame in self.on_error.frames.iter().take(most).cloned().collect::<Vec<_>>() {
+        // What a builtin function is made of is no business of the user's: in Python it has no frame either.
+        let frames = self.on_error.frames.iter().take(most).filter(|f| !f.file.is_library());
+        for frame in frames.cloned().collect::<Vec<_>>() {
             let file = super::constants::text_pair(&mut self.b, &frame.file);
             let func = super::constants::text_pair(&mut self.b, &frame.func);
             let line = self.b.i64(frame.line as i64);

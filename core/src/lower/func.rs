@@ -620,14 +620,15 @@ impl<'a, 'h> FuncLower<'a, 'h> {
         }
         let (range, ty, mut bound) = (self.val(*range)?, self.ty(*range), self.val(*bound)?[0]);
         let given = t.ret.members().unwrap_or_default();
-        if self.session.at(id).func.in_order.iter().any(|(k, tuples)| {
+        let body = self.session.at(id).func.body.clone().unwrap_or_default();
+        if body.in_order.iter().any(|(k, tuples)| {
             given.get(*k as usize).is_some_and(|t| crate::ops::parallel::keeps_order(*t, *tuples))
         }) {
             bound = self.cx.b.i64(i64::MAX);
         }
         let twice = self.again(id, node, &mut all, &mut bound)?;
-        let alone = self.session.at(id).func.careful && !super::pure::is_pure(self.session, id);
-        if self.session.at(id).func.careful {
+        let alone = body.careful && !super::pure::is_pure(self.session, id);
+        if body.careful {
             self.cx.pieces.note_region(
                 self.func,
                 node,

@@ -8,7 +8,7 @@
 use crate::host::GlobalValue;
 use crate::infer::session::Session;
 use crate::ops::id;
-use crate::ssa::{Block, Func, InlinedFrom, Inst, InstNode, InstanceId, LIBRARY, Loc, Op, Term, Value};
+use crate::ssa::{Block, Func, InlinedFrom, Inst, InstNode, InstanceId, Loc, Op, Term, Value};
 use crate::types::{Kind, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,11 +41,8 @@ pub fn inline(func: &mut Func, globals: &mut HashMap<Value, GlobalValue>, sessio
 /// came from.
 pub fn user_place(func: &Func, mut loc: Loc) -> (Loc, Option<Arc<str>>) {
     let mut name = None;
-    while let Some(from) = loc
-        .inlined
-        .checked_sub(1)
-        .and_then(|k| func.inlined.get(k as usize))
-        .filter(|f| f.file.contains(LIBRARY))
+    while let Some(from) =
+        loc.inlined.checked_sub(1).and_then(|k| func.inlined.get(k as usize)).filter(|f| f.file.is_library())
     {
         name = Some(from.func.clone());
         loc = from.call;

@@ -84,11 +84,7 @@ fn why_alone(
         || name == "where" && node.args.len() == 1
         || name == "getitem" && matches!(chosen_by(func, node), Some(true));
     if (passes || chooses) && !wanted {
-        return Some(if ssa::opt::parallel::is_body(func) {
-            "its loop is"
-        } else {
-            "switched off by the dictionary"
-        });
+        return Some(if func.body.is_some() { "its loop is" } else { "switched off by the dictionary" });
     }
     if name == "getitem" && makes && matches!(node.op, ssa::Op::Apply(_)) {
         let types: Vec<_> = node.args.iter().map(|a| func.types[a.index()]).collect();

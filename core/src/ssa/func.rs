@@ -10,6 +10,7 @@
 
 use crate::entity;
 use crate::ops::{OpId, id};
+use crate::source::File;
 use crate::types::{Const, Type};
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ pub struct Params {
 /// Where inlined code came from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InlinedFrom {
-    pub file: Arc<str>,
+    pub file: File,
     pub func: Arc<str>,
     pub call: Loc,
 }
@@ -214,7 +215,7 @@ pub struct InlinedFrom {
 /// A Python frame as a traceback shows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    pub file: Arc<str>,
+    pub file: File,
     pub func: Arc<str>,
     pub line: u32,
 }
@@ -226,13 +227,26 @@ pub struct Joined {
     pub loc: Loc,
 }
 
+/// The body of a parallel loop: what iterations of one piece of its range do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoopBody {
+    /// Its iterations run one after the other where they do anything but compute.
+    pub careful: bool,
+    /// It is one piece where a member of what it gives may be NaN; or where that is a tuple and a member
+    /// behind its first one may be, if that is said.
+    pub in_order: Vec<(u32, bool)>,
+    /// What was found before decides what runs; its third argument says that this is one piece that begins
+    /// with what the plain loop has there.
+    pub decides: bool,
+}
+
 /// An SSA function. Entry is `Block(0)`; its parameters are the Python parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Func {
     pub id: Option<FuncId>,
     pub name: Arc<str>,
     pub qualname: Arc<str>,
-    pub file: Arc<str>,
+    pub file: File,
     pub first_line: u32,
     pub params: Params,
     /// Names of captured variables, by index of [`Op::Free`].
@@ -240,15 +254,8 @@ pub struct Func {
     pub is_generator: bool,
     /// What of it runs in parallel.
     pub parallel: super::Parts,
-    /// The body of a parallel loop whose iterations run one after the other where they do anything but
-    /// compute.
-    pub careful: bool,
-    /// The body of a parallel loop that is one piece where a member of what it gives may be NaN; or where
-    /// that is a tuple and a member behind its first one may be, if that is said.
-    pub in_order: Vec<(u32, bool)>,
-    /// The body of a parallel loop in which what was found before decides what runs; its third argument says
-    /// that this is one piece that begins with what the plain loop has there.
-    pub decides: bool,
+    /// That it is the body of a parallel loop.
+    pub body: Option<LoopBody>,
     /// What became of the loops over `prange`, where they were to be parallel.
     pub loops: Vec<super::opt::parallel::LoopNote>,
     pub blocks: Vec<BlockData>,

@@ -14,10 +14,5 @@ pub mod registry;
 pub mod text;
 pub mod verify;
 
-/// What the file names of library functions have in them: those are Python, and part of Tierup.
-pub const LIBRARY: &str = "/tierup/lib/";
-/// What those of stencils end in, which are made of the user's kernels.
-pub const STENCILS: &str = "<stencil>";
-
 pub use func::*;
 pub use parts::{PARTS, Parts};

@@ -25,6 +25,7 @@ use super::{
 use crate::diag::{Code, Diagnostic, Result};
 use crate::lex::Cursor;
 use crate::ops::OpId;
+use crate::source::File;
 use crate::types::Type;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -260,7 +261,7 @@ impl<'a> Parser<'a> {
         let mut f = Func {
             name: c.string()?,
             qualname: c.string()?,
-            file: c.string()?,
+            file: File::parse(c)?,
             first_line: c.number()?,
             ..Func::default()
         };
@@ -278,7 +279,11 @@ impl<'a> Parser<'a> {
             f.free = self.names()?;
         }
         while self.c.eat_word("inlined") {
-            f.inlined.push(InlinedFrom { file: self.c.string()?, func: self.c.string()?, call: self.loc()? });
+            f.inlined.push(InlinedFrom {
+                file: File::parse(&mut self.c)?,
+                func: self.c.string()?,
+                call: self.loc()?,
+            });
         }
         if self.c.eat_word("destructured") {
             f.destructured = self.values()?.into_iter().collect();

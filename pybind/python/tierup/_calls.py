@@ -20,6 +20,8 @@ def maker(source, name, names, kind):
     text = f"def make({', '.join(names)}):\n{body}    return {name}\n"
     from .lib import elementwise, folds, stencils, ufunc
     module = {"np": numpy, "elementwise": elementwise, "folds": folds, "prange": prange, "ufunc": ufunc, "stencils": stencils, "__name__": "tierup.lib.made", "__builtins__": builtins}
+    if kind == "stencil":
+        module["_origin"] = kind
     exec(compile(text, _PATH % kind, "exec"), module)
     return module["make"]
 

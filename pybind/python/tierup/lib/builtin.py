@@ -2,6 +2,9 @@
 
 import operator
 
+# Integers in these functions are the caller's: where overflow is checked, it is checked here too.
+_origin = "checked"
+
 
 def list_sort_key(values, key, reverse):
     """``values.sort(key=key, reverse=reverse)``: stable, each key computed once."""

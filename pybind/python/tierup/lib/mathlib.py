@@ -2,6 +2,9 @@
 
 import math
 
+# Integers in these functions are the caller's: where overflow is checked, it is checked here too.
+_origin = "checked"
+
 
 def isclose(a, b, rel_tol, abs_tol):
     if rel_tol < 0.0 or abs_tol < 0.0:

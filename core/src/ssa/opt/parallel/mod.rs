@@ -31,7 +31,6 @@ mod tuples;
 mod unset;
 
 pub use decided::Decided;
-pub use outline::is_body;
 
 use super::cleanup;
 use crate::diag::{Code, Diagnostic, Result};

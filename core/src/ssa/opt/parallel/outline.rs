@@ -16,7 +16,7 @@ use crate::diag::{Diagnostic, Result};
 use crate::ops::id;
 use crate::ssa::analysis::{Cfg, Definitions, Edge};
 use crate::ssa::{
-    Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Narrow, Op, Params, Term, Value, registry,
+    Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, LoopBody, Narrow, Op, Params, Term, Value, registry,
 };
 use crate::types::Const;
 use std::collections::HashMap;
@@ -98,23 +98,16 @@ pub struct Body<'a> {
 
 const ENTRY: Block = Block(0);
 
-/// What the name of a body ends with.
-const BODY: &str = ".prange";
-
-/// Whether a function is the body of a parallel loop.
-pub fn is_body(func: &Func) -> bool {
-    func.name.ends_with(BODY)
-}
-
 impl<'a> Body<'a> {
     fn new(outer: &'a Func, found: &'a Found, shared: &'a Shared) -> Body<'a> {
         let mut names: Vec<Arc<str>> = vec!["first".into(), "end".into()];
-        if !shared.decided.is_empty() {
+        let decides = !shared.decided.is_empty();
+        if decides {
             names.push("again".into());
         }
         names.extend((0..shared.carried.len()).map(|k| Arc::from(format!("start {k}"))));
         let mut func = Func {
-            name: format!("{}{BODY}", outer.name).into(),
+            name: format!("{}.prange", outer.name).into(),
             qualname: outer.qualname.clone(),
             file: outer.file.clone(),
             first_line: found.loc.line,
@@ -125,9 +118,7 @@ impl<'a> Body<'a> {
             // Loops in it may be parallel; its operations on arrays are small ones as a rule, of which each
             // would ask anew.
             parallel: crate::ssa::Parts(outer.parallel.0 & crate::ssa::Parts::PRANGE.0),
-            careful: found.careful,
-            in_order: shared.in_order(),
-            decides: !shared.decided.is_empty(),
+            body: Some(LoopBody { careful: found.careful, in_order: shared.in_order(), decides }),
             ..Func::default()
         };
         func.make_block();
@@ -159,7 +150,7 @@ impl<'a> Body<'a> {
 
     fn write(&mut self) -> Result<()> {
         let (first, end) = (self.func.add_param(ENTRY), self.func.add_param(ENTRY));
-        self.again = self.func.decides.then(|| self.func.add_param(ENTRY));
+        self.again = (!self.shared.decided.is_empty()).then(|| self.func.add_param(ENTRY));
         let starts: Vec<Value> = self.shared.carried.iter().map(|_| self.func.add_param(ENTRY)).collect();
         self.starts = self
             .shared
