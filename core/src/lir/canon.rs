@@ -98,7 +98,7 @@ impl Out {
     fn func(&mut self, func: &Func) {
         self.text(&func.name);
         self.signature(&func.sig);
-        self.byte(u8::from(func.always_inline));
+        self.byte(u8::from(func.always_inline) + 2 * u8::from(func.wraps.is_some()));
         self.list(&func.slots, |o, s| o.number(2 * u64::from(s.bytes) + u64::from(s.shared)));
         let numbers = Numbers::of(func);
         self.list(&func.layout, |o, b| {

@@ -11,7 +11,6 @@
 
 use super::osr;
 use super::*;
-use crate::lower::wrapper::WRAPPER_SUFFIX;
 use crate::ops::object::{stack_check, tier_sample};
 
 fn calls_helper(func: &Func, i: Inst, wanted: &crate::rt::RtFn) -> bool {
@@ -29,7 +28,7 @@ pub fn recursive(func: &Func) -> bool {
 /// Names of the functions that have a cell, in the order of the module: they are recursive or have loops that
 /// poll, and others than wrappers call them. Both tiers must agree, so this is asked of the snapshot.
 pub fn names(module: &Module) -> Vec<String> {
-    let callers = module.funcs.iter().filter(|f| !f.name.ends_with(WRAPPER_SUFFIX));
+    let callers = module.funcs.iter().filter(|f| f.wraps.is_none());
     let called: std::collections::HashSet<&str> = callers
         .flat_map(|f| {
             f.layout.iter().flat_map(|b| &f.blocks[b.index()].insts).filter_map(|i| {

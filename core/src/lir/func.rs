@@ -288,6 +288,8 @@ pub struct Func {
     pub sig: Signature,
     /// May be inlined into callers whatever its size.
     pub always_inline: bool,
+    /// The function that it makes callable from outside, with arguments and results in slots.
+    pub wraps: Option<String>,
     pub blocks: Vec<BlockData>,
     /// Blocks in layout order; a block that is not listed is dead.
     pub layout: Vec<Block>,
@@ -593,6 +595,7 @@ impl Func {
             name: self.name.clone(),
             sig: self.sig.clone(),
             always_inline: self.always_inline,
+            wraps: self.wraps.clone(),
             slots: self.slots.clone(),
             funcs: self.funcs.clone(),
             symbols: self.symbols.clone(),

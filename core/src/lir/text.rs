@@ -4,7 +4,7 @@
 //! order of the text.
 //!
 //! ```text
-//! func @axpy(ptr, f64, i64) -> i64, f64 always_inline {
+//! func @axpy(ptr, f64, i64) -> i64, f64 always_inline wraps @g {
 //!     declare @callee(ptr, f64) -> i64, f64
 //!     slot0 = slot 16
 //!     sym0 = symbol "entry cell" 0x7f00
@@ -203,13 +203,14 @@ impl Func {
 
 impl Display for Func {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "func {}{}{} {{",
-            Name(&self.name),
-            self.sig,
-            if self.always_inline { " always_inline" } else { "" }
-        )?;
+        write!(f, "func {}{}", Name(&self.name), self.sig)?;
+        if self.always_inline {
+            write!(f, " always_inline")?;
+        }
+        if let Some(wrapped) = &self.wraps {
+            write!(f, " wraps {}", Name(wrapped))?;
+        }
+        writeln!(f, " {{")?;
         for x in &self.funcs {
             writeln!(f, "    declare {}{}", Name(&x.name), x.sig)?;
         }
@@ -536,6 +537,9 @@ fn parse_func(lines: &mut [Line<'_>], helpers: &HashMap<&str, &'static RtFn>) ->
     }
     let mut func = Func::new(header.name()?, header.sig()?);
     func.always_inline = header.eat_word("always_inline");
+    if header.eat_word("wraps") {
+        func.wraps = Some(header.name()?);
+    }
     header.expect("{")?;
     header.finish()?;
     let mut p = FuncParser {

@@ -19,12 +19,9 @@ pub fn wrapper_signature() -> Signature {
     Signature { params: vec![Ty::Ptr, Ty::Ptr, Ty::Ptr], results: vec![Ty::I64] }
 }
 
-/// What wrappers' names end in.
-pub const WRAPPER_SUFFIX: &str = ".wrapper";
-
 /// The name of the wrapper of `entry`.
 pub fn wrapper_name(entry: &str) -> String {
-    format!("{entry}{WRAPPER_SUFFIX}")
+    format!("{entry}.wrapper")
 }
 
 /// Makes the wrapper of the function `entry` whose signature, before legalisation, is `sig`, and whose
@@ -34,6 +31,7 @@ pub fn make_wrapper(entry: &str, sig: &Signature, params: &[Type]) -> Func {
     let leaves: Vec<Leaf> = params.iter().flat_map(|t| t.leaves()).collect();
     let is_length = |i: usize| leaves.len() + 1 == sig.params.len() && leaves[i].is_length;
     let mut func = Func::new(wrapper_name(entry), wrapper_signature());
+    func.wraps = Some(entry.to_owned());
     let mut b = Builder::start(&mut func);
     let first = b.block;
     let params = b.params(first);

@@ -194,7 +194,12 @@ fn front(request: &Request<'_>) -> Result<Front> {
     trace::span("infer", "front end", began, phases.infer, &target.name);
     module.funcs.push(wrapper::make_wrapper(&target.name, &target.sig, &target.params));
     let few = request.inner_loop.then(|| format!("{}{}", target.name, few::FEW_SUFFIX));
-    let mut names = Names { wrapper: wrapper::wrapper_name(&target.name), resume: None, few };
+    let mut names = Names {
+        function: target.name.clone(),
+        wrapper: wrapper::wrapper_name(&target.name),
+        resume: None,
+        few,
+    };
     let mut yielded = None;
     if let Kind::Generator(id, yields) = *target.ret {
         let (name, sig) = generator::resume_target(&session, id)?;
@@ -206,12 +211,8 @@ fn front(request: &Request<'_>) -> Result<Front> {
     trace::span("lower", "front end", start, phases.lower, &target.name);
 
     let start = Instant::now();
-    let wrappers: Vec<String> = module
-        .funcs
-        .iter()
-        .map(|f| f.name.clone())
-        .filter(|n| n.ends_with(wrapper::WRAPPER_SUFFIX))
-        .collect();
+    let wrappers: Vec<String> =
+        module.funcs.iter().filter(|f| f.wraps.is_some()).map(|f| f.name.clone()).collect();
     optimise(&mut module, &wrappers.iter().map(String::as_str).collect::<Vec<_>>(), request.host)?;
     phases.optimise = start.elapsed();
     trace::span("optimise", "front end", start, phases.optimise, &target.name);
@@ -231,7 +232,7 @@ fn compile_unguarded(request: &Request<'_>) -> Result<Compiled> {
         None
     };
     if let Some(unit) =
-        key.and_then(|k| Unit::cached(unit_name(&names), names.clone(), k, codegen, &mut module))
+        key.and_then(|k| Unit::cached(names.function.clone(), names.clone(), k, codegen, &mut module))
     {
         phases.optimise += start.elapsed();
         trace::span("load from the cache", "tier 1", start, start.elapsed(), &unit.name);
@@ -326,10 +327,6 @@ fn optimise(module: &mut Module, roots: &[&str], host: &dyn Host) -> Result<()> 
     Ok(())
 }
 
-fn unit_name(names: &Names) -> String {
-    names.wrapper.trim_end_matches(wrapper::WRAPPER_SUFFIX).to_owned()
-}
-
 /// The unit with its snapshot, and in the module the exits of its loops and the cells of its functions.
 fn make_unit(
     request: &Request<'_>,
@@ -340,7 +337,7 @@ fn make_unit(
 ) -> Arc<Unit> {
     let cells = promote::make_cells(module, request.promote);
     if !request.promote {
-        return Unit::new(unit_name(&names), names, module, cells, None, codegen, None);
+        return Unit::new(names.function.clone(), names, module, cells, None, codegen, None);
     }
     module.funcs.iter_mut().for_each(osr::split_switch_edges);
     let points: Vec<_> = module.funcs.iter().map(osr::points).collect();
@@ -348,7 +345,7 @@ fn make_unit(
         osr::set_levels(func, points);
     }
     let unit = Unit::new(
-        unit_name(&names),
+        names.function.clone(),
         names,
         module,
         cells,

@@ -220,6 +220,7 @@ pub struct History {
 /// Names of the two wrappers, and of the entry for few turns where one is wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
+    pub function: String,
     pub wrapper: String,
     pub resume: Option<String>,
     pub few: Option<String>,
