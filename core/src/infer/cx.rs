@@ -23,6 +23,10 @@ impl Arg {
     pub fn is_none(&self) -> bool {
         *self.ty == Kind::None
     }
+    /// Not given, where the default is `...` since None is none of the values that may be given.
+    pub fn is_omitted(&self) -> bool {
+        *self.ty == Kind::Ellipsis
+    }
     pub fn int(&self) -> Option<i64> {
         self.konst.as_ref().and_then(Const::as_int)
     }

@@ -20,7 +20,7 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.range"], "start, stop=None, step=None", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
+    OpDef::new(&["builtins.range"], "start, stop=..., step=...", Body::Lir(range_rule, emit_range)).raises().doc("`range(stop)`, `range(start, stop, step)`; ValueError for a zero step."),
     OpDef::new(&["builtins.iter"], "x", Body::Lir(iter_rule, emit_iter)).consumes().doc("The iterator over a value."),
     OpDef::new(&["iter.next"], "state", Body::Lir(next_rule, emit_next)).consumes().doc("One step of an iterator: `(state, has_value, value)`."),
     OpDef::new(&["builtins.enumerate"], "x, start=0", Body::Lir(enumerate_rule, emit_enumerate)).consumes().doc("Pairs of count and value."),
@@ -35,15 +35,15 @@ pub static OPS: &[OpDef] = &[
 fn range_attr(args: &[Arg]) -> Result<Answer> { if let Kind::Range(_) = *args[0].ty { Ok(Answer::of(Type::int())) } else { Err(no_match("range", args)) } }
 
 pub fn range_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if args.iter().any(|a| !a.is_none() && !a.ty.is_index()) || args[0].is_none() { return Err(no_match("range()", args)); }
+    if args.iter().any(|a| !a.is_omitted() && !a.ty.is_index()) || args[0].is_omitted() { return Err(no_match("range()", args)); }
     // A step of zero raises when it comes.
-    let step = if args[2].is_none() { Some(1) } else { args[2].int().filter(|s| *s != 0) };
+    let step = if args[2].is_omitted() { Some(1) } else { args[2].int().filter(|s| *s != 0) };
     Ok(Answer::of(Type::new(Kind::Range(step))))
 }
 
 pub fn emit_range(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let int = |cx: &mut LowerCx<'_>, k: usize| cast::to_i64(cx, c.args[k][0], c.types[k]);
-    let mut out = if *c.types[1] == Kind::None { vec![cx.b.i64(0), int(cx, 0)] } else { vec![int(cx, 0), int(cx, 1)] };
+    let mut out = if *c.types[1] == Kind::Ellipsis { vec![cx.b.i64(0), int(cx, 0)] } else { vec![int(cx, 0), int(cx, 1)] };
     if let Kind::Range(None) = *c.ret {
         let step = int(cx, 2);
         let ok = cx.b.bin_imm(Op::IcmpNe, step, 0);

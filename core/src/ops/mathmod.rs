@@ -81,9 +81,9 @@ pub static OPS: &[OpDef] = &[
     })).raises().doc("Remainder with the sign of `x`; ValueError."),
     real!("math.remainder", "x, y", m::math_remainder, "IEEE remainder; ValueError."),
     real!("math.ulp", "x", m::f64_ulp, "Value of the last bit."),
-    OpDef::new(&["math.log"], "x, base=None", Body::Lir(|_, a| reals(&a[..1 + !a[1].is_none() as usize], Type::float()), |cx, c| {
+    OpDef::new(&["math.log"], "x, base=...", Body::Lir(|_, a| reals(&a[..1 + !a[1].is_omitted() as usize], Type::float()), |cx, c| {
         let x = float_arg(cx, c, 0)?;
-        if *c.types[1] == Kind::None { return Ok(vec![quick::finite_or(cx, &[x], &m::f64_log, &m::math_log)]); }
+        if *c.types[1] == Kind::Ellipsis { return Ok(vec![quick::finite_or(cx, &[x], &m::f64_log, &m::math_log)]); }
         let base = float_arg(cx, c, 1)?;
         Ok(vec![quick::log_base(cx, x, base)])
     })).raises().doc("Natural logarithm, or to a base; ValueError."),
@@ -167,10 +167,10 @@ pub static OPS: &[OpDef] = &[
     complex!("cmath.sqrt", cmath_sqrt, "Square root."),
     complex!("cmath.tan", cmath_tan, "Tangent; ValueError, OverflowError."),
     complex!("cmath.tanh", cmath_tanh, "Hyperbolic tangent; ValueError."),
-    OpDef::new(&["cmath.log"], "z, base=None", Body::Lir(|_, a| complex_rule(&a[..1 + !a[1].is_none() as usize], Type::complex()), |cx, c| {
+    OpDef::new(&["cmath.log"], "z, base=...", Body::Lir(|_, a| complex_rule(&a[..1 + !a[1].is_omitted() as usize], Type::complex()), |cx, c| {
         let z = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
         let z = complex_helper(cx, &num::cmath_log, &z, c.ret);
-        if *c.types[1] == Kind::None { return Ok(z); }
+        if *c.types[1] == Kind::Ellipsis { return Ok(z); }
         let base = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
         let base = complex_helper(cx, &num::cmath_log, &base, c.ret);
         let zero = cx.zero(crate::lir::Ty::F64);

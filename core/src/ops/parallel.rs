@@ -92,7 +92,7 @@ crate::runtime_fns! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["tierup.prange"], "start, stop=None, step=None", Body::Lir(super::iter::range_rule, super::iter::emit_range)).raises().doc("`range`, whose iterations run in parallel in functions with `parallel=True`."),
+    OpDef::new(&["tierup.prange"], "start, stop=..., step=...", Body::Lir(super::iter::range_rule, super::iter::emit_range)).raises().doc("`range`, whose iterations run in parallel in functions with `parallel=True`."),
     OpDef::new(&["tierup.get_num_threads"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_threads, &[]).into_iter().collect()))).reads().doc("Threads that parallel loops of this thread use."),
     OpDef::new(&["tierup.set_num_threads"], "n", Body::Lir(setting_rule, |cx, c| { cx.helper(&parallel_set_threads, &[c.args[0][0]]); Ok(vec![]) })).raises().writes().doc("Sets how many threads parallel loops of this thread use."),
     OpDef::new(&["tierup.get_thread_id"], "", Body::Lir(int_rule, |cx, _| Ok(cx.b.helper(&parallel_thread_id, &[]).into_iter().collect()))).reads().doc("Which of the threads in a parallel loop this is."),

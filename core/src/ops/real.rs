@@ -37,7 +37,7 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.absolute", "numpy.abs"], "x, out=None", Body::Ufunc(|a, _| abs_rule(a, true).map(|a| Answer { ret: a.ret.strong(), ..a }), emit_abs)).kernel(Map::Abs).doc("Magnitude."),
     OpDef::new(&["builtins.int"], "x=0", Body::Lir(int_rule, emit_int)).raises().doc("Integer part towards zero; ValueError for NaN, OverflowError for infinity."),
     OpDef::new(&["builtins.float"], "x=0.0", Body::Lir(|_, a| real_only("float()", a).map(|()| Answer::of(Type::float())), emit_convert)).doc("The number as a float."),
-    OpDef::new(&["builtins.complex"], "real=0.0, imag=None", Body::Lir(complex_rule, emit_complex)).doc("`real + imag j`."),
+    OpDef::new(&["builtins.complex"], "real=0.0, imag=...", Body::Lir(complex_rule, emit_complex)).doc("`real + imag j`."),
     OpDef::new(&["dtype.call"], "dtype, x=0", Body::Lir(dtype_rule, emit_dtype)).doc("A NumPy scalar type called as a constructor: `np.float32(x)`."),
     OpDef::new(&["operator.index"], "x", Body::Lir(|_, a| if a[0].ty.is_index() { Ok(Answer::of(Type::int())) } else { Err(no_match("index()", a)) }, emit_convert)).doc("The integer itself."),
     OpDef::new(&["number.real", "numpy.real"], "x", Body::Lir(part_rule, |_, c| Ok(vec![c.args[0][0]]))).property().doc("Real part."),
@@ -163,13 +163,13 @@ fn int_of_float(cx: &mut LowerCx<'_>, v: Value) -> Value {
 fn emit_convert(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> { cast::cast(cx, &c.args[0], c.types[0], c.ret) }
 
 fn complex_rule(_: &mut TyCx<'_, '_>, args: &[Arg]) -> Result<Answer> {
-    if !args[0].ty.is_number() || !(args[1].ty.is_number() || args[1].is_none()) { return Err(no_match("complex()", args)); }
+    if !args[0].ty.is_number() || !(args[1].ty.is_number() || args[1].is_omitted()) { return Err(no_match("complex()", args)); }
     Ok(Answer::of(Type::complex()))
 }
 
 fn emit_complex(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
     let a = cast::cast(cx, &c.args[0], c.types[0], Type::complex())?;
-    if *c.types[1] == Kind::None { return Ok(a); }
+    if *c.types[1] == Kind::Ellipsis { return Ok(a); }
     // real + imag·i; a part that is not there is not added, for `complex(0.0, -0.0)` keeps its sign.
     let b = cast::cast(cx, &c.args[1], c.types[1], Type::complex())?;
     let re = if c.types[1].is_complex() { cx.b.bin(Op::Fsub, a[0], b[1]) } else { a[0] };

@@ -238,9 +238,9 @@ pub static OPS: &[OpDef] = &[
     OpDef::new(&["str.strip"], "s, chars=None", Body::Lir(|_, a| method(a, "strip", Type::str()), |cx, c| call(cx, c, &str_strip))).raises().reads().doc("As Python's `str.strip`."),
     OpDef::new(&["str.lstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "lstrip", Type::str()), |cx, c| call(cx, c, &str_lstrip))).raises().reads().doc("As Python's `str.lstrip`."),
     OpDef::new(&["str.rstrip"], "s, chars=None", Body::Lir(|_, a| method(a, "rstrip", Type::str()), |cx, c| call(cx, c, &str_rstrip))).raises().reads().doc("As Python's `str.rstrip`."),
-    OpDef::new(&["str.center"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "center", Type::str()), |cx, c| call(cx, c, &str_center))).raises().reads().doc("As Python's `str.center`."),
-    OpDef::new(&["str.ljust"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "ljust", Type::str()), |cx, c| call(cx, c, &str_ljust))).raises().reads().doc("As Python's `str.ljust`."),
-    OpDef::new(&["str.rjust"], "s, width, fillchar=None", Body::Lir(|_, a| method(a, "rjust", Type::str()), |cx, c| call(cx, c, &str_rjust))).raises().reads().doc("As Python's `str.rjust`."),
+    OpDef::new(&["str.center"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "center", Type::str()), |cx, c| call(cx, c, &str_center))).raises().reads().doc("As Python's `str.center`."),
+    OpDef::new(&["str.ljust"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "ljust", Type::str()), |cx, c| call(cx, c, &str_ljust))).raises().reads().doc("As Python's `str.ljust`."),
+    OpDef::new(&["str.rjust"], "s, width, fillchar=...", Body::Lir(|_, a| method(a, "rjust", Type::str()), |cx, c| call(cx, c, &str_rjust))).raises().reads().doc("As Python's `str.rjust`."),
     OpDef::new(&["str.zfill"], "s, width", Body::Lir(|_, a| method(a, "zfill", Type::str()), |cx, c| call(cx, c, &str_zfill))).raises().reads().doc("Padded with zeros."),
     OpDef::new(&["str.expandtabs"], "s, tabsize=8", Body::Lir(|_, a| method(a, "expandtabs", Type::str()), |cx, c| call(cx, c, &str_expandtabs))).raises().reads().doc("Tabs replaced by spaces."),
 ];
@@ -254,14 +254,14 @@ fn strings(args: &[Arg], n: usize, ret: Type) -> Result<Answer> {
 /// integers, or the bounds of a search.
 fn method(args: &[Arg], name: &str, ret: Type) -> Result<Answer> {
     let search = matches!(name, "find" | "rfind" | "count" | "index" | "rindex" | "startswith" | "endswith");
-    let (texts, optional): (&[usize], bool) = match name {
-        "replace" => (&[1, 2], false),
-        "removeprefix" | "removesuffix" => (&[1], false),
-        "split" | "rsplit" | "strip" | "lstrip" | "rstrip" => (&[1], true),
-        "center" | "ljust" | "rjust" => (&[2], true),
-        _ => (if search { &[1] } else { &[] }, false),
+    let (texts, optional): (&[usize], fn(&Arg) -> bool) = match name {
+        "replace" => (&[1, 2], |_| false),
+        "removeprefix" | "removesuffix" => (&[1], |_| false),
+        "split" | "rsplit" | "strip" | "lstrip" | "rstrip" => (&[1], Arg::is_none),
+        "center" | "ljust" | "rjust" => (&[2], Arg::is_omitted),
+        _ => (if search { &[1] } else { &[] }, |_| false),
     };
-    let fits = |(k, a): (usize, &Arg)| if texts.contains(&k) { *a.ty == Kind::Str || optional && a.is_none() } else { a.ty.is_index() || search && a.is_none() };
+    let fits = |(k, a): (usize, &Arg)| if texts.contains(&k) { *a.ty == Kind::Str || optional(a) } else { a.ty.is_index() || search && a.is_none() };
     let ok = *args[0].ty == Kind::Str && args.iter().enumerate().skip(1).all(fits);
     if ok { Ok(Answer::of(ret)) } else { Err(no_match(&format!("str.{name}"), args)) }
 }
@@ -276,7 +276,7 @@ fn call(cx: &mut LowerCx<'_>, c: &OpCall<'_>, helper: &'static RtFn) -> Result<V
             Kind::Str => v[0],
             // A search ends at the end: only `end` is the last of four integers.
             Kind::None if want == Ty::I64 => cx.b.i64(if k == 3 { i64::MAX } else { 0 }),
-            Kind::None => cx.b.null(),
+            Kind::None | Kind::Ellipsis => cx.b.null(),
             _ if want == Ty::I8 => cast::truth(cx, v[0], *t),
             _ => cast::to_i64(cx, v[0], *t),
         });
