@@ -93,20 +93,22 @@ enum Step {
     Goto(Block, Vec<u64>),
     Call(usize, Vec<u64>),
     Return(Vec<u64>),
-    /// The threads of the block wait for each other here.
-    Wait,
+    /// The thread waits for others here.
+    Wait(crate::grid::Wait),
 }
 
 /// A thread of execution: the frames of active calls, innermost last.
 struct Thread {
     stack: Vec<Frame>,
     fuel: u64,
+    /// What it learns where it goes on after it has waited.
+    learned: Option<u64>,
 }
 
 /// Why a thread does not go on for now.
 enum Pause {
     Done(Vec<u64>),
-    Waits,
+    Waits(crate::grid::Wait),
 }
 
 impl<'a> Interp<'a> {
@@ -168,17 +170,17 @@ impl<'a> Interp<'a> {
     fn run(&self, func: usize, args: &[u64]) -> Result<Vec<u64>, Stop> {
         match self.resume(&mut self.thread(func, args)?, None)? {
             Pause::Done(results) => Ok(results),
-            Pause::Waits => Err(Stop::Grid("a barrier outside of a grid".into())),
+            Pause::Waits(_) => Err(Stop::Grid("a barrier outside of a grid".into())),
         }
     }
 
     fn thread(&self, func: usize, args: &[u64]) -> Result<Thread, Stop> {
-        Ok(Thread { stack: vec![self.enter(func, args)?], fuel: self.fuel })
+        Ok(Thread { stack: vec![self.enter(func, args)?], fuel: self.fuel, learned: None })
     }
 
     /// Runs a thread to its end or to the next barrier; `at` says where in a grid it is.
     fn resume(&self, thread: &mut Thread, at: Option<&grid::Place>) -> Result<Pause, Stop> {
-        let Thread { stack, fuel } = thread;
+        let Thread { stack, fuel, learned } = thread;
         loop {
             let depth = stack.len();
             let Some(frame) = stack.last_mut() else { return Err(Stop::BadArguments("no frame".into())) };
@@ -190,12 +192,17 @@ impl<'a> Interp<'a> {
                 return Err(Stop::OutOfFuel);
             }
             *fuel -= 1;
-            match self.step(p, frame, &p.func.insts[inst.index()], at)? {
-                Step::Next => frame.at += 1,
-                Step::Wait => {
-                    frame.at += 1;
-                    return Ok(Pause::Waits);
+            let node = &p.func.insts[inst.index()];
+            if let Some(x) = learned.take() {
+                if let [result] = node.results[..] {
+                    frame.values[result.index()] = p.func.value_type(result).canonical(x);
                 }
+                frame.at += 1;
+                continue;
+            }
+            match self.step(p, frame, node, at)? {
+                Step::Next => frame.at += 1,
+                Step::Wait(wait) => return Ok(Pause::Waits(wait)),
                 Step::Goto(block, args) => {
                     frame.block = block;
                     frame.at = 0;
@@ -280,7 +287,7 @@ impl<'a> Interp<'a> {
             InstData::Grid { op, ty, args } => match grid::step(*op, *ty, &values(args), at)? {
                 grid::Stepped::Value(x) => x,
                 grid::Stepped::Nothing => return Ok(Step::Next),
-                grid::Stepped::Wait => return Ok(Step::Wait),
+                grid::Stepped::Wait(wait) => return Ok(Step::Wait(wait)),
             },
             InstData::StackAddr { slot } => frame.slots.as_ptr() as u64 + 16 * p.slots[slot.index()] as u64,
             InstData::SymbolAddr { symbol } => p.func.symbols[symbol.index()].addr as u64,

@@ -39,6 +39,8 @@ pub struct GridThread {
     pub grid_size: [u32; 3],
     /// Bytes at `dynamic_shared`.
     pub dynamic_bytes: u32,
+    /// Which thread of its warp.
+    pub lane: u32,
     /// Memory that the block's threads share and the kernel declares.
     pub shared: *mut u8,
     /// The same whose size the launch says.

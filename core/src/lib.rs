@@ -15,6 +15,7 @@ pub mod elem;
 pub mod entity;
 pub mod exc;
 pub mod graph;
+pub mod grid;
 pub mod host;
 pub mod infer;
 pub mod intern;

@@ -416,6 +416,86 @@ def test_signatures_compile_at_once():
     assert (x == 3).all() and len(scale.signatures) == 1
 
 
+# ---------------------------------------------------------------- warps
+
+
+@cuda.jit
+def lanes(x, out, votes):
+    i, lane = cuda.grid(1), cuda.laneid
+    full = 0xFFFFFFFF
+    out[i, 0] = cuda.shfl_sync(full, x[i], 5)
+    out[i, 1] = cuda.shfl_up_sync(full, x[i], 2)
+    out[i, 2] = cuda.shfl_down_sync(full, x[i], 3)
+    out[i, 3] = cuda.shfl_xor_sync(full, x[i], 1)
+    votes[i, 0] = cuda.ballot_sync(full, lane % 3 == 0)
+    votes[i, 1] = cuda.any_sync(full, i == 40)
+    votes[i, 2] = cuda.all_sync(full, i < 32)
+    votes[i, 3] = lane + cuda.warpsize
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32", "float64"])
+def test_lanes_exchange_values_and_vote(dtype):
+    x = (np.arange(64) * 3 - 50).astype(dtype) if dtype != "uint32" else np.arange(64, dtype=dtype) + 2**31
+    out, votes = np.zeros((64, 4), dtype), np.zeros((64, 4), np.int64)
+    lanes[1, 64](x, out, votes)
+    k = np.arange(64)
+    lane, first = k % 32, k // 32 * 32
+    np.testing.assert_array_equal(out[:, 0], x[first + 5])
+    np.testing.assert_array_equal(out[:, 1], x[np.where(lane >= 2, k - 2, k)])
+    np.testing.assert_array_equal(out[:, 2], x[np.where(lane < 29, k + 3, k)])
+    np.testing.assert_array_equal(out[:, 3], x[k ^ 1])
+    np.testing.assert_array_equal(votes[:, 0], np.full(64, sum(1 << n for n in range(0, 32, 3))))
+    np.testing.assert_array_equal(votes[:, 1:], np.stack([k >= 32, k < 32, lane + 32], 1))
+
+
+@cuda.jit
+def warp_total(x, out):
+    part = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    s = 0.0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        s += x[i]
+    step = 16
+    while step > 0:
+        s += cuda.shfl_down_sync(0xFFFFFFFF, s, step)
+        step //= 2
+    if t % 32 == 0:
+        part[t // 32] = s
+    cuda.syncthreads()
+    if t < 32:
+        s = part[t] if t < cuda.blockDim.x // 32 else 0.0
+        cuda.syncwarp()
+        step = 16
+        while step > 0:
+            s += cuda.shfl_down_sync(0xFFFFFFFF, s, step)
+            step //= 2
+        if t == 0:
+            cuda.atomic.add(out, 0, s)
+    cuda.syncthreads()
+
+
+def test_one_warp_goes_on_while_others_wait_for_the_block():
+    x, out = np.random.default_rng(5).random(10_000), np.zeros(1)
+    warp_total[3, 256](x, out)
+    np.testing.assert_allclose(out[0], x.sum(), rtol=1e-12)
+
+
+@pytest.mark.skipif(not SIMULATED, reason="a GPU would hang, or go on with wrong values")
+def test_waiting_at_places_that_never_meet_is_found():
+    @cuda.jit
+    def apart(x):
+        if cuda.threadIdx.x == 0:
+            cuda.syncwarp()
+        else:
+            cuda.syncthreads()
+        x[0] = 1
+
+    x = cuda.to_device(np.zeros(1))
+    apart[1, 4](x)
+    with pytest.raises(RuntimeError, match="never meet"):
+        cuda.synchronize()
+
+
 # ---------------------------------------------------------------- arrays, streams, events
 
 
@@ -507,7 +587,7 @@ def test_launches_from_many_threads():
 @pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (requirements/gpu.txt)")
 @pytest.mark.parametrize("capability", [75, 80, 90, 100])
 def test_ptxas_takes_kernels(capability, tmp_path):
-    more = [(count, "(int32[::1], float32[::1], float32[::1], float32[::1], int64[:, ::1])"), (count, "(int32[::1], uint64[::1], uint64[::1], uint64[::1], int64[:, ::1])"), (others, "(uint32[::1], uint32[::1])"), (others, "(int64[::1], int64[::1])")]
+    more = [(count, "(int32[::1], float32[::1], float32[::1], float32[::1], int64[:, ::1])"), (count, "(int32[::1], uint64[::1], uint64[::1], uint64[::1], int64[:, ::1])"), (others, "(uint32[::1], uint32[::1])"), (others, "(int64[::1], int64[::1])"), (lanes, "(float64[::1], float64[:, ::1], int64[:, ::1])"), (lanes, "(float32[::1], float32[:, ::1], int64[:, ::1])"), (warp_total, "(float64[::1], float64[::1])")]
     for kernel, types in KERNELS + more:
         text = kernel.ptx(types, capability)
         assert f".target sm_{capability}" in text and f".visible .entry {kernel.__name__}(" in text

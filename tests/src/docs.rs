@@ -326,6 +326,9 @@ fn grid_spelling(op: GridOp) -> String {
         GridShape::Order => m.to_owned(),
         GridShape::Update | GridShape::IntUpdate => format!("{m}.T p, a → T"),
         GridShape::Exchange => format!("{m}.T p, a, b → T"),
+        GridShape::Warp => format!("{m} m"),
+        GridShape::Shuffle => format!("{m}.T m, a, n → T"),
+        GridShape::Vote => format!("{m} m, c → i32"),
     }
 }
 

@@ -2,6 +2,7 @@
 //! next barrier; blocks run one after another. Any order would do: what depends on it is a race.
 
 use super::{Interp, Pause, Stop, Thread, load, store};
+use crate::grid::{WARP, Wait, release};
 use crate::lir::{GridOp, Slot, Ty};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,7 +36,7 @@ struct BlockMemory {
 pub(super) enum Stepped {
     Value(u64),
     Nothing,
-    Wait,
+    Wait(Wait),
 }
 
 fn units(bytes: u32) -> usize {
@@ -56,14 +57,24 @@ pub(super) fn step(op: GridOp, ty: Ty, args: &[u64], at: Option<&Place<'_>>) -> 
     let place = at.ok_or_else(|| Stop::Grid(format!("{} outside of a grid", op.mnemonic())))?;
     let Place { thread, block, grid, memory } = place;
     if let Some(k) = op.number() {
-        let numbers = [thread.as_slice(), block, &grid.threads, &grid.blocks, &[grid.shared_bytes]].concat();
+        let [x, y, z] = *thread;
+        let lane = (x + grid.threads[0] * (y + grid.threads[1] * z)) % WARP as u32;
+        let rest = [grid.shared_bytes, lane];
+        let numbers = [thread.as_slice(), block, &grid.threads, &grid.blocks, &rest].concat();
         return Ok(Stepped::Value(Ty::I32.canonical(numbers[k].into())));
     }
     if op == GridOp::SharedMemory {
         return Ok(Stepped::Value(memory.dynamic.as_ptr() as u64));
     }
-    if op == GridOp::Barrier {
-        return Ok(Stepped::Wait);
+    let mask = args.first().map_or(0, |m| *m as u32);
+    match op {
+        GridOp::Barrier => return Ok(Stepped::Wait(Wait::Block)),
+        GridOp::WarpBarrier => return Ok(Stepped::Wait(Wait::Warp { mask })),
+        GridOp::Shuffle => {
+            return Ok(Stepped::Wait(Wait::Shuffle { mask, bits: args[1], lane: args[2] as u32 }));
+        }
+        GridOp::Ballot => return Ok(Stepped::Wait(Wait::Ballot { mask, vote: args[1] != 0 })),
+        _update => {}
     }
     let Some((addr, operands)) = args.split_first() else { return Ok(Stepped::Nothing) };
     // SAFETY: as for loads and stores.
@@ -112,17 +123,31 @@ impl Interp<'_> {
         memory: &BlockMemory,
         args: &[u64],
     ) -> Result<Vec<Vec<u64>>, Stop> {
-        let mut threads: Vec<(Place<'_>, Thread, Option<Vec<u64>>)> = points(grid.threads)
-            .map(|thread| Ok((Place { thread, block, grid, memory }, self.thread(func, args)?, None)))
+        let mut threads: Vec<(Place<'_>, Thread)> = points(grid.threads)
+            .map(|thread| Ok((Place { thread, block, grid, memory }, self.thread(func, args)?)))
             .collect::<Result<_, Stop>>()?;
-        while threads.iter().any(|t| t.2.is_none()) {
-            for (place, thread, results) in threads.iter_mut().filter(|t| t.2.is_none()) {
-                if let Pause::Done(given) = self.resume(thread, Some(place))? {
-                    *results = Some(given);
+        let (mut waits, mut results) = (vec![None; threads.len()], vec![vec![]; threads.len()]);
+        let mut ready: Vec<usize> = (0..threads.len()).collect();
+        loop {
+            for k in ready {
+                let (place, thread) = &mut threads[k];
+                match self.resume(thread, Some(place))? {
+                    Pause::Done(given) => (waits[k], results[k]) = (None, given),
+                    Pause::Waits(wait) => waits[k] = Some(wait),
                 }
             }
+            if waits.iter().all(Option::is_none) {
+                return Ok(results);
+            }
+            let released = release(&waits);
+            if released.is_empty() {
+                return Err(Stop::Grid("threads wait for each other at places that never meet".into()));
+            }
+            ready = released.iter().map(|(k, _)| *k).collect();
+            for (k, learned) in released {
+                threads[k].1.learned = Some(learned);
+            }
         }
-        Ok(threads.into_iter().filter_map(|t| t.2).collect())
     }
 }
 
@@ -153,5 +178,21 @@ mod tests {
         let want: Vec<Vec<u64>> = (0..16).map(|k| vec![100 * (k / 8) + 7 - k % 8]).collect();
         assert_eq!((got, count), (want, 16));
         assert!(matches!(interp.call("reverse", &[0, 0]), Err(Stop::Grid(_))));
+    }
+
+    #[test]
+    fn lanes_of_a_warp_exchange_values() {
+        let text = "func @next(ptr) -> i64, i64 {\nblock0(v0: ptr):\n v1 = lane_index\n v2 = const.i32 -1\n v3 = zext.i64 v1\n v4 = const.i32 1\n v5 = iadd.i32 v1, v4
+ v6 = shuffle.i64 v2, v3, v5\n v7 = itrunc.i8 v1\n v8 = const.i8 1\n v9 = band.i8 v7, v8\n v10 = ballot v2, v9\n v11 = zext.i64 v10\n warp_barrier v2\n return v6, v11\n}";
+        let module = parse_module(text, &[]).expect("parses");
+        crate::lir::verify_module(&module).expect("is right");
+        let mut interp = Interp::new(&helpers);
+        interp.add(&module);
+        let grid = Grid { blocks: [1, 1, 1], threads: [8, 5, 1], shared_bytes: 0 };
+        let got = interp.call_grid("next", grid, &[0]).expect("runs");
+        // A warp of 32 threads, and one of 8, whose last finds nobody after it.
+        let want =
+            |k: u64| if k < 32 { vec![(k + 1) % 32, 0xaaaa_aaaa] } else { vec![(k - 31).min(7), 0xaa] };
+        assert_eq!(got, (0..40).map(want).collect::<Vec<_>>());
     }
 }

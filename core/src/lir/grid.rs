@@ -25,6 +25,12 @@ pub enum GridShape {
     IntUpdate,
     /// `(ptr, T, T) -> T`, T an integer of 4 or 8 bytes.
     Exchange,
+    /// `(i32) -> ()`.
+    Warp,
+    /// `(i32, T, i32) -> T`, T of 4 or 8 bytes.
+    Shuffle,
+    /// `(i32, i8) -> i32`.
+    Vote,
 }
 
 macro_rules! grid_ops {
@@ -70,6 +76,8 @@ grid_ops! {
         GridSizeZ = "grid_size_z";
         /// Bytes of the block's shared memory whose size is said at the launch.
         SharedBytes = "shared_bytes";
+        /// Which thread of its warp this is, 0 to 31.
+        LaneIndex = "lane_index";
     }
     Memory {
         /// The block's shared memory whose size is said at the launch; 16 bytes aligned.
@@ -107,6 +115,18 @@ grid_ops! {
         /// Unsigned maximum.
         AtomicUmax = "atomic_umax";
     }
+    Warp {
+        /// Waits for the threads of the warp that the bits name, as `barrier` does for the block.
+        WarpBarrier = "warp_barrier";
+    }
+    Shuffle {
+        /// Waits likewise, then takes the second operand of the lane that the third names, modulo 32; its own where the bits do not name that lane or its thread has ended.
+        Shuffle = "shuffle";
+    }
+    Vote {
+        /// Waits likewise; a bit for each thread that the first operand names and whose second is not 0.
+        Ballot = "ballot";
+    }
     Exchange {
         /// Puts the third operand into memory where the second is there; gives what was there.
         AtomicCas = "atomic_cas";
@@ -118,15 +138,36 @@ impl GridOp {
     pub fn is_pure(self) -> bool {
         match self.shape() {
             GridShape::Index | GridShape::Memory => true,
-            GridShape::Order | GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => false,
+            GridShape::Order
+            | GridShape::Update
+            | GridShape::IntUpdate
+            | GridShape::Exchange
+            | GridShape::Warp
+            | GridShape::Shuffle
+            | GridShape::Vote => false,
+        }
+    }
+
+    /// Whether threads wait for others there.
+    pub fn waits(self) -> bool {
+        match self.shape() {
+            GridShape::Warp | GridShape::Shuffle | GridShape::Vote => true,
+            GridShape::Order => self == GridOp::Barrier,
+            GridShape::Index
+            | GridShape::Memory
+            | GridShape::Update
+            | GridShape::IntUpdate
+            | GridShape::Exchange => false,
         }
     }
 
     /// Whether the text names a type, that of the memory that is changed.
     pub fn has_suffix(self) -> bool {
         match self.shape() {
-            GridShape::Index | GridShape::Memory | GridShape::Order => false,
-            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => true,
+            GridShape::Index | GridShape::Memory | GridShape::Order | GridShape::Warp | GridShape::Vote => {
+                false
+            }
+            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange | GridShape::Shuffle => true,
         }
     }
 
@@ -137,10 +178,10 @@ impl GridOp {
 
     pub fn result(self, ty: Ty) -> Option<Ty> {
         match self.shape() {
-            GridShape::Index => Some(Ty::I32),
+            GridShape::Index | GridShape::Vote => Some(Ty::I32),
             GridShape::Memory => Some(Ty::Ptr),
-            GridShape::Order => None,
-            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange => Some(ty),
+            GridShape::Order | GridShape::Warp => None,
+            GridShape::Update | GridShape::IntUpdate | GridShape::Exchange | GridShape::Shuffle => Some(ty),
         }
     }
 
@@ -153,6 +194,9 @@ impl GridOp {
             GridShape::Update => (wide, vec![Ty::Ptr, ty]),
             GridShape::IntUpdate => (wide && ty.is_int(), vec![Ty::Ptr, ty]),
             GridShape::Exchange => (wide && ty.is_int(), vec![Ty::Ptr, ty, ty]),
+            GridShape::Warp => (ty == self.own_type(), vec![Ty::I32]),
+            GridShape::Shuffle => (wide, vec![Ty::I32, ty, Ty::I32]),
+            GridShape::Vote => (ty == self.own_type(), vec![Ty::I32, Ty::I8]),
         };
         if ok { Ok(operands) } else { Err(format!("{} has no form for {ty}", self.mnemonic())) }
     }
@@ -191,6 +235,10 @@ impl GridOp {
             | GridOp::GridSizeZ
             | GridOp::SharedMemory
             | GridOp::SharedBytes
+            | GridOp::LaneIndex
+            | GridOp::WarpBarrier
+            | GridOp::Shuffle
+            | GridOp::Ballot
             | GridOp::Barrier
             | GridOp::FenceBlock
             | GridOp::FenceDevice
@@ -238,7 +286,11 @@ impl GridOp {
             GridOp::GridSizeZ => at(offset_of!(GridThread, grid_size), 2),
             GridOp::SharedMemory => Some(offset_of!(GridThread, dynamic_shared)),
             GridOp::SharedBytes => Some(offset_of!(GridThread, dynamic_bytes)),
+            GridOp::LaneIndex => Some(offset_of!(GridThread, lane)),
             GridOp::Barrier
+            | GridOp::WarpBarrier
+            | GridOp::Shuffle
+            | GridOp::Ballot
             | GridOp::FenceBlock
             | GridOp::FenceDevice
             | GridOp::FenceSystem
@@ -307,7 +359,7 @@ pub fn on_cpu(module: &mut Module) -> OnCpu {
                 let mut put = Put { func, block: b, loc: node.loc };
                 match (&node.data, ctx) {
                     (InstData::Grid { op, ty, args }, Some(ctx)) => {
-                        found.waits |= *op == GridOp::Barrier;
+                        found.waits |= op.waits();
                         put.grid(*op, *ty, args, ctx, i, &node.results);
                     }
                     (InstData::StackAddr { slot }, Some(ctx)) if places[slot.index()].is_some() => {
@@ -355,6 +407,17 @@ impl Put<'_> {
             let helper = &crate::ops::cuda::grid_barrier;
             return self.again(i, InstData::CallHelper { helper, args: vec![ctx] });
         }
+        if op == GridOp::WarpBarrier {
+            let helper = &crate::ops::cuda::grid_warp_barrier;
+            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0]] });
+        }
+        if op == GridOp::Ballot {
+            let helper = &crate::ops::cuda::grid_ballot;
+            return self.again(i, InstData::CallHelper { helper, args: vec![ctx, args[0], args[1]] });
+        }
+        if op == GridOp::Shuffle {
+            return self.shuffle(ty, args, ctx, i);
+        }
         // One thread runs at a time, in the order of its program.
         if results.is_empty() {
             return;
@@ -374,6 +437,40 @@ impl Put<'_> {
             .func
             .make_inst(InstData::Store { value: new, addr, offset: 0, alias: Alias::Volatile }, self.loc);
         self.func.blocks[self.block.index()].insts.push(store);
+    }
+}
+
+impl Put<'_> {
+    /// The helper takes and gives 64 bits.
+    fn shuffle(&mut self, ty: Ty, args: &[Value], ctx: Value, i: Inst) {
+        let helper = &crate::ops::cuda::grid_shuffle;
+        let conv = |op: Op, ty: Ty, v: Value| InstData::Op { op, ty, args: vec![v] };
+        let bits = match ty {
+            Ty::F32 => {
+                let narrow = self.value(conv(Op::Bitcast, Ty::I32, args[1]));
+                self.value(conv(Op::Zext, Ty::I64, narrow))
+            }
+            Ty::F64 => self.value(conv(Op::Bitcast, Ty::I64, args[1])),
+            Ty::I32 => self.value(conv(Op::Zext, Ty::I64, args[1])),
+            Ty::I8 | Ty::I16 | Ty::I64 | Ty::Ptr => args[1],
+        };
+        let call = InstData::CallHelper { helper, args: vec![ctx, args[0], bits, args[2]] };
+        match ty {
+            Ty::I64 | Ty::I8 | Ty::I16 | Ty::Ptr => self.again(i, call),
+            Ty::F64 => {
+                let got = self.value(call);
+                self.again(i, conv(Op::Bitcast, ty, got));
+            }
+            Ty::I32 => {
+                let got = self.value(call);
+                self.again(i, conv(Op::Itrunc, ty, got));
+            }
+            Ty::F32 => {
+                let got = self.value(call);
+                let narrow = self.value(conv(Op::Itrunc, Ty::I32, got));
+                self.again(i, conv(Op::Bitcast, ty, narrow));
+            }
+        }
     }
 }
 

@@ -13,13 +13,19 @@ use crate::lower::arrays::ArrayVal;
 use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::rt::Ctx;
-use crate::types::{ArrayType, Const, Kind, Layout, Type};
+use crate::types::{ArrayType, Const, Int, Kind, Layout, Type};
 
 crate::runtime_fns! {
     /// What a CPU does for a kernel that it runs.
     trait Helpers;
     /// Lets the other threads of the block run until all wait; the context is a `GridThread`.
     fn grid_barrier(ctx: Ctx) [Writes, Never];
+    /// The same for the threads of the warp that the bits name.
+    fn grid_warp_barrier(ctx: Ctx, mask: i32) [Writes, Never];
+    /// Waits likewise; the bits that the thread of that lane has brought.
+    fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32) -> i64 [Writes, Never];
+    /// Waits likewise; a bit for each thread that has voted yes.
+    fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 [Writes, Never];
 }
 
 /// A number of the thread's place as a property of a module's object: `cuda.threadIdx.x`.
@@ -42,6 +48,20 @@ macro_rules! update {
         .raises()
         .writes()
         .doc($doc)
+    };
+}
+
+/// An exchange between the lanes of a warp; the closure finds the lane from this one's and the last operand.
+macro_rules! shuffle {
+    ($name:literal, $lane:expr, $doc:literal) => {
+        OpDef::new(&[concat!("tierup.cuda.", $name)], "mask, value, lane", Body::Lir(|_, a| shuffle_rule($name, a), |cx, c| emit_shuffle(cx, c, $lane))).writes().doc($doc)
+    };
+}
+
+/// A vote of the threads of a warp.
+macro_rules! vote {
+    ($name:literal, $ret:expr, $emit:expr, $doc:literal) => {
+        OpDef::new(&[concat!("tierup.cuda.", $name)], "mask, predicate", Body::Lir(|_, a| vote_rule($name, a, $ret), |cx, c| emit_vote(cx, c, $emit))).writes().doc($doc)
     };
 }
 
@@ -75,6 +95,32 @@ pub static OPS: &[OpDef] = &[
         .doc("Which thread of the whole grid this is: a number, or one for each of 2 or 3 axes."),
     OpDef::new(&["tierup.cuda.gridsize"], "ndim", Body::Lir(|_, a| box_rule("gridsize", a), |cx, c| emit_box(cx, c, grid_threads)))
         .doc("Threads of the whole grid: a number, or one for each of 2 or 3 axes."),
+    place!("laneid", LaneIndex, "Which thread of its warp this is, 0 to 31."),
+    OpDef::new(&["tierup.cuda.warpsize"], "", Body::Lir(|_, _| Ok(Answer::constant(Const::Int(32))), |_, _| Ok(vec![]))).property().doc("Threads of a warp."),
+    OpDef::new(&["tierup.cuda.syncwarp"], "membermask=-1", Body::Lir(|_, a| integers("syncwarp", a, Type::none()), emit_sync_warp)).writes().doc("Waits for the threads of the warp that the bits name, and what they wrote."),
+    shuffle!("shfl_sync", |_, _, lane| lane, "The value of another lane, by its number."),
+    shuffle!("shfl_up_sync", |cx, mine, delta| {
+        let (inside, other) = (cx.b.bin(Op::IcmpUle, delta, mine), cx.b.bin(Op::Isub, mine, delta));
+        cx.b.select(inside, other, mine)
+    }, "The value of the lane so many below; its own where there is none."),
+    shuffle!("shfl_down_sync", |cx, mine, delta| {
+        let (other, last) = (cx.b.bin(Op::Iadd, mine, delta), cx.b.iconst(Ty::I32, 31));
+        let inside = cx.b.bin(Op::IcmpUle, other, last);
+        cx.b.select(inside, other, mine)
+    }, "The value of the lane so many above; its own where there is none."),
+    shuffle!("shfl_xor_sync", |cx, mine, bits| cx.b.bin(Op::Bxor, mine, bits), "The value of the lane whose number differs in these bits."),
+    vote!("ballot_sync", Type::int_of(Int::U32), |cx, mask, truth| cx.b.value(ballot(mask, truth)), "A bit for each thread of the warp whose predicate holds."),
+    vote!("any_sync", Type::bool(), |cx, mask, truth| {
+        let votes = cx.b.value(ballot(mask, truth));
+        let zero = cx.b.iconst(Ty::I32, 0);
+        cx.b.bin(Op::IcmpNe, votes, zero)
+    }, "Whether the predicate of any thread of the warp holds."),
+    vote!("all_sync", Type::bool(), |cx, mask, truth| {
+        let against = cx.not(truth);
+        let votes = cx.b.value(ballot(mask, against));
+        let zero = cx.b.iconst(Ty::I32, 0);
+        cx.b.bin(Op::IcmpEq, votes, zero)
+    }, "Whether the predicates of all threads of the warp hold."),
     order!("syncthreads", Barrier, "Waits for all threads of the block; what they wrote before, all see after."),
     order!("threadfence_block", FenceBlock, "What this thread wrote before, its block sees before what it writes after."),
     order!("threadfence", FenceDevice, "The same for all threads of the device."),
@@ -159,6 +205,57 @@ fn box_rule(name: &str, args: &[Arg]) -> Result<Answer> {
 fn emit_box(cx: &mut LowerCx<'_>, c: &OpCall<'_>, one: fn(&mut LowerCx<'_>, usize) -> Result<Value>) -> Result<Val> {
     let axes = c.ret.members().map_or(1, <[Type]>::len);
     (0..axes).map(|axis| one(cx, axis)).collect()
+}
+
+// ---- warps
+
+/// Operands that are integers.
+fn integers(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
+    if !args.iter().all(|a| a.ty.is_int()) { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    Ok(Answer::of(ret))
+}
+
+/// An integer as 32 bits: the low ones.
+fn word(cx: &mut LowerCx<'_>, c: &OpCall<'_>, k: usize) -> Value {
+    let wide = cast::to_i64(cx, c.args[k][0], c.types[k]);
+    cx.b.conv(Op::Itrunc, Ty::I32, wide)
+}
+
+fn emit_sync_warp(cx: &mut LowerCx<'_>, c: &OpCall<'_>) -> Result<Val> {
+    in_kernel(cx, "cuda.syncwarp()")?;
+    let mask = word(cx, c, 0);
+    cx.b.grid(GridOp::WarpBarrier, Ty::I32, &[mask]);
+    Ok(vec![])
+}
+
+fn shuffle_rule(name: &str, args: &[Arg]) -> Result<Answer> {
+    let value = args[1].ty.strong();
+    if cell(value).is_none() { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    integers(name, &[args[0].clone(), args[2].clone()], value)
+}
+
+fn emit_shuffle(cx: &mut LowerCx<'_>, c: &OpCall<'_>, lane: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+    in_kernel(cx, "an exchange between the threads of a warp")?;
+    let (mask, last) = (word(cx, c, 0), word(cx, c, 2));
+    let value = operand(cx, c, 1, c.ret)?;
+    let mine = cx.b.value(InstData::Grid { op: GridOp::LaneIndex, ty: Ty::I32, args: vec![] });
+    let from = lane(cx, mine, last);
+    let ty = cx.b.ty(value);
+    Ok(vec![cx.b.value(InstData::Grid { op: GridOp::Shuffle, ty, args: vec![mask, value, from] })])
+}
+
+fn vote_rule(name: &str, args: &[Arg], ret: Type) -> Result<Answer> {
+    if !args[1].ty.is_number() || args[1].ty.is_complex() { return Err(no_match(&format!("cuda.{name}()"), args)); }
+    integers(name, &args[..1], ret)
+}
+
+fn ballot(mask: Value, truth: Value) -> InstData { InstData::Grid { op: GridOp::Ballot, ty: Ty::I32, args: vec![mask, truth] } }
+
+fn emit_vote(cx: &mut LowerCx<'_>, c: &OpCall<'_>, count: fn(&mut LowerCx<'_>, Value, Value) -> Value) -> Result<Val> {
+    in_kernel(cx, "a vote of the threads of a warp")?;
+    let mask = word(cx, c, 0);
+    let truth = cast::truth(cx, c.args[1][0], c.types[1]);
+    Ok(vec![count(cx, mask, truth)])
 }
 
 // ---- memory

@@ -10,21 +10,40 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::ptr::null_mut;
 use tierup_core::backend::Code;
+use tierup_core::exc::Class;
+use tierup_core::grid::{WARP, Wait, release};
 use tierup_core::layout::{GridThread, ThreadCtx};
 use tierup_core::lir::grid::OnCpu;
+use tierup_core::lower::gpu;
 use tierup_core::rt::Ctx;
 
 impl tierup_core::ops::cuda::Helpers for crate::Native {
     unsafe fn grid_barrier(ctx: Ctx) {
-        // SAFETY: the context of code for a grid is a `GridThread`, whose runner is that of the coroutine
-        // which this thread runs in.
-        unsafe {
-            let runner = (*ctx.cast::<GridThread>()).runner;
-            if !runner.is_null() {
-                (*runner.cast::<Yielder<(), ()>>()).suspend(());
-            }
-        }
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Block) };
     }
+    unsafe fn grid_warp_barrier(ctx: Ctx, mask: i32) {
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Warp { mask: mask as u32 }) };
+    }
+    unsafe fn grid_shuffle(ctx: Ctx, mask: i32, bits: i64, lane: i32) -> i64 {
+        let bits = bits as u64;
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Shuffle { mask: mask as u32, bits, lane: lane as u32 }) as i64 }
+    }
+    unsafe fn grid_ballot(ctx: Ctx, mask: i32, vote: i8) -> i32 {
+        // SAFETY: as required of the caller.
+        unsafe { wait(ctx, Wait::Ballot { mask: mask as u32, vote: vote != 0 }) as i32 }
+    }
+}
+
+/// Lets the other threads of the block run; what this one learns.
+///
+/// # Safety
+/// The context is a `GridThread` of [`in_turns`], on the stack of that thread.
+unsafe fn wait(ctx: Ctx, wait: Wait) -> u64 {
+    // SAFETY: the runner is that of the coroutine which this thread runs in.
+    unsafe { (*(*ctx.cast::<GridThread>()).runner.cast::<Yielder<u64, Wait>>()).suspend(wait) }
 }
 
 /// What fresh shared memory is full of, so that a kernel which reads what nobody wrote shows it.
@@ -101,7 +120,8 @@ impl HostKernel {
             shared.fill(UNWRITTEN);
             dynamic.fill(UNWRITTEN);
             threads.clear();
-            threads.extend(points(launch.threads).map(|thread| GridThread {
+            threads.extend(points(launch.threads).enumerate().map(|(k, thread)| GridThread {
+                lane: (k % WARP) as u32,
                 thread,
                 block,
                 block_size: launch.threads,
@@ -150,14 +170,14 @@ unsafe fn in_turns(
     stacks: &mut Vec<DefaultStack>,
     bytes: usize,
 ) -> Option<Failure> {
-    let mut running: Vec<Option<Coroutine<(), (), u64>>> = Vec::with_capacity(threads.len());
+    let mut running: Vec<Option<Coroutine<u64, Wait, u64>>> = Vec::with_capacity(threads.len());
     for thread in threads.iter_mut() {
         let stack = match stacks.pop() {
             Some(stack) => stack,
             None => DefaultStack::new(bytes).ok()?,
         };
         let at: *mut GridThread = thread;
-        running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+        running.push(Some(Coroutine::with_stack(stack, move |yielder: &Yielder<u64, Wait>, _| {
             // SAFETY: as required of the caller; the coroutine ends before the threads go.
             unsafe {
                 (*at).runner = std::ptr::from_ref(yielder).cast_mut().cast();
@@ -165,15 +185,28 @@ unsafe fn in_turns(
             }
         })));
     }
-    let mut failed = None;
-    while running.iter().any(Option::is_some) {
-        for (slot, thread) in running.iter_mut().zip(threads.iter()) {
-            let Some(coroutine) = slot else { continue };
-            if let CoroutineResult::Return(status) = coroutine.resume(()) {
-                failed = failed.or_else(|| failure(thread, status));
-                stacks.extend(slot.take().map(Coroutine::into_stack));
+    let (mut failed, mut waits) = (None, vec![None; threads.len()]);
+    let mut ready: Vec<(usize, u64)> = (0..threads.len()).map(|k| (k, 0)).collect();
+    loop {
+        for (k, learned) in ready {
+            let Some(coroutine) = &mut running[k] else { continue };
+            match coroutine.resume(learned) {
+                CoroutineResult::Yield(wait) => waits[k] = Some(wait),
+                CoroutineResult::Return(status) => {
+                    waits[k] = None;
+                    failed = failed.or_else(|| failure(&threads[k], status));
+                    stacks.extend(running[k].take().map(Coroutine::into_stack));
+                }
             }
         }
+        let Some(stuck) = waits.iter().position(Option::is_some) else { return failed };
+        ready = release(&waits);
+        if ready.is_empty() {
+            for coroutine in running.iter_mut().flatten() {
+                // SAFETY: code of kernels owns nothing that would have to be dropped.
+                unsafe { coroutine.force_reset() };
+            }
+            return failed.or_else(|| failure(&threads[stuck], gpu::status(Class::RuntimeError, 0)));
+        }
     }
-    failed
 }

@@ -19,7 +19,7 @@ impl<'c> Emitter<'c, '_, '_> {
             return Err(bug(format!("{} in code for a CPU", op.mnemonic())));
         }
         if let Some(name) = register(op) {
-            return self.nullary(name).map(Some);
+            return self.called(name, &[]).map(Some);
         }
         Ok(match op {
             GridOp::SharedBytes => Some(self.shared_bytes()?),
@@ -31,6 +31,17 @@ impl<'c> Emitter<'c, '_, '_> {
                 built(self.b.build_call(wait, &[zero.into()], ""))?;
                 None
             }
+            GridOp::WarpBarrier => {
+                let mask = self.value(args[0])?;
+                let wait = self.shared.intrinsic("llvm.nvvm.bar.warp.sync", &[])?;
+                built(self.b.build_call(wait, &[mask.into()], ""))?;
+                None
+            }
+            GridOp::Ballot => {
+                let (mask, vote) = (self.value(args[0])?, self.truth(args[1])?);
+                Some(self.called("llvm.nvvm.vote.ballot.sync", &[mask, vote.into()])?)
+            }
+            GridOp::Shuffle => Some(self.shuffle(ty, args)?),
             GridOp::FenceBlock => self.fence("llvm.nvvm.membar.cta")?,
             GridOp::FenceDevice => self.fence("llvm.nvvm.membar.gl")?,
             GridOp::FenceSystem => self.fence("llvm.nvvm.membar.sys")?,
@@ -67,16 +78,44 @@ impl<'c> Emitter<'c, '_, '_> {
             | GridOp::BlockSizeZ
             | GridOp::GridSizeX
             | GridOp::GridSizeY
-            | GridOp::GridSizeZ => return Err(bug("a number of a thread that no register holds")),
+            | GridOp::GridSizeZ
+            | GridOp::LaneIndex => return Err(bug("a number of a thread that no register holds")),
         })
     }
 
-    fn nullary(&self, name: &str) -> Result<BasicValueEnum<'c>> {
-        let read = self.shared.intrinsic(name, &[])?;
-        built(self.b.build_call(read, &[], ""))?
+    /// What an intrinsic gives.
+    fn called(&self, name: &str, args: &[BasicValueEnum<'c>]) -> Result<BasicValueEnum<'c>> {
+        let callee = self.shared.intrinsic(name, &[])?;
+        let args: Vec<_> = args.iter().map(|a| (*a).into()).collect();
+        built(self.b.build_call(callee, &args, ""))?
             .try_as_basic_value()
             .basic()
             .ok_or_else(|| bug(format!("{name} gives nothing")))
+    }
+
+    /// The hardware exchanges 32 bits at a time.
+    fn shuffle(&self, ty: Ty, args: &[Value]) -> Result<BasicValueEnum<'c>> {
+        let [mask, value, lane] = self.list(args)?[..] else { return Err(bug("operands of shuffle")) };
+        let (i32, i64) = (self.shared.context.i32_type(), self.shared.context.i64_type());
+        // The whole warp is one segment.
+        let clamp = i32.const_int(31, false).into();
+        let half =
+            |x: BasicValueEnum<'c>| self.called("llvm.nvvm.shfl.sync.idx.i32", &[mask, x, lane, clamp]);
+        let target = self.shared.ty(ty);
+        if ty.bytes() == 4 {
+            let bits = built(self.b.build_bit_cast(value, i32, ""))?;
+            return built(self.b.build_bit_cast(half(bits)?, target, ""));
+        }
+        let bits = built(self.b.build_bit_cast(value, i64, ""))?.into_int_value();
+        let by = i64.const_int(32, false);
+        let low = built(self.b.build_int_truncate(bits, i32, ""))?;
+        let shifted = built(self.b.build_right_shift(bits, by, false, ""))?;
+        let high = built(self.b.build_int_truncate(shifted, i32, ""))?;
+        let widen = |x: BasicValueEnum<'c>| built(self.b.build_int_z_extend(x.into_int_value(), i64, ""));
+        let (low, high) = (widen(half(low.into())?)?, widen(half(high.into())?)?);
+        let high = built(self.b.build_left_shift(high, by, ""))?;
+        let whole = built(self.b.build_or(low, high, ""))?;
+        built(self.b.build_bit_cast(whole, target, ""))
     }
 
     fn fence(&self, name: &str) -> Result<Option<BasicValueEnum<'c>>> {
@@ -186,6 +225,7 @@ fn register(op: GridOp) -> Option<&'static str> {
         GridOp::GridSizeX => "llvm.nvvm.read.ptx.sreg.nctaid.x",
         GridOp::GridSizeY => "llvm.nvvm.read.ptx.sreg.nctaid.y",
         GridOp::GridSizeZ => "llvm.nvvm.read.ptx.sreg.nctaid.z",
+        GridOp::LaneIndex => "llvm.nvvm.read.ptx.sreg.laneid",
         _other => return None,
     })
 }

@@ -28,7 +28,8 @@ def failure(name, kernel, line, block, thread):
     """The exception of class `name` that a kernel raised; its `place` is a `KernelLine`. The text of an exception does not come back from a device, only its class."""
     place = KernelLine(kernel, line, tuple(block), tuple(thread))
     found = getattr(builtins, name, RuntimeError)
-    text = _TEXTS.get(name, "raised")
+    # What the simulator says of a block in which nobody can go on.
+    text = _TEXTS.get(name, "raised") if line else "threads of a block wait for each other at places that never meet"
     error = found(f"{text}: {place!r}")
     error.place = place
     return error
