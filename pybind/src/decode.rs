@@ -9,7 +9,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{
-    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PyString, PyTuple,
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyFunction, PyInt, PySlice, PyString, PyTuple,
 };
 use std::path::MAIN_SEPARATOR;
 use std::sync::Arc;
@@ -67,6 +67,7 @@ fn nested(code: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: usi
         locations: locations.as_bytes(),
         exceptions: exceptions.as_bytes(),
         first_line: out.first_line,
+        varnames: &out.varnames,
     };
     (out.insts, out.handlers) = decode_raw(&raw).map_err(|e| e.at(span(&out)))?;
     let consts =
@@ -113,6 +114,9 @@ fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: 
     if let Some(c) = scalar(value) {
         return Ok(Constant::Value(c));
     }
+    if let Some(index) = index(value) {
+        return Ok(index);
+    }
     let kind = value.get_type();
     let name = kind.name().map_or_else(|_| "?".to_string(), |n| n.to_string());
     if name == "code" {
@@ -126,6 +130,19 @@ fn constant(value: &Bound<'_, PyAny>, version: (u8, u8), origin: Origin, depth: 
         format!("a constant of type {name}")
     };
     Ok(Constant::Unsupported(what.into()))
+}
+
+/// A slice of constants, or a tuple with such slices.
+fn index(value: &Bound<'_, PyAny>) -> Option<Constant> {
+    if let Ok(t) = value.cast_exact::<PyTuple>() {
+        let member = |m: Bound<'_, PyAny>| scalar(&m).map(Constant::Value).or_else(|| index(&m));
+        return t.iter().map(member).collect::<Option<Vec<_>>>().map(Constant::Index);
+    }
+    let slice = value.cast_exact::<PySlice>().ok()?;
+    let py = value.py();
+    let part = |name| scalar(&slice.getattr(name).ok()?);
+    let parts = [part(intern!(py, "start"))?, part(intern!(py, "stop"))?, part(intern!(py, "step"))?];
+    Some(Constant::Slice(Box::new(parts)))
 }
 
 /// A constant that compiled code can hold. Sets of constants only occur behind `in`, where a tuple does as

@@ -228,9 +228,9 @@ def outcome(function, names, args):
 def translate(path):
     tools = ROOT / "tests" / "tools"
     dump = subprocess.run([sys.executable, tools / "dump_bytecode.py", path], capture_output=True, text=True, check=True).stdout
-    bc = path.with_suffix(".bc")
-    bc.write_text(dump)
-    return subprocess.run([JITC, "ssa", bc], capture_output=True, text=True)
+    raw = path.with_suffix(".raw")
+    raw.write_text(dump)
+    return subprocess.run([JITC, "ssa", raw], capture_output=True, text=True)
 
 
 def check(seed, path):

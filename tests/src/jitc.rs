@@ -27,9 +27,15 @@ pub struct Command {
 
 pub const COMMANDS: &[Command] = &[
     Command {
+        name: "decode",
+        usage: "[--print] FILE.raw…",
+        about: "decodes what a Python recorded (tests/tools/dump_bytecode.py) and reports what it does not know",
+        run: decode,
+    },
+    Command {
         name: "ssa",
-        usage: "[--keep-going] FILE.bc",
-        about: "untyped SSA of the functions of a bytecode dump (tests/tools/dump_bytecode.py)",
+        usage: "[--keep-going] FILE.raw",
+        about: "untyped SSA of the functions of such a file, or of one in the `.bc` form",
         run: ssa,
     },
     Command {
@@ -126,6 +132,59 @@ fn read(file: &str) -> Result<Module, String> {
     parse_module(&text, &helpers::all()).map_err(|d| format!("{file}: {}", d.message))
 }
 
+/// Decodes every code object and follows the stack of each; the first failures are shown.
+fn decode(args: &[String]) -> Result<String, String> {
+    let (print, files) = match args {
+        [flag, rest @ ..] if flag == "--print" => (true, rest),
+        _ => (false, args),
+    };
+    if files.is_empty() {
+        return Err(String::new());
+    }
+    let (mut out, mut failures) = (String::new(), vec![]);
+    for file in files {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+        let before = failures.len();
+        let mut failed = |c: &bytecode::Code, e: Diagnostic| {
+            failures.push(format!("{}:{} {}: {}", c.file, c.first_line, c.qualname, e.message));
+            Ok(())
+        };
+        let codes = bytecode::recorded::parse_with(&text, &mut failed).map_err(|e| format!("{file}: {e}"))?;
+        let (mut count, mut insts) = (0, 0);
+        for c in &codes {
+            if print {
+                out.push_str(&c.to_string());
+            }
+            each_code(c, &mut |c| {
+                count += 1;
+                insts += c.insts.len();
+                if let Err(e) = bytecode::stack::restores(c) {
+                    failures.push(format!("{}:{} {}: {}", c.file, c.first_line, c.qualname, e.message));
+                }
+            });
+        }
+        let version = text.lines().next().unwrap_or_default();
+        let wrong = failures.len() - before;
+        out.push_str(&format!(
+            "; {file}, {version}: {count} code objects, {insts} instructions, {wrong} failures\n"
+        ));
+    }
+    if failures.is_empty() {
+        return Ok(out);
+    }
+    failures.truncate(20);
+    Err(format!("{out}{}", failures.join("\n")))
+}
+
+fn each_code(code: &bytecode::Code, f: &mut dyn FnMut(&bytecode::Code)) {
+    f(code);
+    for c in &code.consts {
+        if let bytecode::Constant::Code(inner) = c {
+            each_code(inner, f);
+        }
+    }
+}
+
 /// Untyped SSA, verified; inner functions follow the function that makes them. `--keep-going` reports errors
 /// as comments.
 fn ssa(args: &[String]) -> Result<String, String> {
@@ -136,7 +195,9 @@ fn ssa(args: &[String]) -> Result<String, String> {
     let file = one(rest)?;
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let mut out = String::new();
-    for code in bytecode::text::parse(&text).map_err(|e| format!("{file}: {e}"))? {
+    let recorded = text.starts_with("python");
+    let codes = if recorded { bytecode::recorded::parse(&text) } else { bytecode::text::parse(&text) };
+    for code in codes.map_err(|e| format!("{file}: {e}"))? {
         let start = Instant::now();
         let built = build::build(&code, 0).and_then(|mut f| {
             let time = start.elapsed();

@@ -1,4 +1,4 @@
-"""Runs untyped SSA, as `jitc ssa FILE.bc` prints it, on Python objects: what SSA means, in Python's own terms.
+"""Runs untyped SSA, as `jitc ssa FILE` prints it, on Python objects: what SSA means, in Python's own terms.
 
     functions = run_ssa.load(text, globals)      # name -> callable
 

@@ -1,13 +1,15 @@
 //! Decoded code objects: plain data, independent of the Python version, with jumps as instruction indices.
 //!
-//! [`opcodes`] is the instruction set and its encodings, [`decode`] reads the raw bytes, [`text`] prints and
-//! parses the `.bc` form.
+//! [`inst`] is the neutral instruction set, [`stack`] what it does to the operand stack, [`decode`] reads the raw bytes of every version, [`text`] prints and
+//! parses the `.bc` form and [`recorded`] what other Pythons recorded.
 
 pub mod decode;
-pub mod opcodes;
+pub mod inst;
+pub mod recorded;
+pub mod stack;
 pub mod text;
 
-pub use opcodes::{Arg, Opcode};
+pub use inst::{Arg, Opcode};
 
 use crate::source::File;
 use crate::types::Const;
@@ -50,6 +52,10 @@ pub const ASYNC_GENERATOR: u32 = 0x200;
 pub enum Constant {
     Value(Const),
     Code(Arc<Code>),
+    /// A slice: start, stop, step.
+    Slice(Box<[Const; 3]>),
+    /// A tuple among whose members is a slice.
+    Index(Vec<Constant>),
     /// Compiled code cannot hold it; the text says what it is. An error only where it is loaded.
     Unsupported(Arc<str>),
 }
@@ -82,24 +88,13 @@ pub struct Handler {
     pub lasti: bool,
 }
 
-/// What a `DEREF` index means.
+/// What the index of a shared variable means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variable {
     /// A local variable or a cell of this function: index of all variables, parameters and locals first.
     Local(u32),
     /// The n-th captured variable.
     Free(u32),
-}
-
-impl Opcode {
-    /// The argument is the index of an instruction.
-    pub fn jumps(self) -> bool {
-        self.arg() == Arg::Jump
-    }
-    /// Control never goes on to the next instruction.
-    pub fn ends(self) -> bool {
-        matches!(self, Opcode::Jump | Opcode::ReturnValue | Opcode::RaiseVarargs | Opcode::Reraise)
-    }
 }
 
 impl Code {
@@ -115,7 +110,13 @@ impl Code {
     pub fn local_names(&self) -> Vec<Arc<str>> {
         self.varnames.iter().chain(self.extra_cells()).cloned().collect()
     }
-    /// What the argument of a `DEREF` instruction means.
+    /// The name of a variable by the index that instructions have for it.
+    pub fn variable_name(&self, arg: u32) -> Option<&Arc<str>> {
+        let at = arg as usize;
+        let names = self.varnames.iter().chain(self.extra_cells()).chain(&self.freevars);
+        if at < self.varnames.len() { self.varnames.get(at) } else { names.skip(at).next() }
+    }
+    /// What the argument of an instruction on a shared variable means.
     pub fn variable(&self, arg: u32) -> Variable {
         let locals = self.local_count() as u32;
         if arg < locals { Variable::Local(arg) } else { Variable::Free(arg - locals) }
@@ -148,14 +149,23 @@ impl Code {
         for i in &self.insts {
             (i.op.name(), i.arg, i.at).hash(h);
         }
-        for c in &self.consts {
-            match c {
-                Constant::Value(v) => (0u8, v).hash(h),
-                Constant::Code(c) => {
-                    1u8.hash(h);
-                    c.feed(h);
-                }
-                Constant::Unsupported(s) => (2u8, s).hash(h),
+        self.consts.iter().for_each(|c| c.feed(h));
+    }
+}
+
+impl Constant {
+    fn feed<H: Hasher>(&self, h: &mut H) {
+        match self {
+            Constant::Value(v) => (0u8, v).hash(h),
+            Constant::Code(c) => {
+                1u8.hash(h);
+                c.feed(h);
+            }
+            Constant::Unsupported(s) => (2u8, s).hash(h),
+            Constant::Slice(parts) => (3u8, &parts[..]).hash(h),
+            Constant::Index(members) => {
+                (4u8, members.len()).hash(h);
+                members.iter().for_each(|m| m.feed(h));
             }
         }
     }

@@ -5,16 +5,18 @@
 //!   args 2 0 0 flags 3
 //!   varnames "a" "b"
 //!   const 1.5
-//!   0: LOAD_FAST 0 @2:4-9    ; a
-//!   1: RETURN_VALUE @2:4-9
+//!   0: load_local 0 @2:4-9    ; a
+//!   1: return 0 @2:4-9
 //!   except 0..1 -> 1 depth 0 lasti
 //! end
 //! ```
 
-use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position, Variable};
+use super::inst::{BINARY, common, special};
+use super::{Arg, Code, Constant, Handler, Instr, Opcode, Position};
 use crate::diag::Result;
 use crate::lex::Cursor;
 use crate::source::File;
+use crate::types::Const;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
@@ -41,11 +43,7 @@ fn print(c: &Code, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
         writeln!(f)?;
     }
     for k in &c.consts {
-        match k {
-            Constant::Value(v) => writeln!(f, "{pad}  const {v}")?,
-            Constant::Unsupported(s) => writeln!(f, "{pad}  unsupported {s:?}")?,
-            Constant::Code(inner) => print(inner, f, indent + 2)?,
-        }
+        constant(k, f, indent + 2)?;
     }
     for (i, inst) in c.insts.iter().enumerate() {
         let Position { line, col, end_col } = inst.at;
@@ -69,23 +67,50 @@ fn print(c: &Code, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
     writeln!(f, "{pad}end")
 }
 
-/// The name or constant that an argument stands for, as a comment.
-fn meaning(c: &Code, i: &Instr) -> Option<String> {
-    let (arg, name) =
-        (i.arg as usize, |names: &[Arc<str>], i: usize| names.get(i).map(|n| n.escape_debug().to_string()));
+fn constant(k: &Constant, f: &mut Formatter<'_>, indent: usize) -> fmt::Result {
+    let pad = " ".repeat(indent);
+    match k {
+        Constant::Value(v) => writeln!(f, "{pad}const {v}"),
+        Constant::Unsupported(s) => writeln!(f, "{pad}unsupported {s:?}"),
+        Constant::Slice(parts) => writeln!(f, "{pad}slice {}", Const::Tuple(parts.to_vec())),
+        Constant::Code(inner) => print(inner, f, indent),
+        Constant::Index(members) => {
+            writeln!(f, "{pad}index")?;
+            members.iter().try_for_each(|m| constant(m, f, indent + 2))?;
+            writeln!(f, "{pad}end")
+        }
+    }
+}
+
+/// What an argument stands for, as a comment.
+pub fn meaning(c: &Code, i: &Instr) -> Option<String> {
+    let arg = i.arg as usize;
+    let name = |n: Option<&Arc<str>>| n.map(|n| n.escape_debug().to_string());
     match i.op.arg() {
-        Arg::Plain | Arg::Jump => None,
-        Arg::Const => Some(match c.consts.get(arg)? {
-            Constant::Value(v) => v.to_string(),
-            Constant::Code(inner) => format!("code {}", inner.name.escape_debug()),
-            Constant::Unsupported(s) => format!("{s:?}"),
-        }),
-        Arg::Local => name(&c.varnames, arg),
-        Arg::Name => name(&c.names, arg),
-        Arg::Deref => match c.variable(i.arg) {
-            Variable::Local(n) => name(&c.local_names(), n as usize),
-            Variable::Free(n) => name(&c.freevars, n as usize),
-        },
+        Arg::Plain => {
+            let known = match i.op {
+                Opcode::Binary => BINARY.get(arg),
+                Opcode::Compare => ["<", "<=", "==", "!=", ">", ">="].get(arg),
+                Opcode::LoadCommon => common::NAMES.get(arg),
+                Opcode::LoadSpecial => special::NAMES.get(arg),
+                _ => None,
+            };
+            known.map(|s| s.to_string())
+        }
+        Arg::Jump => None,
+        Arg::Const => c.consts.get(arg).map(brief),
+        Arg::Name => name(c.names.get(arg)),
+        Arg::Local | Arg::Deref => name(c.variable_name(i.arg)),
+    }
+}
+
+fn brief(k: &Constant) -> String {
+    match k {
+        Constant::Value(v) => v.to_string(),
+        Constant::Code(inner) => format!("code {}", inner.name.escape_debug()),
+        Constant::Slice(parts) => format!("slice{}", Const::Tuple(parts.to_vec())),
+        Constant::Index(members) => members.iter().map(brief).collect::<Vec<_>>().join(", "),
+        Constant::Unsupported(s) => format!("{s:?}"),
     }
 }
 
@@ -94,10 +119,13 @@ pub fn parse(text: &str) -> Result<Vec<Code>> {
     let mut c = Cursor::new(text);
     let mut out = vec![];
     while !c.at_end() {
-        out.push(code(&mut c, 0)?);
+        out.push(code(&mut c, 0, &mut |c, _| Err(c.error("instructions, not raw bytes")))?);
     }
     Ok(out)
 }
+
+/// Reads what follows the word `raw` into the code object that stands around it.
+pub(super) type ReadRaw<'f> = &'f mut dyn FnMut(&mut Cursor<'_>, &mut Code) -> Result<()>;
 
 fn names(c: &mut Cursor<'_>) -> Result<Vec<Arc<str>>> {
     let mut out = vec![];
@@ -107,7 +135,7 @@ fn names(c: &mut Cursor<'_>) -> Result<Vec<Arc<str>>> {
     Ok(out)
 }
 
-fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
+pub(super) fn code(c: &mut Cursor<'_>, depth: usize, raw: ReadRaw<'_>) -> Result<Code> {
     if depth > 100 {
         return Err(c.error("fewer nested functions"));
     }
@@ -123,7 +151,8 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
     };
     loop {
         match c.peek_word() {
-            "code" => out.consts.push(Constant::Code(Arc::new(code(c, depth + 1)?))),
+            "code" => out.consts.push(Constant::Code(Arc::new(code(c, depth + 1, raw)?))),
+            "const" | "slice" | "unsupported" | "index" => out.consts.push(read_constant(c)?),
             "except" => {
                 c.word();
                 // `3..10` would be one word.
@@ -157,8 +186,7 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
                     "cellvars" => out.cellvars = names(c)?,
                     "freevars" => out.freevars = names(c)?,
                     "names" => out.names = names(c)?,
-                    "const" => out.consts.push(Constant::Value(c.constant()?)),
-                    "unsupported" => out.consts.push(Constant::Unsupported(c.string()?)),
+                    "raw" => raw(c, &mut out)?,
                     "end" => break,
                     _ => return Err(c.error("a line of a code object")),
                 }
@@ -167,6 +195,31 @@ fn code(c: &mut Cursor<'_>, depth: usize) -> Result<Code> {
     }
     check(&out, c)?;
     Ok(out)
+}
+
+/// One that is no code object.
+fn read_constant(c: &mut Cursor<'_>) -> Result<Constant> {
+    match c.word() {
+        "const" => c.constant().map(Constant::Value),
+        "slice" => slice(c),
+        "unsupported" => c.string().map(Constant::Unsupported),
+        "index" => {
+            let mut members = vec![];
+            while !c.eat_word("end") {
+                members.push(read_constant(c)?);
+            }
+            Ok(Constant::Index(members))
+        }
+        _ => Err(c.error("a constant")),
+    }
+}
+
+fn slice(c: &mut Cursor<'_>) -> Result<Constant> {
+    let Const::Tuple(parts) = c.constant()? else { return Err(c.error("the parts of a slice")) };
+    match <[Const; 3]>::try_from(parts) {
+        Ok(parts) => Ok(Constant::Slice(Box::new(parts))),
+        Err(_) => Err(c.error("start, stop and step")),
+    }
 }
 
 fn inst(c: &mut Cursor<'_>, index: usize) -> Result<Instr> {

@@ -2,55 +2,52 @@
 
 use super::families::{self, Relative, Relatives};
 use super::{Builder, Capture, Outside, Slot, build_nested, cells, registry};
-use crate::bytecode::Constant;
+use crate::bytecode::inst::function;
 use crate::diag::Result;
 use crate::ops::id;
 use crate::ssa::{FuncId, Op, Value};
 use crate::types::Const;
 use std::sync::Arc;
 
-/// Flags of MAKE_FUNCTION.
-const DEFAULTS: u32 = 1;
-const KWDEFAULTS: u32 = 2;
-const ANNOTATIONS: u32 = 4;
-const CLOSURE: u32 = 8;
-
 impl Builder<'_> {
-    pub(super) fn kw_names(&mut self, arg: u32) -> Result<()> {
-        let Some(Constant::Value(Const::Tuple(names))) = self.code.consts.get(arg as usize) else {
-            return Err(self.malformed("keyword names that are no tuple"));
+    /// The names of the last operands lie on top of them.
+    pub(super) fn call_named(&mut self, n: usize) -> Result<()> {
+        let names = self.pop()?;
+        let Some(Const::Tuple(names)) = self.known(names) else {
+            return Err(self.malformed("keyword names that are no constant tuple"));
         };
-        self.keywords =
+        let names: Vec<Arc<str>> =
             names.iter().filter_map(|c| if let Const::Str(s) = c { Some(s.clone()) } else { None }).collect();
-        Ok(())
+        self.call(n, &names)
     }
 
-    /// Stack: NULL, callable, operands; or callable, first operand, other operands.
-    pub(super) fn call(&mut self, n: usize) -> Result<()> {
-        let mut args = self.pop_n(n)?;
-        args.insert(0, self.pop()?);
-        match self.pop_slot()? {
-            Slot::Null => {}
-            Slot::Value(callable) => args.insert(0, callable),
-            Slot::Code(_) | Slot::Handled | Slot::Lasti => {
-                return Err(self.malformed("a call of something that is no value"));
-            }
+    /// The callable and what lies beside it: NULL on either side of it, or behind it the first operand.
+    fn callee(&mut self) -> Result<(Value, Option<Value>)> {
+        match (self.pop_slot()?, self.pop_slot()?) {
+            (Slot::Value(callable), Slot::Null) | (Slot::Null, Slot::Value(callable)) => Ok((callable, None)),
+            (Slot::Value(first), Slot::Value(callable)) => Ok((callable, Some(first))),
+            _ => Err(self.malformed("a call of something that is no value")),
         }
-        let keywords: Arc<[Arc<str>]> = std::mem::take(&mut self.keywords).into();
+    }
+
+    pub(super) fn call(&mut self, n: usize, keywords: &[Arc<str>]) -> Result<()> {
+        let mut args = self.pop_n(n)?;
+        let (callable, first) = self.callee()?;
+        args.splice(0..0, [callable].into_iter().chain(first));
         if keywords.len() >= args.len() {
             return Err(self.malformed("more keywords than operands"));
         }
-        self.result(Op::Call { keywords }, args)
+        self.result(Op::Call { keywords: keywords.into() }, args)
     }
 
     /// `f(*args, **kwargs)`. The keywords were collected in a dictionary, which never comes to be: its keys
     /// are known, and mappings merged into it are passed under the keyword `**`.
     pub(super) fn call_spread(&mut self, flags: u32) -> Result<()> {
         let kwargs = if flags & 1 != 0 { Some(self.pop()?) } else { None };
-        let (args, callable) = (self.pop()?, self.pop()?);
-        if self.pop_slot()? != Slot::Null {
-            return Err(self.malformed("no NULL below the callable"));
-        }
+        let args = self.pop()?;
+        let (callable, None) = self.callee()? else {
+            return Err(self.malformed("no NULL beside the callable"));
+        };
         let (mut names, mut operands) = (vec![], vec![callable, args]);
         if let Some(kwargs) = kwargs {
             let entries = self.take_dict(kwargs);
@@ -121,17 +118,17 @@ impl Builder<'_> {
     pub(super) fn make_function(&mut self, index: usize, flags: u32) -> Result<()> {
         let slot = self.pop_slot()?;
         let inner = self.code_constant(slot)?;
-        let closure = if flags & CLOSURE != 0 {
+        let closure = if flags & function::CAPTURED != 0 {
             let t = self.pop()?;
             self.members(t)?
         } else {
             vec![]
         };
-        if flags & ANNOTATIONS != 0 {
+        if flags & (function::ANNOTATIONS | function::ANNOTATE) != 0 {
             self.pop_slot()?;
         }
         let (mut kwdefaults, mut kwvalues) = (vec![], vec![]);
-        if flags & KWDEFAULTS != 0 {
+        if flags & function::KWDEFAULTS != 0 {
             let d = self.pop()?;
             let args = self.take_dict(d).unwrap_or_default();
             for pair in args.chunks(2) {
@@ -142,12 +139,17 @@ impl Builder<'_> {
                 kwvalues.push(pair[1]);
             }
         }
-        let defaults = if flags & DEFAULTS != 0 {
+        let defaults = if flags & function::DEFAULTS != 0 {
             let t = self.pop()?;
             self.members(t)?
         } else {
             vec![]
         };
+        // Nobody asks for the annotations of a function that is made here, so what makes them is not built.
+        if &*inner.name == "__annotate__" {
+            self.state.stack.push(slot);
+            return Ok(());
+        }
         if closure.len() != inner.freevars.len() {
             return Err(self.malformed("as many captured values as captured variables"));
         }
@@ -219,7 +221,7 @@ impl Builder<'_> {
             let own = if at == k {
                 defaults.to_vec()
             } else {
-                let constants = if self.code.insts[*made].arg & DEFAULTS != 0 {
+                let constants = if self.code.insts[*made].arg & function::DEFAULTS != 0 {
                     families::constant_defaults(self.code, *made).unwrap_or_default()
                 } else {
                     &[]

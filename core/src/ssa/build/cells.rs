@@ -1,7 +1,7 @@
 //! Which captured variables need a cell.
 //!
 //! A variable that is never rebound after it was captured travels by value: the outer function keeps an
-//! ordinary local variable and MAKE_FUNCTION takes its current value. It becomes a cell when an inner
+//! ordinary local variable and `make_function` takes its current value. It becomes a cell when an inner
 //! function rebinds it, or when the outer function may rebind it after it was captured, unless nobody can
 //! tell:
 //!
@@ -13,7 +13,7 @@
 use super::families::Family;
 use super::flow::{Bb, Flow};
 use crate::bitset::BitSet;
-use crate::bytecode::{Code, Constant, Opcode, Variable};
+use crate::bytecode::{Code, Constant, Opcode, Variable, stack};
 use std::sync::Arc;
 
 /// Built-in functions that keep what they are given and use it later.
@@ -50,7 +50,7 @@ pub fn inner_functions<'a>(code: &'a Code, name: &'a Arc<str>) -> impl Iterator<
 /// Whether `code` or a function inside it binds or deletes its captured variable `name`.
 pub fn rebinds(code: &Code, name: &Arc<str>) -> bool {
     let Some(free) = code.freevars.iter().position(|n| n == name) else { return false };
-    let stores = |op: Opcode| op == Opcode::StoreDeref || op == Opcode::DeleteDeref;
+    let stores = |op: Opcode| op == Opcode::StoreCell || op == Opcode::DeleteCell;
     code.insts.iter().any(|i| stores(i.op) && code.variable(i.arg) == Variable::Free(free as u32))
         || inner_functions(code, name).any(|f| rebinds(f, name))
 }
@@ -65,7 +65,7 @@ fn rebound_after_capture(
     let stores: Vec<usize> = (0..code.insts.len())
         .filter(|i| {
             let inst = &code.insts[*i];
-            (inst.op == Opcode::StoreDeref || inst.op == Opcode::DeleteDeref) && inst.arg as usize == variable
+            (inst.op == Opcode::StoreCell || inst.op == Opcode::DeleteCell) && inst.arg as usize == variable
         })
         .collect();
     if stores.is_empty() {
@@ -88,7 +88,7 @@ fn rebound_after_capture(
     })
 }
 
-/// The code that MAKE_FUNCTION at `made` takes.
+/// The code that `make_function` at `made` takes.
 pub fn code_of(code: &Code, made: usize) -> Option<&Code> {
     let load = code.insts[made.checked_sub(1)?];
     match code.consts.get(load.arg as usize)? {
@@ -128,7 +128,7 @@ enum Tag {
     Other,
     Null,
     Global(u32),
-    Method(u32),
+    Attr(u32),
     Made,
 }
 
@@ -137,7 +137,8 @@ fn hands_on(code: &Code, name: &Arc<str>) -> bool {
     if inner_functions(code, name).next().is_none() {
         return false;
     }
-    let flow = Flow::new(code, &BitSet::new(code.local_count()));
+    // Of what cannot be followed nothing is known.
+    let Ok(flow) = Flow::new(code, &BitSet::new(code.local_count())) else { return true };
     (1..code.insts.len()).any(|made| {
         let Some(inner) =
             (code.insts[made].op == Opcode::MakeFunction).then(|| code_of(code, made)).flatten()
@@ -165,26 +166,23 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
         let tag = match inst.op {
             Opcode::PushNull => Tag::Null,
             Opcode::LoadGlobal => Tag::Global(inst.arg),
-            Opcode::LoadMethod => Tag::Method(inst.arg),
+            Opcode::LoadAttr => Tag::Attr(inst.arg),
             Opcode::MakeFunction if i == made => Tag::Made,
             _ => Tag::Other,
         };
-        if inst.op == Opcode::LoadMethod {
-            stack.push(Tag::Null);
-        }
         if i > made && taken.contains(&Tag::Made) {
-            if inst.op != Opcode::Call {
+            if !matches!(inst.op, Opcode::Call | Opcode::CallNamed) {
                 return false;
             }
             if generator {
-                // Slots below the operands: NULL and the callable, or the callable and the first operand.
+                // Slots below the operands: the callable, with NULL on either side or the first operand behind.
                 let callable = if taken.first() == Some(&Tag::Null) { taken.get(1) } else { taken.first() };
                 let one_of = |n: &u32, list: &[&str]| {
                     code.names.get(*n as usize).is_some_and(|n| list.contains(&&**n))
                 };
                 return match callable {
                     Some(Tag::Global(n)) => !one_of(n, &LAZY),
-                    Some(Tag::Method(n)) => !one_of(n, &KEEPING),
+                    Some(Tag::Attr(n)) => !one_of(n, &KEEPING),
                     Some(Tag::Other) => true,
                     Some(Tag::Null | Tag::Made) | None => false,
                 };
@@ -201,23 +199,8 @@ fn consumed_at_once(code: &Code, flow: &Flow, made: usize, inner: &Code) -> bool
     false
 }
 
-/// Slots popped and pushed by instructions that occur between operands of a call; none for others.
+/// Slots popped and pushed; none where what lies below changes places, or control goes elsewhere.
 fn stack_effect(op: Opcode, arg: u32) -> Option<(usize, usize)> {
-    use Opcode::*;
-    let n = arg as usize;
-    Some(match op {
-        PushNull | LoadConst | LoadFast | LoadClosure | LoadDeref | LoadGlobal => (0, 1),
-        KwNames => (0, 0),
-        LoadAttr | UnaryPositive | UnaryNegative | UnaryNot | UnaryInvert | GetIter => (1, 1),
-        LoadMethod => (1, 1),
-        BinaryOp | CompareOp | IsOp | ContainsOp | BinarySubscr => (2, 1),
-        BuildTuple | BuildList | BuildSet | BuildString | BuildSlice => (n, 1),
-        BuildConstKeyMap => (n + 1, 1),
-        BuildMap => (2 * n, 1),
-        MakeFunction => (1 + (arg & 15).count_ones() as usize, 1),
-        Call => (n + 2, 1),
-        StoreFast | StoreDeref | PopTop => (1, 0),
-        StoreSubscr => (3, 0),
-        _ => return None,
-    })
+    let straight = !op.jumps() && !op.ends() && !matches!(op, Opcode::Copy | Opcode::Swap);
+    straight.then(|| stack::effect(op, arg))
 }

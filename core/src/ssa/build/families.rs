@@ -8,14 +8,13 @@
 
 use super::cells::{block_of, code_of, inner_functions, rebinds};
 use super::flow::Flow;
+use crate::bytecode::inst::function;
 use crate::bytecode::{Code, Constant, Opcode, Variable};
 use crate::ssa::FuncId;
 use crate::types::Const;
 use std::sync::Arc;
 
-/// Flags of MAKE_FUNCTION: defaults of positional parameters, of keyword-only ones.
-const DEFAULTS: u32 = 1;
-const ANY_DEFAULTS: u32 = 3;
+const ANY_DEFAULTS: u32 = function::DEFAULTS | function::KWDEFAULTS;
 
 /// A definition: the instruction that makes the function, the local variable that names it.
 pub struct Member {
@@ -105,9 +104,9 @@ fn candidates(code: &Code) -> Vec<Candidate<'_>> {
             if code.insts[made].op != Opcode::MakeFunction {
                 return None;
             }
-            let store = code.insts.get(made + 1).filter(|i| i.op == Opcode::StoreDeref)?;
+            let store = code.insts.get(made + 1).filter(|i| i.op == Opcode::StoreCell)?;
             let Variable::Local(local) = code.variable(store.arg) else { return None };
-            let stores = |op: Opcode| op == Opcode::StoreDeref || op == Opcode::DeleteDeref;
+            let stores = |op: Opcode| op == Opcode::StoreCell || op == Opcode::DeleteCell;
             let once = code
                 .insts
                 .iter()
@@ -123,7 +122,7 @@ fn candidates(code: &Code) -> Vec<Candidate<'_>> {
             }
             let flags = code.insts[made].arg;
             let settled = flags & ANY_DEFAULTS == 0
-                || flags & ANY_DEFAULTS == DEFAULTS && constant_defaults(code, made).is_some();
+                || flags & ANY_DEFAULTS == function::DEFAULTS && constant_defaults(code, made).is_some();
             Some(Candidate { made, local: local as usize, name, code: code_of(code, made)?, settled })
         })
         .collect()

@@ -7,7 +7,8 @@
 //! deleted in it.
 
 use crate::bitset::BitSet;
-use crate::bytecode::{Arg, Code, Instr, Opcode, Variable};
+use crate::bytecode::{Arg, Code, Instr, Opcode, Variable, stack};
+use crate::diag::Result;
 use crate::graph::{Cfg, FlowGraph};
 
 crate::entity!(/// A basic block of bytecode.
@@ -33,6 +34,13 @@ pub struct Flow {
     /// The block of an instruction that starts one.
     starts: Vec<Option<Bb>>,
     handler_targets: Vec<Option<Bb>>,
+    /// Instructions that save a variable, in order; whether the variable was bound is the fact behind those of
+    /// the variables.
+    saves: Vec<usize>,
+    /// Instructions that restore one, with the place of the save in `saves`.
+    restores: Vec<(usize, usize)>,
+    /// Of how many variables facts are known.
+    variables: usize,
 }
 
 /// How an instruction touches a local variable, by index.
@@ -43,14 +51,17 @@ pub enum Touch {
     ReadOrBind(usize),
     Write(usize),
     Delete(usize),
+    /// The variable, and the fact whether it was bound.
+    Save(usize, usize),
+    Restore(usize, usize),
 }
 
 /// What `inst` does to the local variables; `cells` are those that hold a cell, which is bound once and for
 /// all.
-pub fn touch(code: &Code, cells: &BitSet, inst: &Instr) -> Touch {
+fn touch(code: &Code, cells: &BitSet, inst: &Instr) -> Touch {
     match (inst.op.arg(), inst.op) {
-        (Arg::Local, Opcode::StoreFast) => Touch::Write(inst.arg as usize),
-        (Arg::Local, Opcode::DeleteFast) => Touch::Delete(inst.arg as usize),
+        (Arg::Local, Opcode::StoreLocal) => Touch::Write(inst.arg as usize),
+        (Arg::Local, Opcode::DeleteLocal) => Touch::Delete(inst.arg as usize),
         (Arg::Local, _) => Touch::ReadOrBind(inst.arg as usize),
         (Arg::Deref, op) => match code.variable(inst.arg) {
             Variable::Free(_) => Touch::None,
@@ -71,12 +82,12 @@ fn touch_captured(code: &Code, is_cell: bool, op: Opcode, i: usize) -> Touch {
             Touch::Write(i)
         };
     }
-    if is_cell || op == Opcode::LoadClosure {
+    if is_cell || op == Opcode::Capture {
         return Touch::Read(i);
     }
-    if op == Opcode::StoreDeref {
+    if op == Opcode::StoreCell {
         Touch::Write(i)
-    } else if op == Opcode::DeleteDeref {
+    } else if op == Opcode::DeleteCell {
         Touch::Delete(i)
     } else {
         Touch::ReadOrBind(i)
@@ -84,8 +95,9 @@ fn touch_captured(code: &Code, is_cell: bool, op: Opcode, i: usize) -> Touch {
 }
 
 impl Flow {
-    pub fn new(code: &Code, cells: &BitSet) -> Flow {
+    pub fn new(code: &Code, cells: &BitSet) -> Result<Flow> {
         let mut flow = Flow::cut(code);
+        flow.find_saves(code)?;
         let cfg = Cfg::new(&flow);
         for b in 0..flow.blocks.len() {
             flow.blocks[b].joins = cfg.is_reachable(Bb::new(b)) && cfg.preds(Bb::new(b)).len() > 1;
@@ -101,7 +113,35 @@ impl Flow {
         }
         flow.find_live(code, cells, &cfg);
         flow.find_bound(code, cells, &cfg);
-        flow
+        Ok(flow)
+    }
+
+    fn find_saves(&mut self, code: &Code) -> Result<()> {
+        let saves = |i: &usize| code.insts[*i].op == Opcode::SaveLocal;
+        self.saves = (0..code.insts.len()).filter(saves).collect();
+        if self.saves.is_empty() {
+            return Ok(());
+        }
+        let place = |save: usize| self.saves.binary_search(&save).unwrap_or(0);
+        self.restores = stack::restores(code)?.into_iter().map(|(r, save)| (r, place(save))).collect();
+        Ok(())
+    }
+    /// The fact whether the variable that instruction `i` saves is bound, among those of [`BasicBlock::bound_in`].
+    pub fn saved(&self, i: usize) -> Option<usize> {
+        self.saves.binary_search(&i).ok().map(|k| self.variables + k)
+    }
+    /// The same for an instruction that stores what was saved.
+    pub fn restored(&self, i: usize) -> Option<usize> {
+        let at = self.restores.binary_search_by_key(&i, |r| r.0).ok()?;
+        Some(self.variables + self.restores[at].1)
+    }
+    fn touch(&self, code: &Code, cells: &BitSet, i: usize) -> Touch {
+        let (inst, variable) = (&code.insts[i], code.insts[i].arg as usize);
+        match (self.saved(i), self.restored(i)) {
+            (Some(fact), _) => Touch::Save(variable, fact),
+            (_, Some(fact)) => Touch::Restore(variable, fact),
+            _ => touch(code, cells, inst),
+        }
     }
 
     /// The block that starts with instruction `i`.
@@ -136,7 +176,14 @@ impl Flow {
             }
             handler[h.start as usize..h.end as usize].fill(Some(k));
         }
-        let mut flow = Flow { blocks: vec![], starts: vec![None; n], handler_targets: vec![] };
+        let mut flow = Flow {
+            blocks: vec![],
+            starts: vec![None; n],
+            handler_targets: vec![],
+            saves: vec![],
+            restores: vec![],
+            variables: code.local_count(),
+        };
         let mut start = 0;
         for end in 1..=n {
             if end < n && !leader[end] {
@@ -175,19 +222,19 @@ impl Flow {
             .iter()
             .map(|b| {
                 let (mut read, mut written) = (BitSet::new(n), BitSet::new(n));
-                for inst in &code.insts[b.start..b.end] {
-                    match touch(code, cells, inst) {
+                for i in b.start..b.end {
+                    match self.touch(code, cells, i) {
                         Touch::None => {}
                         Touch::Read(i) | Touch::ReadOrBind(i) => {
                             if !written.contains(i) {
                                 read.insert(i);
                             }
                         }
-                        Touch::Write(i) => {
+                        Touch::Write(i) | Touch::Restore(i, _) => {
                             written.insert(i);
                         }
                         // `del x` looks whether `x` is bound.
-                        Touch::Delete(i) => {
+                        Touch::Delete(i) | Touch::Save(i, _) => {
                             if !written.contains(i) {
                                 read.insert(i);
                             }
@@ -222,7 +269,7 @@ impl Flow {
 
     /// Forwards to a fixed point, from "everything is bound" downwards.
     fn find_bound(&mut self, code: &Code, cells: &BitSet, cfg: &Cfg<Bb>) {
-        let n = code.local_count();
+        let n = self.variables + self.saves.len();
         for b in &mut self.blocks {
             b.bound_in = BitSet::full(n);
         }
@@ -239,13 +286,26 @@ impl Flow {
                 let block = &self.blocks[b.index()];
                 let mut bound = block.bound_in.clone();
                 let mut in_handler = bound.clone();
-                for inst in &code.insts[block.start..block.end] {
-                    match touch(code, cells, inst) {
+                for i in block.start..block.end {
+                    match self.touch(code, cells, i) {
                         Touch::None | Touch::Read(_) => {}
+                        Touch::Save(i, fact) => {
+                            if bound.contains(i) {
+                                bound.insert(fact);
+                            } else {
+                                bound.remove(fact);
+                                in_handler.remove(fact);
+                            }
+                            bound.remove(i);
+                            in_handler.remove(i);
+                        }
+                        Touch::Restore(i, fact) if bound.contains(fact) => {
+                            bound.insert(i);
+                        }
                         Touch::Write(i) | Touch::ReadOrBind(i) => {
                             bound.insert(i);
                         }
-                        Touch::Delete(i) => {
+                        Touch::Delete(i) | Touch::Restore(i, _) => {
                             bound.remove(i);
                             in_handler.remove(i);
                         }

@@ -3,6 +3,7 @@
 //! Python's operators become operations of the table.
 
 use super::{Builder, Capture, Slot};
+use crate::bytecode::inst::{common, special};
 use crate::bytecode::{Code, Constant, Instr, Opcode, Variable};
 use crate::diag::Result;
 use crate::ops::{OpId, id};
@@ -46,46 +47,49 @@ impl Builder<'_> {
         use Opcode::*;
         let (arg, n) = (inst.arg, inst.arg as usize);
         match inst.op {
-            PopTop => self.pop_slot().map(drop),
+            Pop => self.pop_slot().map(drop),
             PushNull => { self.state.stack.push(Slot::Null); Ok(()) }
             Copy => { let s = self.slot(n)?; self.state.stack.push(s); Ok(()) }
             Swap => self.swap(n),
             LoadConst => self.load_const(arg),
-            LoadFast => self.load_local(n),
-            StoreFast => { let v = self.pop()?; self.store_local(n, v) }
-            DeleteFast => self.delete_local(n),
+            LoadInt => self.result(Op::Const(Const::Int(arg as i64)), vec![]),
+            LoadLocal => self.load_local(n),
+            StoreLocal => { let v = self.pop()?; match self.flow.restored(index) { Some(save) => self.restore_local(n, v, save), None => self.store_local(n, v) } }
+            SaveLocal => self.save_local(index, n),
+            DeleteLocal => self.delete_local(n),
             MakeCell => self.make_cell(arg),
-            LoadClosure => self.load_closure(arg),
-            LoadDeref => self.load_deref(arg),
-            StoreDeref => self.store_deref(arg),
-            DeleteDeref => self.delete_deref(arg),
+            Capture => self.capture_variable(arg),
+            LoadCell => self.load_cell(arg),
+            StoreCell => self.store_cell(arg),
+            DeleteCell => self.delete_cell(arg),
             LoadGlobal => { let name = self.name(n)?; self.result(Op::Global(name), vec![]) }
             LoadAttr => { let (name, v) = (self.name(n)?, self.pop()?); self.result(Op::Attr(name), vec![v]) }
-            LoadMethod => {
-                let (name, v) = (self.name(n)?, self.pop()?);
-                self.state.stack.push(Slot::Null);
-                self.result(Op::Attr(name), vec![v])
+            LoadSuperAttr => {
+                let (name, args) = (self.name(n)?, self.pop_n(3)?);
+                let of = self.emit(Op::Call { keywords: [].into() }, args)?;
+                self.result(Op::Attr(name), vec![of])
             }
             StoreAttr => {
                 let (name, object, value) = (self.name(n)?, self.pop()?, self.pop()?);
                 self.emit(Op::SetAttr(name), vec![object, value]).map(drop)
             }
-            UnaryPositive => self.unary(id::POS),
-            UnaryNegative => self.unary(id::NEG),
-            UnaryInvert => self.unary(id::INVERT),
-            UnaryNot => self.unary(id::NOT),
-            BinaryOp => match BINARY.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown binary operator")) },
-            CompareOp => match COMPARE.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown comparison")) },
-            IsOp => self.operation(if arg == 0 { id::IS } else { id::IS_NOT }, 2),
-            ContainsOp => self.contains(arg),
-            BinarySubscr => self.operation(id::GETITEM, 2),
-            StoreSubscr => {
+            Positive => self.unary(id::POS),
+            Negative => self.unary(id::NEG),
+            Invert => self.unary(id::INVERT),
+            Truth => self.unary(id::TRUTH),
+            Not => self.unary(id::NOT),
+            Binary => match BINARY.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown binary operator")) },
+            Compare => match COMPARE.get(n) { Some(op) => self.operation(*op, 2), None => Err(self.malformed("unknown comparison")) },
+            Is => self.operation(if arg == 0 { id::IS } else { id::IS_NOT }, 2),
+            Contains => self.contains(arg),
+            Subscript => self.operation(id::GETITEM, 2),
+            StoreSubscript => {
                 let (key, container, value) = (self.pop()?, self.pop()?, self.pop()?);
                 self.table(id::SETITEM, vec![container, key, value]).map(drop)
             }
-            DeleteSubscr => { let args = self.pop_n(2)?; self.table(id::DELITEM, args).map(drop) }
+            DeleteSubscript => { let args = self.pop_n(2)?; self.table(id::DELITEM, args).map(drop) }
             BuildSlice => self.build_slice(n),
-            GetLen => { let v = self.peek(1)?; self.result(Op::Table(id::BUILTINS_LEN), vec![v]) }
+            Length => { let v = self.peek(1)?; self.result(Op::Table(id::BUILTINS_LEN), vec![v]) }
             MatchSequence => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_SEQUENCE), vec![v]) }
             MatchMapping => { let v = self.peek(1)?; self.result(Op::Table(id::MATCH_MAPPING), vec![v]) }
             MatchKeys => { let (subject, keys) = (self.peek(2)?, self.peek(1)?); self.result(Op::Table(id::MATCH_KEYS), vec![subject, keys]) }
@@ -104,71 +108,73 @@ impl Builder<'_> {
             }
             BuildSet => self.operation(id::SET_BUILD, n),
             BuildMap => self.operation(id::DICT_BUILD, 2 * n),
-            BuildConstKeyMap => self.build_const_key_map(n),
+            BuildKeyedMap => self.build_const_key_map(n),
             BuildString => self.operation(id::STR_CONCAT_ALL, n),
-            FormatValue => self.format_value(arg),
+            Format => self.format_value(arg),
             ListAppend => self.list_add(id::LIST_APPEND, n),
             ListExtend => self.list_add(id::LIST_EXTEND, n),
             ListToTuple => self.list_to_tuple(),
             SetAdd => self.update(id::SET_ADD, n, 1),
             SetUpdate => self.update(id::SET_UPDATE, n, 1),
             MapAdd => self.update(id::DICT_SET_ITEM, n, 2),
-            DictUpdate => self.update(id::DICT_UPDATE, n, 1),
-            DictMerge => {
+            MapUpdate => self.update(id::DICT_UPDATE, n, 1),
+            MapMerge => {
                 let (kwargs, into) = (self.pop()?, self.peek(n)?);
                 self.merged.entry(into).or_default().push(kwargs);
                 Ok(())
             }
-            UnpackSequence => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack(id::UNPACK_SEQUENCE, vec![v, count], n) }
-            UnpackEx => {
+            Unpack => { let (v, count) = (self.pop()?, self.int(arg as i64)?); self.unpack(id::UNPACK_SEQUENCE, vec![v, count], n) }
+            UnpackRest => {
                 let (before, after) = (arg & 255, arg >> 8);
                 let args = vec![self.pop()?, self.int(before as i64)?, self.int(after as i64)?];
                 self.unpack(id::UNPACK_EX, args, (before + 1 + after) as usize)
             }
-            GetIter | GetYieldFromIter => self.operation(id::BUILTINS_ITER, 1),
+            GetIter | GetYieldIter => self.operation(id::BUILTINS_ITER, 1),
             ForIter => self.for_iter(index, n),
             Send => self.send(index, n),
-            YieldValue => { let v = self.pop()?; self.suspend(v) }
+            Yield => { let v = self.pop()?; self.suspend(v) }
             // The generator object itself, which the next instruction pops.
-            ReturnGenerator => { self.state.stack.push(Slot::Null); Ok(()) }
-            ReturnValue => { let v = self.pop()?; self.terminate(Term::Return(v)); Ok(()) }
+            MakeGenerator => { self.state.stack.push(Slot::Null); Ok(()) }
+            Return => { let v = self.pop()?; self.terminate(Term::Return(v)); Ok(()) }
             Jump => { let to = self.edge_at(n)?; self.terminate(Term::Jump(to)); Ok(()) }
-            PopJumpIfFalse => self.branch(index, n, false, false),
-            PopJumpIfTrue => self.branch(index, n, true, false),
-            JumpIfFalseOrPop => self.branch(index, n, false, true),
-            JumpIfTrueOrPop => self.branch(index, n, true, true),
-            PopJumpIfNone => self.branch_none(index, n, true),
-            PopJumpIfNotNone => self.branch_none(index, n, false),
-            PushExcInfo => {
+            BranchFalse => self.branch(index, n, false),
+            BranchTrue => self.branch(index, n, true),
+            BranchNone => self.branch_none(index, n, true),
+            BranchNotNone => self.branch_none(index, n, false),
+            PushHandled => {
                 let exc = self.pop()?;
                 self.emit(Op::PushHandled, vec![exc])?;
                 self.state.stack.extend([Slot::Handled, Slot::Value(exc)]);
                 Ok(())
             }
-            PopExcept => match self.pop_slot()? {
+            PopHandled => match self.pop_slot()? {
                 Slot::Handled => self.pop_handled(),
                 Slot::Value(_) | Slot::Null | Slot::Code(_) | Slot::Lasti => Err(self.malformed("no saved exception to restore")),
             },
-            CheckExcMatch => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table(id::EXC_MATCHES), vec![exc, class]) }
-            RaiseVarargs => self.raise(arg),
+            MatchException => { let (class, exc) = (self.pop()?, self.peek(1)?); self.result(Op::Table(id::EXC_MATCHES), vec![exc, class]) }
+            Raise => self.raise(arg),
             Reraise => { let exc = self.pop()?; self.raise_value(exc) }
-            LoadAssertionError => self.result(Op::Table(id::EXC_ASSERTION), vec![]),
-            BeforeWith => self.before_with(),
-            WithExceptStart => self.with_except_start(),
+            LoadCommon if arg == common::ASSERTION_ERROR => self.result(Op::Table(id::EXC_ASSERTION), vec![]),
+            LoadCommon => Err(self.unsupported("annotations are", "ask for them outside the function")),
+            LoadSpecial => self.load_special(n),
+            CallExit => self.call_exit(n),
             ImportName => self.import_name(n),
             ImportFrom => { let (name, module) = (self.name(n)?, self.peek(1)?); self.result(Op::Attr(name), vec![module]) }
             MakeFunction => self.make_function(index, arg),
-            KwNames => self.kw_names(arg),
-            Call => self.call(n),
-            CallFunctionEx => self.call_spread(arg),
+            Call => self.call(n, &[]),
+            CallNamed => self.call_named(n),
+            CallSpread => self.call_spread(arg),
             StoreGlobal | DeleteGlobal => Err(self.unsupported("assignments to global variables are", "return the value and assign it outside, or keep it in a global array of one element: count[0] += 1")),
             DeleteAttr => Err(self.unsupported("deleting attributes is", "keep a flag instead")),
             LoadBuildClass => Err(self.unsupported("class definitions inside a function are", "define the class at module level")),
-            LoadName | StoreName | DeleteName | LoadClassderef | ImportStar | SetupAnnotations | PrintExpr => {
+            LoadName | StoreName | DeleteName | LoadNames | LoadNameOrGlobal | LoadNameOrCell | ImportStar | SetupAnnotations | PrintResult => {
                 Err(self.unsupported("code of a module or class body is", "put it into a function"))
             }
-            CheckEgMatch | PrepReraiseStar => Err(self.unsupported("`except*` is", "use `except`")),
-            GetAwaitable | GetAiter | GetAnext | EndAsyncFor | BeforeAsyncWith | AsyncGenWrap => Err(self.unsupported("`async` and `await` are", "use a plain function")),
+            MatchGroup | JoinGroup => Err(self.unsupported("`except*` is", "use `except`")),
+            GetAwaitable | GetAsyncIter | GetAsyncNext | EndAsyncFor | WrapAsyncValue => Err(self.unsupported("`async` and `await` are", "use a plain function")),
+            TypeParameter => Err(self.unsupported("type parameters inside a function are", "define the function or class at module level")),
+            BuildTemplate => Err(self.unsupported("template strings are", "use an f-string")),
+            EndDelegation | EndGenerator => Err(self.malformed("a handler of the interpreter's own")),
         }
     }
 
@@ -198,16 +204,38 @@ impl Builder<'_> {
     }
 
     fn load_const(&mut self, i: u32) -> Result<()> {
-        match self.code.consts.get(i as usize) {
-            Some(Constant::Value(c)) => self.result(Op::Const(c.clone()), vec![]),
+        // A reference of its own, so that `self` stays free.
+        let code = self.code;
+        match code.consts.get(i as usize) {
             Some(Constant::Code(_)) => {
                 self.state.stack.push(Slot::Code(i));
                 Ok(())
             }
-            Some(Constant::Unsupported(what)) => {
-                Err(self.unsupported(&format!("{what} is"), "keep it outside the function"))
+            Some(c) => {
+                let v = self.load_value(c)?;
+                self.push(v);
+                Ok(())
             }
             None => Err(self.malformed("no such constant")),
+        }
+    }
+
+    /// Slices and tuples of them are made anew, as versions do that have no such constants.
+    fn load_value(&mut self, c: &Constant) -> Result<Value> {
+        match c {
+            Constant::Value(c) => self.constant(c.clone()),
+            Constant::Slice(parts) => {
+                let parts = parts.iter().map(|p| self.constant(p.clone())).collect::<Result<_>>()?;
+                self.table(id::BUILTINS_SLICE, parts)
+            }
+            Constant::Index(members) => {
+                let members = members.iter().map(|m| self.load_value(m)).collect::<Result<_>>()?;
+                self.table(id::TUPLE_BUILD, members)
+            }
+            Constant::Unsupported(what) => {
+                Err(self.unsupported(&format!("{what} is"), "keep it outside the function"))
+            }
+            Constant::Code(_) => Err(self.malformed("code where a value is needed")),
         }
     }
 
@@ -236,6 +264,36 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// A comprehension starts that has a variable of this name. What the variable holds, if anything, waits on the
+    /// stack.
+    fn save_local(&mut self, index: usize, i: usize) -> Result<()> {
+        self.local_name(i)?;
+        let v = self.local(i);
+        self.push(v);
+        self.state.locals[i] = None;
+        if let Some(save) = self.flow.saved(index) {
+            if self.bound.contains(i) {
+                self.bound.insert(save);
+            } else {
+                self.bound.remove(save);
+            }
+        }
+        self.bound.remove(i);
+        Ok(())
+    }
+
+    /// Bound afterwards if it was bound when it was saved.
+    fn restore_local(&mut self, i: usize, v: Value, save: usize) -> Result<()> {
+        self.local_name(i)?;
+        self.state.locals[i] = Some(v);
+        if self.bound.contains(save) {
+            self.bound.insert(i);
+        } else {
+            self.bound.remove(i);
+        }
+        Ok(())
+    }
+
     fn delete_local(&mut self, i: usize) -> Result<()> {
         let name = self.local_name(i)?;
         if !self.bound.contains(i) {
@@ -258,14 +316,18 @@ impl Builder<'_> {
 
     fn make_cell(&mut self, arg: u32) -> Result<()> {
         let Variable::Local(i) = self.variable(arg)? else {
-            return Err(self.malformed("a cell for a captured variable"));
+            return Err(self.unsupported(
+                "a comprehension whose variable is captured, and named like a captured variable, is",
+                "give the comprehension's variable a name of its own",
+            ));
         };
         let i = i as usize;
         if !self.cells.contains(i) {
             return Ok(());
         }
         let cell = self.table(id::CELL_NEW, vec![])?;
-        if i < self.code.param_count() {
+        // In a comprehension a new cell takes the place of the parameter's, which was saved.
+        if i < self.code.param_count() && self.bound.contains(i) {
             let v = self.local(i);
             self.table(id::CELL_SET, vec![cell, v])?;
         }
@@ -304,7 +366,7 @@ impl Builder<'_> {
         )
     }
 
-    fn load_closure(&mut self, arg: u32) -> Result<()> {
+    fn capture_variable(&mut self, arg: u32) -> Result<()> {
         let v = match self.variable(arg)? {
             Variable::Local(i) => self.local(i as usize),
             Variable::Free(i) => self.free(i as usize)?,
@@ -317,7 +379,7 @@ impl Builder<'_> {
         self.constant(Const::Str(name))
     }
 
-    fn load_deref(&mut self, arg: u32) -> Result<()> {
+    fn load_cell(&mut self, arg: u32) -> Result<()> {
         match self.variable(arg)? {
             Variable::Local(i) if !self.cells.contains(i as usize) => self.load_local(i as usize),
             Variable::Local(i) => {
@@ -343,7 +405,7 @@ impl Builder<'_> {
         }
     }
 
-    fn store_deref(&mut self, arg: u32) -> Result<()> {
+    fn store_cell(&mut self, arg: u32) -> Result<()> {
         let v = self.pop()?;
         let cell = match self.variable(arg)? {
             Variable::Local(i) if !self.cells.contains(i as usize) => return self.store_local(i as usize, v),
@@ -369,7 +431,7 @@ impl Builder<'_> {
         self.free(i)
     }
 
-    fn delete_deref(&mut self, arg: u32) -> Result<()> {
+    fn delete_cell(&mut self, arg: u32) -> Result<()> {
         let (cell, name, own) = match self.variable(arg)? {
             Variable::Local(i) if !self.cells.contains(i as usize) => return self.delete_local(i as usize),
             Variable::Local(i) => (self.local(i as usize), self.local_name(i as usize)?, true),
@@ -514,17 +576,11 @@ impl Builder<'_> {
         self.terminate(Term::Branch { cond, then_to, else_to });
     }
 
-    /// Jumps to `target` if the truth of the top is `when`; `keep`s the value on that way.
-    fn branch(&mut self, index: usize, target: usize, when: bool, keep: bool) -> Result<()> {
-        let v = self.peek(1)?;
+    /// Jumps to `target` if the truth of the top is `when`.
+    fn branch(&mut self, index: usize, target: usize, when: bool) -> Result<()> {
+        let v = self.pop()?;
         let cond = self.table(id::TRUTH, vec![v])?;
-        let kept = if keep { Some(self.edge_at(target)?) } else { None };
-        self.pop()?;
-        let next = self.edge_at(index + 1)?;
-        let jump = match kept {
-            Some(to) => to,
-            None => self.edge_at(target)?,
-        };
+        let (next, jump) = (self.edge_at(index + 1)?, self.edge_at(target)?);
         if when {
             self.two_way(cond, jump, next)
         } else {
@@ -576,7 +632,7 @@ impl Builder<'_> {
     /// One step of `yield from`: what is sent is always None, and so is the value of the whole expression.
     fn send(&mut self, index: usize, target: usize) -> Result<()> {
         self.pop()?;
-        if self.code.insts[target].op != Opcode::PopTop {
+        if self.code.insts[target].op != Opcode::Pop {
             return Err(self
                 .unsupported("the value of `yield from` is", "use `yield from` as a statement of its own"));
         }
@@ -655,17 +711,17 @@ impl Builder<'_> {
         self.raise_value(exc)
     }
 
-    fn before_with(&mut self) -> Result<()> {
+    fn load_special(&mut self, which: usize) -> Result<()> {
+        if !matches!(which as u32, special::ENTER | special::EXIT) {
+            return Err(self.unsupported("`async` and `await` are", "use a plain function"));
+        }
         let manager = self.pop()?;
-        let enter = self.emit(Op::Attr("__enter__".into()), vec![manager])?;
-        let exit = self.emit(Op::Attr("__exit__".into()), vec![manager])?;
-        self.push(exit);
-        self.result(Op::Call { keywords: [].into() }, vec![enter])
+        self.result(Op::Attr(special::NAMES[which].into()), vec![manager])
     }
 
-    /// Stack: `__exit__`, the index of the raising instruction, the saved exception, the exception.
-    fn with_except_start(&mut self) -> Result<()> {
-        let (exit, exc) = (self.peek(4)?, self.peek(1)?);
+    /// `__exit__` lies `depth` deep, the exception on top.
+    fn call_exit(&mut self, depth: usize) -> Result<()> {
+        let (exit, exc) = (self.peek(depth)?, self.peek(1)?);
         let class = self.table(id::EXC_CLASS, vec![exc])?;
         let traceback = self.constant(Const::None)?;
         self.result(Op::Call { keywords: [].into() }, vec![exit, class, exc, traceback])

@@ -99,11 +99,11 @@ fn build_nested(code: &Code, host: u64, outside: Outside<'_>) -> Result<Func> {
     let (mut families, mut cells) = (vec![], BitSet::new(code.local_count()));
     if !code.cellvars.is_empty() {
         // Blocks do not depend on which variables are cells.
-        let flow = Flow::new(code, &cells);
+        let flow = Flow::new(code, &cells)?;
         families = families::find_families(code, &flow);
         cells = cells::find_cells(code, &flow, &families);
     }
-    let flow = Flow::new(code, &cells);
+    let flow = Flow::new(code, &cells)?;
     let mut b = Builder::new(code, host, outside, cells, flow);
     b.families = families.into_iter().map(|family| Made { family, shared: None }).collect();
     b.run()?;
@@ -115,7 +115,7 @@ fn build_nested(code: &Code, host: u64, outside: Outside<'_>) -> Result<Func> {
 enum Slot {
     Value(Value),
     Null,
-    /// A nested code object, by index of the constant; MAKE_FUNCTION takes it.
+    /// A nested code object, by index of the constant; `make_function` takes it.
     Code(u32),
     /// The exception that was being handled before; `PopHandled` restores it.
     Handled,
@@ -159,10 +159,9 @@ struct Builder<'a> {
     bound: BitSet,
     loc: Loc,
     handler: Option<Bb>,
-    keywords: Vec<Arc<str>>,
-    /// Appends and extensions of each list, for `LIST_TO_TUPLE`.
+    /// Appends and extensions of each list, for `list_to_tuple`.
     lists: HashMap<Value, Vec<Inst>>,
-    /// Lists that become tuples: a `LIST_TO_TUPLE` stands at the same place of the source.
+    /// Lists that become tuples: a `list_to_tuple` stands at the same place of the source.
     displays: HashSet<Value>,
     /// Mappings merged into each keyword dictionary.
     merged: HashMap<Value, Vec<Value>>,
@@ -238,7 +237,6 @@ impl<'a> Builder<'a> {
             bound: BitSet::default(),
             loc: Loc::default(),
             handler: None,
-            keywords: vec![],
             lists: HashMap::new(),
             displays: HashSet::new(),
             merged: HashMap::new(),
