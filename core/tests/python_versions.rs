@@ -385,6 +385,25 @@ fn ssa_is_mostly_that_of_the_first_version() {
     }
 }
 
+/// Comprehensions that run in the function around them cost nothing: no cells, no handlers, no functions.
+#[test]
+fn comprehensions_leave_nothing_behind() {
+    for (version, ..) in RECORDINGS {
+        for code in functions(version) {
+            if !["list_comp", "nested_comp", "double_comp", "comp_in_loop", "other_comps"]
+                .contains(&&*code.name)
+            {
+                continue;
+            }
+            let func = build::build(&code, 0).unwrap();
+            let instructions = || func.blocks.iter().flat_map(|b| &b.insts).map(|i| func.inst(*i));
+            assert!(instructions().all(|n| n.unwind.is_none()), "{version:?}\n{func}");
+            assert!(!func.to_string().contains("make_function"), "{version:?}\n{func}");
+            assert!(!func.to_string().contains("cell."), "{version:?}\n{func}");
+        }
+    }
+}
+
 #[test]
 fn captured_variables_need_no_more_cells_than_in_the_first_version() {
     let cells = |code: &Code| {

@@ -18,6 +18,7 @@ mod cells;
 mod families;
 mod flow;
 mod insts;
+mod reraise;
 
 use super::opt::parallel::Names;
 use super::{Block, BlockCall, Func, FuncId, Inst, InstNode, Loc, Op, Params, Parts, Term, Value, registry};
@@ -320,6 +321,7 @@ impl<'a> Builder<'a> {
             self.func.blocks[0].insts.insert(0, inst);
         }
         let mut func = self.func;
+        reraise::skip(&mut func);
         super::opt::simplify(&mut func);
         Ok(func)
     }
