@@ -395,6 +395,20 @@ def test_launches_that_make_no_sense():
         cuda.to_device(np.zeros(3)).copy_to_host(np.zeros(4))
 
 
+@pytest.mark.parametrize("option", [{"debug": True}, {"lineinfo": True}, {"opt": False}, {"max_registers": 32}, {"device": True, "fastmath": True}], ids=str)
+def test_what_is_not_honoured_is_refused(option):
+    with pytest.raises(NotImplementedError, match=list(option)[-1]):
+        cuda.jit(**option)
+
+
+def test_a_kernel_that_asks_for_the_cache_is_told_that_there_is_none():
+    with pytest.warns(tierup.errors.TierupWarning, match="cache=True") as said:
+        @cuda.jit(cache=True)
+        def kernel(a):
+            a[0] = 1
+    assert said[0].filename == __file__
+
+
 def test_a_changed_global_is_seen():
     space = {"cuda": cuda, "K": 2}
     exec("def scale(x):\n    i = cuda.grid(1)\n    x[i] *= K\n", space)

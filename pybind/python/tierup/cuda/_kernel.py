@@ -10,6 +10,9 @@ from ._streams import handle_of
 
 _TAKEN = {"fastmath", "boundscheck", "error_model", "device", "inline", "debug", "opt", "lineinfo", "cache", "max_registers", "link", "launch_bounds", "overflow"}
 
+# Those that say what a kernel computes.
+_MEANING = {"fastmath", "boundscheck", "error_model", "overflow"}
+
 
 def _box(value, what):
     """One to three positive integers, as three."""
@@ -164,9 +167,14 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
     if unknown:
         from ..errors import OptionError
         raise OptionError("cuda.jit", unknown, _TAKEN)
-    for name in ("link", "max_registers", "launch_bounds"):
+    for name in ("link", "max_registers", "launch_bounds", "debug", "lineinfo"):
         if options.get(name):
             raise NotImplementedError(f"cuda.jit does not know {name}= yet")
+    if not options.get("opt", True):
+        raise NotImplementedError("cuda.jit does not know opt=False yet: kernels are always optimized")
+    of_kernels = sorted(k for k in _MEANING & options.keys() if options[k] is not None)
+    if device and of_kernels:
+        raise NotImplementedError(f"a device function has no {of_kernels[0]}= of its own: give it to the kernels that call it")
 
     def make(function, signatures):
         if isinstance(function, Kernel):
@@ -174,9 +182,12 @@ def jit(func_or_sig=None, device=False, fma=True, **options):
         if device:
             from .._jit import njit
             return njit(function)
-        engine = {**_engine_options({k: v for k, v in options.items() if k in ("fastmath", "boundscheck", "error_model", "overflow") and v is not None}), "kernel": True, "contract": fma}
+        engine = {**_engine_options({k: v for k, v in options.items() if k in _MEANING and v is not None}), "kernel": True, "contract": fma}
         if options.get("boundscheck") is None:
             engine["boundscheck"] = True
+        if options.get("cache"):
+            from ..errors import warn_doubt
+            warn_doubt("cache=True: kernels are not kept on disk yet, and are compiled anew in each process", function.__code__.co_filename, function.__code__.co_firstlineno)
         return Kernel(function, engine, signatures)
 
     if func_or_sig is None:
