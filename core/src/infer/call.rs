@@ -6,7 +6,7 @@ use super::solve::{Solver, member_type};
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
-use crate::ops::{self, Home, OpDef, OpId, id};
+use crate::ops::{self, Home, Keywords, OpDef, OpId, id};
 use crate::source::Origin;
 use crate::ssa::{Func, FuncId, Inst, InstanceId, Params, Value, registry};
 use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
@@ -418,51 +418,19 @@ impl Solver<'_, '_> {
     /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes
     /// through it sees the names; what is no business of a dict's, or not of ours, is refused.
     pub fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
-        const AS_IT_IS: [OpId; 14] = [
-            id::BUILTINS_LEN,
-            id::TRUTH,
-            id::BUILTINS_BOOL,
-            id::NOT,
-            id::IS,
-            id::IS_NOT,
-            id::TUPLE_BUILD,
-            id::LIST_BUILD,
-            id::LIST_APPEND,
-            id::CELL_NEW,
-            id::CELL_SET,
-            id::BUILTINS_ISINSTANCE,
-            id::TIERUP_REVEAL_TYPE,
-            id::CONTAINS,
-        ];
-        const GOES_THROUGH: [OpId; 16] = [
-            id::BUILTINS_ITER,
-            id::BUILTINS_LIST,
-            id::BUILTINS_TUPLE,
-            id::BUILTINS_SORTED,
-            id::BUILTINS_ENUMERATE,
-            id::BUILTINS_ZIP,
-            id::BUILTINS_MAX,
-            id::BUILTINS_MIN,
-            id::BUILTINS_REVERSED,
-            id::BUILTINS_MAP,
-            id::BUILTINS_FILTER,
-            id::BUILTINS_ANY,
-            id::BUILTINS_ALL,
-            id::UNPACK_SEQUENCE,
-            id::UNPACK_EX,
-            id::LIST_EXTEND,
-        ];
         for k in 0..operands.len() {
             let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
             if !class.is_keywords() || path.home() == Home::Keywords {
                 continue;
             }
             let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
-            if path == id::GETITEM && by_name || AS_IT_IS.contains(&path) && (path != id::CONTAINS || by_name)
-            {
-                continue;
-            }
-            if GOES_THROUGH.contains(&path) || path == id::CONTAINS {
+            let goes = match path.facts().keywords {
+                Keywords::Takes => continue,
+                Keywords::Finds | Keywords::FindsOrGoes if by_name => continue,
+                Keywords::Goes | Keywords::FindsOrGoes => true,
+                Keywords::Finds | Keywords::Refuses => false,
+            };
+            if goes {
                 operands[k] = Source::Pack(
                     class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect(),
                 );

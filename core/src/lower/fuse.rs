@@ -145,18 +145,7 @@ fn shape_readers(func: &Func) -> HashMap<Value, Vec<Inst>> {
     for i in func.blocks.iter().flat_map(|b| &b.insts) {
         let node = func.inst(*i);
         let Op::Apply(op) = node.op else { continue };
-        let asks = [
-            id::ARRAY_SHAPE,
-            id::ARRAY_SIZE,
-            id::ARRAY_NDIM,
-            id::NUMPY_SIZE,
-            id::NUMPY_REDUCED_SIZE,
-            id::NUMPY_SMALLEST,
-            id::NUMPY_LARGEST,
-            id::BUILTINS_LEN,
-        ]
-        .contains(&op.id());
-        if asks && func.types[node.args[0].index()].as_array().is_some_and(|a| a.ndim > 0) {
+        if op.of_shape && func.types[node.args[0].index()].as_array().is_some_and(|a| a.ndim > 0) {
             out.entry(node.args[0]).or_default().push(*i);
         }
     }
@@ -420,7 +409,7 @@ impl Pass<'_, '_> {
             let Some(made) = self.defs.get(a).map(|i| self.func.inst(*i)) else { return false };
             let Op::Apply(op) = &made.op else { return matches!(made.op, Op::CallInstance(_)) };
             if !op.is(id::GETITEM) {
-                return !matches!(op.body, Body::Ufunc(..)) && !makes(op);
+                return !matches!(op.body, Body::Ufunc(..)) && !op.makes;
             }
             self.func.types[made.args[1].index()]
                 .members()
@@ -690,7 +679,7 @@ fn is_own(func: &Func, defs: &HashMap<Value, Inst>, mut v: Value) -> bool {
         if let Op::Apply(op) = &node.op {
             let types: Vec<Type> = node.args.iter().map(|a| func.types[a.index()]).collect();
             if (op.own)(&types, func.types[v.index()]) != Own::Aliases {
-                return makes(op);
+                return op.makes;
             }
         } else if !matches!(node.op, Op::Cast | Op::Narrow(_)) {
             return false;
@@ -698,18 +687,4 @@ fn is_own(func: &Func, defs: &HashMap<Value, Inst>, mut v: Value) -> bool {
         v = node.args[0];
     }
     false
-}
-
-/// Whether an operation makes its array anew, rather than handing on one that it was given.
-fn makes(op: &OpDef) -> bool {
-    [
-        id::NUMPY_EMPTY,
-        id::NUMPY_ZEROS,
-        id::NUMPY_ONES,
-        id::NUMPY_FULL,
-        id::NUMPY_EMPTY_LIKE,
-        id::NUMPY_ZEROS_LIKE,
-    ]
-    .iter()
-    .any(|id| op.means(*id))
 }

@@ -14,7 +14,7 @@
 use super::{callees, generator};
 use crate::infer::session::Session;
 use crate::lir::Value as Machine;
-use crate::ops::{Effect, OpDef, OpId, id};
+use crate::ops::{Effect, Lists, OpDef, id};
 use crate::ssa::{Func, Inst, InstanceId, Op, Value};
 use crate::types::{IterType, Kind, Type, promote};
 use std::collections::HashSet;
@@ -35,51 +35,6 @@ pub enum Locks {
     Lists(Vec<Machine>),
     /** What it looks at lies too deep to be named. */
     All,
-}
-
-/// Operations that look at the lists they are given, but not at lists in these.
-const SHALLOW: &[OpId] = &[
-    id::GETITEM,
-    id::SETITEM,
-    id::DELITEM,
-    id::ADD,
-    id::MUL,
-    id::IADD,
-    id::IMUL,
-    id::LIST_APPEND,
-    id::LIST_INSERT,
-    id::LIST_POP,
-    id::LIST_CLEAR,
-    id::LIST_REVERSE,
-    id::LIST_COPY,
-    id::LIST_EXTEND,
-    id::LIST_BUILD,
-    id::TUPLE_BUILD,
-    id::BUILTINS_ITER,
-    id::ITER_NEXT,
-    id::CELL_NEW,
-    id::CELL_GET,
-    id::CELL_SET,
-    id::CELL_DELETE,
-];
-/// Operations that only take a list, or ask for its length: one word.
-const HARMLESS: &[OpId] = &[
-    id::BUILTINS_LEN,
-    id::TRUTH,
-    id::IS,
-    id::IS_NOT,
-    id::LIST_BUILD,
-    id::TUPLE_BUILD,
-    id::BUILTINS_ITER,
-    id::CELL_NEW,
-    id::PARALLEL_ZERO,
-    id::PARALLEL_OWN,
-];
-/// Operations that make a list.
-const MAKERS: &[OpId] = &[id::LIST_BUILD, id::LIST_COPY, id::CELL_NEW, id::ADD, id::MUL, id::PARALLEL_ZERO];
-
-fn is_one_of(op: &OpDef, names: &[OpId]) -> bool {
-    names.iter().any(|id| op.means(*id))
 }
 
 /// The type without the difference between Python's numbers and those of 64 bits, which the same list may be
@@ -202,7 +157,7 @@ impl Guard {
 
     /// The locks for an operation on these operands.
     pub fn locks(&self, op: Option<&OpDef>, args: &[Vec<Machine>], types: &[Type]) -> Locks {
-        if self.lists.is_empty() || op.is_some_and(|op| is_one_of(op, HARMLESS)) {
+        if self.lists.is_empty() || op.is_some_and(|op| op.lists().any(Lists::needs_no_lock)) {
             return Locks::None;
         }
         let (mut lists, mut deep) = (vec![], false);
@@ -211,7 +166,7 @@ impl Guard {
         }
         lists.sort_unstable();
         lists.dedup();
-        if deep && !op.is_some_and(|op| is_one_of(op, SHALLOW)) || lists.len() > 2 {
+        if deep && !op.is_some_and(|op| op.lists().any(Lists::is_shallow)) || lists.len() > 2 {
             return Locks::All;
         }
         if lists.is_empty() { Locks::None } else { Locks::Lists(lists) }
@@ -221,7 +176,7 @@ impl Guard {
 /// Whether the result is the first operand under another name.
 fn renames(op: &Op) -> bool {
     matches!(op, Op::Narrow(_) | Op::CheckBound { .. } | Op::Cast)
-        || matches!(op, Op::Apply(op) if is_one_of(op, &[id::IADD, id::IMUL]))
+        || matches!(op, Op::Apply(op) if op.means(id::IADD) || op.means(id::IMUL))
 }
 
 /// Whether a list was made by the function itself and nobody else has it when the instruction `at` comes.
@@ -240,7 +195,7 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
             made = node.args[0];
             continue;
         }
-        if matches!(node.op, Op::Apply(op) if is_one_of(op, MAKERS)) {
+        if matches!(node.op, Op::Apply(op) if op.makes_list()) {
             break (b, k);
         }
         return false;
@@ -262,12 +217,7 @@ fn is_own(func: &Func, list: Value, at: Inst) -> bool {
     }
     let gives_away = |i: Inst| {
         let node = func.inst(i);
-        let looks = |op| {
-            is_one_of(op, SHALLOW)
-                && !is_one_of(op, &[id::LIST_BUILD, id::TUPLE_BUILD, id::BUILTINS_ITER, id::CELL_NEW])
-                || is_one_of(op, &[id::BUILTINS_LEN, id::TRUTH])
-        };
-        let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if looks(op));
+        let kept = renames(&node.op) || matches!(node.op, Op::Apply(op) if op.lists().any(Lists::only_looks));
         node.args.iter().enumerate().any(|(k, a)| names.contains(a) && !(kept && k == 0))
             || node.unwind.as_ref().is_some_and(|u| u.args.iter().any(|a| names.contains(a)))
     };

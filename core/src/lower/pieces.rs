@@ -12,7 +12,7 @@ use super::wrapper::{make_wrapper, wrapper_name};
 use crate::diag::Result;
 use crate::lir::explain::Place;
 use crate::lir::{Block, BlockData, Func, Inst, InstData, InstNode, Loc, Op, Signature, Slot, Ty, Value};
-use crate::ops::{self, Body, Effect, OpDef, Own, id, parallel, ufunc};
+use crate::ops::{self, Body, Divides, Division, Effect, OpDef, Own, id, parallel, random, ufunc};
 use crate::ssa::{self, FusedArg, Parts};
 use crate::types::{Const, Kind, Layout};
 use std::collections::HashMap;
@@ -79,26 +79,17 @@ fn why_alone(
     let makes = node.result.as_ref().is_some_and(is_array);
     let passes = matches!(op.body, Body::Ufunc(..)) && makes
         || op.lazy.is_some_and(|(k, _)| node.args.get(k).is_some_and(is_array));
-    let name = shown(op);
-    let chooses = name == "nonzero"
-        || name == "where" && node.args.len() == 1
-        || name == "getitem" && matches!(chosen_by(func, node), Some(true));
+    let indexes = op.is(id::GETITEM);
+    let chooses = op.chooses || indexes && chosen_by(func, node) == Some(true);
     if (passes || chooses) && !wanted {
         return Some(if func.body.is_some() { "its loop is" } else { "switched off by the dictionary" });
     }
-    if name == "getitem" && makes && matches!(node.op, ssa::Op::Apply(_)) {
+    if indexes && makes && matches!(node.op, ssa::Op::Apply(_)) {
         let types: Vec<_> = node.args.iter().map(|a| func.types[a.index()]).collect();
         let view = node.result.is_some_and(|r| (op.own)(&types, func.types[r.index()]) == Own::Aliases);
         return if view { None } else { Some("where an element goes depends on how many come before it") };
     }
-    Some(match name.as_str() {
-        "cumsum" | "cumprod" => "each element needs the one before it",
-        "sort" | "argsort" | "partition" | "argpartition" | "unique" => "it is sorted by one thread",
-        "repeat" | "concatenate" => "where an element goes depends on how many come before it",
-        "matmul" | "dot" | "inner" => "the products of two vectors are added up in order",
-        n if n.starts_with("random.") && makes => "the numbers of a stream come one after the other",
-        _ => return None,
-    })
+    op.alone.or((random::draws(op) && makes).then_some("the numbers of a stream come one after the other"))
 }
 
 /// Whether `a[mask]` chooses numbers that lie side by side as their mask does, as far as the types say.
@@ -106,13 +97,6 @@ fn chosen_by(func: &ssa::Func, node: &ssa::InstNode) -> Option<bool> {
     let [a, mask] = [*node.args.first()?, *node.args.get(1)?].map(|v| func.types[v.index()].as_array());
     let (a, mask) = (a?, mask.filter(|m| *m.dtype == Kind::Bool)?);
     Some(a.ndim == mask.ndim && (a.layout == Layout::C && mask.layout == Layout::C || a.ndim == 1))
-}
-
-/// What becomes of an operation whose kernel may divide itself, but does not always: why never, or where.
-enum Divides {
-    Always,
-    Never(&'static str),
-    Where(&'static str),
 }
 
 fn divides(
@@ -135,53 +119,18 @@ fn divides(
         })
     };
     let array = |k: usize| operand(k).and_then(|a| func.types[a.index()].as_array()).or_else(|| step(k));
-    let whole = node.result.is_some_and(|r| func.types[r.index()].is_number());
-    let Some(a) = array(0) else { return Divides::Always };
+    let Some(first) = array(0) else { return Divides::Always };
     let constant = |k: usize| {
         operand(k)
             .and_then(|a| func.insts.iter().find(|n| n.result == Some(a)))
             .and_then(|n| if let ssa::Op::Const(Const::Int(x)) = n.op { Some(x) } else { None })
     };
-    let rounds = node.result.is_some_and(|r| {
-        let t = func.types[r.index()];
-        t.is_float() || t.is_complex()
-    });
-    match op.id() {
-        id::NUMPY_PROD | id::NUMPY_NANPROD if whole && rounds => {
-            Divides::Never("floats are multiplied in order")
-        }
-        id::NUMPY_SUM | id::NUMPY_NANSUM if whole && a.dtype.is_complex() => {
-            Divides::Never("the parts of a complex sum would not add up to the same bits")
-        }
-        id::NUMPY_SUM | id::NUMPY_NANSUM if whole && rounds && a.layout == Layout::A && a.ndim > 1 => {
-            Divides::Where("where its rows lie side by side, for floats are added up in order")
-        }
-        id::GETITEM if a.layout != Layout::C || array(1).is_some_and(|m| m.layout != Layout::C) => {
-            Divides::Where("where its elements lie side by side, and those of the mask")
-        }
-        id::NUMPY_NANARGMIN | id::NUMPY_NANARGMAX => {
-            Divides::Never("what is NaN is left out one element after the other")
-        }
-        id::NUMPY_ARGMIN | id::NUMPY_ARGMAX if a.ndim > 1 && whole => {
-            Divides::Never("positions in an array of several dimensions are found by one thread")
-        }
-        id::NUMPY_ARGMIN | id::NUMPY_ARGMAX
-            if a.ndim > 1 && constant(1).is_some_and(|x| x == 0 || x == -i64::from(a.ndim)) =>
-        {
-            Divides::Never("positions along the first axis are found by one thread")
-        }
-        id::MATMUL | id::NUMPY_MATMUL | id::NUMPY_DOT
-            if a.ndim == 1 && array(1).is_some_and(|b| b.ndim == 2) =>
-        {
-            Divides::Where("where there are 128 columns or more")
-        }
-        id::MATMUL | id::NUMPY_MATMUL | id::NUMPY_DOT
-            if a.ndim == 2 && array(1).is_some_and(|b| b.ndim == 1) =>
-        {
-            Divides::Where("where there are 128 rows or more")
-        }
-        _ => Divides::Always,
-    }
+    (op.divides)(&Division {
+        array: first,
+        second: array(1),
+        number: constant(1),
+        ret: node.result.map(|r| func.types[r.index()]),
+    })
 }
 
 /// Elements, times what each of them costs, that are done before a region would have begun.

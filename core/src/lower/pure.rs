@@ -61,18 +61,9 @@ fn computes(f: &Func, defs: &Defs<'_>, node: &InstNode) -> bool {
                 && node.args[crate::ops::ufunc::inputs(op).min(node.args.len())..]
                     .iter()
                     .any(|a| f.types[a.index()].as_array().is_some());
-            // Looking for Ctrl-C is nobody's business, each iteration of a comprehension has an element of
-            // its own, and marks do nothing.
             !into
                 && (op.effect != Effect::Writes
-                    || matches!(
-                        op.id(),
-                        id::INTERRUPT_POLL
-                            | id::ARRAY_PUT
-                            | id::PARALLEL_MORE
-                            | id::PARALLEL_FEWER
-                            | id::PARALLEL_UNSET
-                    )
+                    || op.unordered
                     || node.args.first().is_some_and(|a| is_made_here(f, defs, *a)))
         }
         Op::Const(_)

@@ -15,6 +15,8 @@ use crate::types::promote;
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
+    MUL = "operator.mul" [makes_list, lists(Shallow)],
+    ADD = "operator.add" [makes_list, lists(Shallow)],
     SUB = "operator.sub",
     NUMPY_MULTIPLY = "numpy.multiply",
     TRUEDIV = "operator.truediv",

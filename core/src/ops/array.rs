@@ -38,10 +38,10 @@ pub fn shape_of() -> &'static OpDef { &OPS[0] }
 
 pub static OPS: &[OpDef] = &[
     // What an array is; the first is [`shape_of`].
-    OpDef::new(&["array.shape", "numpy.shape"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))), |cx, c| shape(cx, c))).property().doc("Length of each dimension."),
-    OpDef::new(&["array.ndim", "numpy.ndim"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing)).property().doc("Number of dimensions."),
-    OpDef::new(&["array.size"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]))).property().doc("Number of elements."),
-    OpDef::new(&["numpy.size"], "a, axis=None", Body::Lir(size_rule, emit_size)).raises().doc("Number of elements, of the array or along an axis."),
+    OpDef::new(&["array.shape", "numpy.shape"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::of(Type::tuple(vec![Type::int(); n]))), |cx, c| shape(cx, c))).property().of_shape().doc("Length of each dimension."),
+    OpDef::new(&["array.ndim", "numpy.ndim"], "a", Body::Lir(|_, a| array_or_number(a).map(|n| Answer::constant(Const::Int(n as i64))), nothing)).property().of_shape().doc("Number of dimensions."),
+    OpDef::new(&["array.size"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| Ok(vec![ArrayVal::new(cx, &c.args[0], c.types[0])?.size(cx)]))).property().of_shape().doc("Number of elements."),
+    OpDef::new(&["numpy.size"], "a, axis=None", Body::Lir(size_rule, emit_size)).raises().of_shape().doc("Number of elements, of the array or along an axis."),
     OpDef::new(&["array.itemsize"], "a", Body::Lir(|_, a| array(a).map(|t| Answer::constant(Const::Int(t.itemsize()))), nothing)).property().doc("Bytes of one element."),
     OpDef::new(&["array.nbytes"], "a", Body::Lir(|_, a| array(a).map(|_| Answer::of(Type::int())), |cx, c| {
         let a = ArrayVal::new(cx, &c.args[0], c.types[0])?;

@@ -19,7 +19,7 @@ super::identity::op_ids! {
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["array.has_places"], "source, function", Body::Lir(|_, a| Ok(Answer::constant(Const::Bool(has_places(a)))), |_, _| Ok(vec![]))).doc("Whether a comprehension goes through an array or a range, for NumPy's array."),
     OpDef::new(&["array.room"], "dtype, indices", Body::Lir(room_rule, emit_room)).raises().reads().doc("An array with a place for each element."),
-    OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put)).writes().doc("Sets the element of an iteration."),
+    OpDef::new(&["array.put"], "out, k, x", Body::Lir(put_rule, emit_put)).writes().unordered().doc("Sets the element of an iteration."),
 ];
 
 fn has_places(args: &[Arg]) -> bool {

@@ -11,13 +11,17 @@ use crate::types::promote;
 use crate::types::{Const, Float, Int, Kind, Type};
 
 super::identity::op_ids! {
+    IS_NOT = "operator.is_not" [total, never_none, lists(Passes), keywords(Takes)],
+    IS = "operator.is_" [total, never_none, lists(Passes), keywords(Takes)],
+    NE = "operator.ne",
+    EQ = "operator.eq",
     LT = "operator.lt",
     LE = "operator.le",
     GT = "operator.gt",
     GE = "operator.ge",
-    TRUTH = "operator.truth",
-    BUILTINS_BOOL = "builtins.bool",
-    NOT = "operator.not_",
+    TRUTH = "operator.truth" [never_none, lists(Length), keywords(Takes)],
+    BUILTINS_BOOL = "builtins.bool" [keywords(Takes)],
+    NOT = "operator.not_" [never_none, keywords(Takes)],
 }
 
 const BIN: &str = "x1, x2, out=None";

@@ -25,19 +25,19 @@ super::identity::op_ids! {
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().doc("A new array, not initialised."),
-    OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, true))).raises().reads().doc("A new array of zeros."),
+    OpDef::new(&["numpy.empty"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, false))).raises().reads().makes().doc("A new array, not initialised."),
+    OpDef::new(&["numpy.zeros"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| new(cx, c, true))).raises().reads().makes().doc("A new array of zeros."),
     OpDef::new(&["numpy.ones"], "shape, dtype=None, order='C'", Body::Lir(new_rule, |cx, c| {
         let a = made(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;
         cx.guarded(&[a.owner], |cx| fill(cx, &a, &one))?;
         Ok(a.pack())
-    })).raises().reads().doc("A new array of ones."),
-    OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).raises().reads().doc("A new array with every element `fill_value`."),
+    })).raises().reads().makes().doc("A new array of ones."),
+    OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Lir(full_rule, emit_full)).raises().reads().makes().doc("A new array with every element `fill_value`."),
     OpDef::new(&["numpy.full"], "shape, fill_value, dtype=None, order='C'", Body::Py("create.full_of_sequence")).only_if(|a| a[1].ty.is_sequence()).raises().reads().doc("A new array of copies of a row."),
     OpDef::new(&["numpy.array", "numpy.asarray"], "object, dtype=None", Body::Py("array.of_flat")).only_if(|a| a[0].ty.is_flat()).raises().reads().doc("The elements of `a.flat`."),
-    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).raises().reads().doc("A new array like another, not initialised."),
-    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, true).map(|a| a.pack()))).raises().reads().doc("Zeros like another array."),
+    OpDef::new(&["numpy.empty_like"], "prototype, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, false).map(|a| a.pack()))).raises().reads().makes().doc("A new array like another, not initialised."),
+    OpDef::new(&["numpy.zeros_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| like(cx, c, true).map(|a| a.pack()))).raises().reads().makes().doc("Zeros like another array."),
     OpDef::new(&["numpy.ones_like"], "a, dtype=None, order='K', subok=True, shape=None", Body::Lir(|_, a| like_rule(a, 1), |cx, c| {
         let a = like(cx, c, false)?;
         let one = one(cx, a.ty.dtype)?;

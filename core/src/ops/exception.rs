@@ -20,19 +20,10 @@ super::identity::op_ids! {
     EXC_CURRENT = "exc.current",
     EXC_LEAVE = "exc.leave",
     BUILTINS_TYPE = "builtins.type",
-    EXC_CLASS = "exc.class",
-    IS = "operator.is_",
-    EQ = "operator.eq",
-    IS_NOT = "operator.is_not",
-    NE = "operator.ne",
+    EXC_CLASS = "exc.class" [total],
     EXCEPTION_ARGS = "exception.args",
-    BUILTINS_LEN = "builtins.len",
-    GETITEM = "operator.getitem",
-    BUILTINS_ITER = "builtins.iter",
-    UNPACK_SEQUENCE = "unpack.sequence",
-    EXC_MATCHES = "exc.matches",
-    BUILTINS_ISINSTANCE = "builtins.isinstance",
-    EXC_ASSERTION = "exc.assertion",
+    EXC_MATCHES = "exc.matches" [total, never_none],
+    EXC_ASSERTION = "exc.assertion" [total],
     INTERRUPT_POLL = "interrupt.poll",
 }
 
@@ -109,7 +100,7 @@ pub static OPS: &[OpDef] = &[
     )).doc("The class that `assert` raises."),
 ];
 
-const POLL: OpDef = OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_poll)).raises().writes()
+const POLL: OpDef = OpDef::new(&["interrupt.poll"], "", Body::Lir(|_, _| Ok(Answer::of(Type::none())), emit_poll)).raises().writes().unordered()
     .doc("Looks whether somebody wants this thread to stop (Ctrl-C); at every loop back edge.");
 
 /// The row that polls.

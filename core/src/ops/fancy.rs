@@ -10,7 +10,7 @@
 use super::index::{assignable, checked, overlaps, row_array};
 use super::sequence::adjust_slice;
 use super::ufunc::write_apart;
-use super::{Body, OpDef, kernel};
+use super::{Body, Divides, Division, OpDef, kernel};
 use crate::diag::{Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, TyCx, no_match};
@@ -22,7 +22,7 @@ use crate::lower::lazy::Elements;
 use crate::types::{ArrayType, Kind, Layout, Type};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads().doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
+    OpDef::new(&["operator.getitem"], "a, index", Body::Lir(get_rule, emit_get)).raises().reads().divides(divides_chosen).doc("`a[mask]`, `a[indices]`: a new array of the chosen elements."),
     OpDef::new(&["operator.setitem"], "a, index, value", Body::Lir(set_rule, emit_set)).raises().writes().lazy(1, emit_set_lazy).doc("`a[mask] = value`, `a[indices] = value`."),
 ];
 
@@ -38,7 +38,12 @@ pub static PART: OpDef = OpDef::new(&["array._part"], "a, shape", Body::Lir(|_, 
 pub static CHOSEN: OpDef = OpDef::new(&["operator.getitem"], "mask, a", Body::Ufunc(|t, _| {
     let element = t[1].ty;
     Some(Answer { args: vec![Type::bool(), element], ..Answer::of(element) })
-}, |_, c| Ok(c.args.concat())));
+}, |_, c| Ok(c.args.concat()))).divides(divides_chosen);
+
+fn divides_chosen(d: &Division) -> Divides {
+    let apart = |a: &ArrayType| a.layout != Layout::C;
+    if apart(&d.array) || d.second.as_ref().is_some_and(apart) { Divides::Where("where its elements lie side by side, and those of the mask") } else { Divides::Always }
+}
 
 /// Writes what [`CHOSEN`] says.
 pub static PUT: OpDef = OpDef::new(&["operator.setitem"], "a, chosen", Body::Lir(|_, a| Err(no_match("_put()", a)), |_, _| Err(Diagnostic::internal("chosen elements as an array")))).raises().writes().lazy(1, emit_put);

@@ -4,7 +4,8 @@
 //! a certain operation says the constant that the operation's family declares beside its rows (`op_ids!`), which
 //! is found in the table when the compiler itself is compiled: one that no row has is an error there.
 
-use super::{Body, FAMILIES, OpDef};
+use super::effects::Facts;
+use super::{Body, FACTS, FAMILIES, OpDef};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -76,12 +77,16 @@ static IN_PLACE: &[&str] = &[
     "operator.iconcat",
 ];
 
-/// Declares constants for operations of a family that code of the compiler asks for; all of them are found in
-/// [`crate::ops::id`].
+/// Declares constants for operations of a family that code of the compiler asks for, each with what holds of
+/// it whatever it is applied to ([`Facts`]); all of them are found in [`crate::ops::id`].
 macro_rules! op_ids {
-    ($($name:ident = $path:literal),* $(,)?) => {
+    ($($name:ident = $path:literal $([$($fact:ident $(($how:ident))?),+])?),* $(,)?) => {
         pub mod ids {
+            #[allow(unused_imports)]
+            use $crate::ops::effects::{Facts, Keywords::*, Lists::*};
             $(pub const $name: $crate::ops::OpId = $crate::ops::OpId::of($path);)*
+            pub(crate) const FACTS: &[($crate::ops::OpId, Facts)] =
+                &[$(($name, Facts::NONE$($(.$fact($($how)?))+)?)),*];
         }
     };
 }
@@ -122,6 +127,7 @@ struct Entry {
     plain: Option<OpId>,
     /// The row that stands in for it where overflow raises.
     checked: Option<&'static OpDef>,
+    facts: Facts,
 }
 
 struct Table {
@@ -140,7 +146,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let (mut entries, mut by_name) = (Vec::new(), HashMap::new());
     for (k, name) in names().enumerate() {
         by_name.entry(name).or_insert(OpId(k as u16));
-        entries.push(Entry { name, rows: vec![], home: Home::of(name), plain: None, checked: None });
+        let (home, facts) = (Home::of(name), Facts::NONE);
+        entries.push(Entry { name, rows: vec![], home, plain: None, checked: None, facts });
+    }
+    for (id, facts) in FACTS.iter().copied().flatten() {
+        entries[id.0 as usize].facts = *facts;
     }
     for op in FAMILIES.iter().flat_map(|f| f.iter()) {
         for p in op.paths {
@@ -265,6 +275,11 @@ impl OpId {
     /// The rows, in the order in which they are tried.
     pub fn rows(self) -> &'static [&'static OpDef] {
         &self.entry().rows
+    }
+
+    /// What holds of it whatever it is applied to.
+    pub fn facts(self) -> &'static Facts {
+        &self.entry().facts
     }
 
     pub fn home(self) -> Home {

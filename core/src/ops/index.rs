@@ -14,7 +14,8 @@ use crate::lower::lazy::Elements;
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 super::identity::op_ids! {
-    SETITEM = "operator.setitem",
+    GETITEM = "operator.getitem" [lists(Shallow), keywords(Finds)],
+    SETITEM = "operator.setitem" [lists(Shallow)],
 }
 
 pub static OPS: &[OpDef] = &[

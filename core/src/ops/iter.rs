@@ -12,11 +12,12 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, IterType, Kind, Type};
 
 super::identity::op_ids! {
+    BUILTINS_ITER = "builtins.iter" [lists(Keeps), keywords(Goes)],
     BUILTINS_RANGE = "builtins.range",
-    ITER_NEXT = "iter.next",
-    BUILTINS_ENUMERATE = "builtins.enumerate",
-    BUILTINS_ZIP = "builtins.zip",
-    BUILTINS_REVERSED = "builtins.reversed",
+    ITER_NEXT = "iter.next" [never_none, lists(Shallow)],
+    BUILTINS_ENUMERATE = "builtins.enumerate" [keywords(Goes)],
+    BUILTINS_ZIP = "builtins.zip" [keywords(Goes)],
+    BUILTINS_REVERSED = "builtins.reversed" [keywords(Goes)],
 }
 
 pub static OPS: &[OpDef] = &[

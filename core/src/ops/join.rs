@@ -13,7 +13,7 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Access, ArrayType, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate))).raises().reads().doc("Arrays joined along a dimension."),
+    OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Concatenate), |cx, c| emit(cx, c, Join::Concatenate))).raises().reads().alone("where an element goes depends on how many come before it").doc("Arrays joined along a dimension."),
     OpDef::new(&["numpy.concatenate", "numpy.concat"], "arrays, axis=0", Body::Py("join.concatenate")).only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index())).raises().reads().doc("A list of arrays joined along a dimension."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0, out=None, *, dtype=None", Body::Lir(|cx, a| rule(cx, a, Join::Stack), |cx, c| emit(cx, c, Join::Stack))).raises().reads().doc("Arrays joined along a new dimension."),
     OpDef::new(&["numpy.stack"], "arrays, axis=0", Body::Py("join.stack")).only_if(|a| a[0].ty.members().is_none() && (a[1].is_none() || a[1].ty.is_index())).raises().reads().doc("A list of arrays joined along a new dimension."),

@@ -1,7 +1,7 @@
 //! Products of matrices and vectors. The kernel is the run-time's; here shapes are checked, operands
 //! converted, and batches walked through.
 
-use super::{Body, OpDef};
+use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::exc::Class;
 use crate::infer::cx::{Answer, Arg, no_match};
@@ -31,13 +31,15 @@ crate::runtime_fns! {
     fn linalg_lapack(ctx: Ctx, routine: i64, complex: i64, args: *const i64) -> i64 [Writes, Pending];
 }
 
+const IN_ORDER: &str = "the products of two vectors are added up in order";
+
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
+    OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Lir(|_, a| rule(a, Product::Matmul), |cx, c| emit(cx, c, Product::Matmul))).raises().reads().alone(IN_ORDER).divides(divides_product).doc("`a @ b`: matrix product, over leading dimensions that broadcast."),
     OpDef::new(&["numpy.matmul", "operator.matmul", "numpy.linalg.matmul"], "a, b", Body::Py("linalg.matmul_of_sequences")).only_if(|a| a.iter().any(|a| a.ty.is_sequence())).raises().reads().doc("Matrix product of sequences."),
     OpDef::new(&["numpy.matmul", "operator.matmul"], "a, b, out", Body::Py("linalg.matmul_out")).raises().writes().doc("Matrix product into an array."),
-    OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().doc("Product over the last dimension of `a` and the last but one of `b`."),
+    OpDef::new(&["numpy.dot", "array.dot"], "a, b", Body::Lir(|_, a| rule(a, Product::Dot), |cx, c| emit(cx, c, Product::Dot))).raises().reads().alone(IN_ORDER).divides(divides_product).doc("Product over the last dimension of `a` and the last but one of `b`."),
     OpDef::new(&["numpy.dot", "array.dot"], "a, b, out=None", Body::Py("linalg.dot")).raises().writes().doc("Product with numbers, or into an array."),
-    OpDef::new(&["numpy.inner"], "a, b", Body::Lir(|_, a| rule(a, Product::Inner), |cx, c| emit(cx, c, Product::Inner))).raises().reads().doc("Product over the last dimensions."),
+    OpDef::new(&["numpy.inner"], "a, b", Body::Lir(|_, a| rule(a, Product::Inner), |cx, c| emit(cx, c, Product::Inner))).raises().reads().alone(IN_ORDER).doc("Product over the last dimensions."),
     OpDef::new(&["numpy.inner"], "a, b", Body::Py("linalg.inner")).raises().reads().doc("Product with numbers."),
     OpDef::new(&["numpy.vdot"], "a, b", Body::Py("linalg.vdot")).raises().reads().doc("Product of all elements, the first operand conjugated."),
     OpDef::new(&["numpy.outer"], "a, b, out=None", Body::Py("linalg.outer")).raises().reads().doc("Products of all pairs of elements."),
@@ -78,6 +80,14 @@ pub static OPS: &[OpDef] = &[
     library(&["numpy.linalg.vector_norm"], "x, *, axis=None, keepdims=False, ord=2", "linalg.vector_norm", "Norm of all elements, or along an axis."),
     library(&["numpy.linalg.matrix_norm"], "x, *, keepdims=False, ord='fro'", "linalg.matrix_norm", "Norm over the last two dimensions."),
 ];
+
+fn divides_product(d: &Division) -> Divides {
+    match (d.array.ndim, d.second.map(|b| b.ndim)) {
+        (1, Some(2)) => Divides::Where("where there are 128 columns or more"),
+        (2, Some(1)) => Divides::Where("where there are 128 rows or more"),
+        _ => Divides::Always,
+    }
+}
 
 const fn library(paths: &'static [&'static str], params: &'static str, body: &'static str, doc: &'static str) -> OpDef { OpDef::new(paths, params, Body::Py(body)).raises().reads().doc(doc) }
 

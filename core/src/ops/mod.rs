@@ -12,6 +12,7 @@ use crate::lower::lazy::Elements;
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
+pub use effects::{Divides, Division, Effect, Facts, Keywords, Lists, Own};
 pub use identity::{Home, OpId, WITHOUT_ROWS, all};
 
 /// The typing rule of an operation: argument types (in parameter order, defaults filled in) to result and
@@ -39,28 +40,6 @@ pub enum Body {
     Ufunc(UfuncRule, Emit),
 }
 
-/// What an operation does beyond giving a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Depends on nothing but its operands; may be dropped when unused.
-    Pure,
-    /// Reads or makes memory; may be dropped when unused.
-    Reads,
-    /// Changes something.
-    Writes,
-}
-
-/// Who holds the references of an operation's result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Own {
-    /// The emitter gives the result references of its own; operands are only borrowed.
-    Fresh,
-    /// The result consists of the operands, whose references move into it: tuples, iterator states.
-    Consumes,
-    /// The result borrows from the first operand, which lives as long as it does: views, members.
-    Aliases,
-}
-
 /// One row.
 pub struct OpDef {
     /// Python paths that mean this operation; the first names it in texts.
@@ -83,6 +62,19 @@ pub struct OpDef {
     pub kernel: Option<kernel::Map>,
     /// Which operand may be elements that are yet to be computed, and how the operation is carried out then.
     pub lazy: Option<(usize, LazyEmit)>,
+    /// Whether it asks for nothing but the shape of its first operand, if that is an array.
+    pub of_shape: bool,
+    /// Whether it makes its array anew, rather than handing on one that it was given.
+    pub makes: bool,
+    /// Whether what it changes is nobody else's business, whoever runs at the same time: nobody can tell the
+    /// order in which it is done.
+    pub unordered: bool,
+    /// Why one thread does it where several might; none where there is nothing to say.
+    pub alone: Option<&'static str>,
+    /// Whether its elements are chosen by values, in pieces where several threads may.
+    pub chooses: bool,
+    /// What becomes of a kernel that may divide itself, by the types it has.
+    pub divides: fn(&Division) -> Divides,
     /// Whether it copies an array, its first operand, into another element type, and so may be a step of a
     /// chain.
     pub converts: bool,
@@ -103,6 +95,12 @@ impl OpDef {
             takes: |_| true,
             kernel: None,
             lazy: None,
+            of_shape: false,
+            makes: false,
+            unordered: false,
+            alone: None,
+            chooses: false,
+            divides: |_| Divides::Always,
             converts: false,
             doc: "",
         }
@@ -159,6 +157,30 @@ impl OpDef {
         self.lazy = Some((operand, emit));
         self
     }
+    pub const fn of_shape(mut self) -> OpDef {
+        self.of_shape = true;
+        self
+    }
+    pub const fn makes(mut self) -> OpDef {
+        self.makes = true;
+        self
+    }
+    pub const fn unordered(mut self) -> OpDef {
+        self.unordered = true;
+        self
+    }
+    pub const fn alone(mut self, why: &'static str) -> OpDef {
+        self.alone = Some(why);
+        self
+    }
+    pub const fn chooses(mut self) -> OpDef {
+        self.chooses = true;
+        self
+    }
+    pub const fn divides(mut self, divides: fn(&Division) -> Divides) -> OpDef {
+        self.divides = divides;
+        self
+    }
     pub const fn converts(mut self) -> OpDef {
         self.converts = true;
         self
@@ -173,6 +195,10 @@ impl OpDef {
     /// The operation whose row it is, by the first of its paths.
     pub fn id(&self) -> OpId {
         OpId::parse(self.paths[0]).expect("the name of a row is in the table")
+    }
+    /// The operations whose row it is, by all of its paths.
+    pub fn ids(&self) -> impl Iterator<Item = OpId> {
+        self.paths.iter().filter_map(|p| OpId::parse(p))
     }
     /// Whether it is a row of that operation, which names it in texts.
     pub fn is(&self, id: OpId) -> bool {
@@ -273,6 +299,8 @@ macro_rules! families {
         pub mod id {
             $(pub use super::$named::ids::*;)*
         }
+        /// What families say of their operations.
+        static FACTS: &[&[(OpId, effects::Facts)]] = &[$($named::ids::FACTS),*];
         /// Every family, in lookup order.
         pub static FAMILIES: &[&[OpDef]] = &[$($family::OPS),*];
         /// Every helper of every family.
@@ -292,6 +320,7 @@ macro_rules! families {
     };
 }
 
+mod effects;
 mod identity;
 /// What nearly always takes a few instructions.
 pub mod quick;

@@ -7,7 +7,7 @@
 
 use super::kernel::{self as k, Reduce};
 use super::shape::{axis_text, normal_axis};
-use super::{Body, OpDef};
+use super::{Body, Divides, Division, OpDef};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::elem::Elem;
 use crate::exc::Class;
@@ -49,7 +49,7 @@ macro_rules! reductions {
         pub static OPS: &[OpDef] = &[
             $(
                 OpDef::new(&[$($path),+], $params, Body::Lir(|_, a| rule(a, Reduce::$op), |cx, c| emit(cx, c, Reduce::$op))).only_if(is_direct).raises().reads()
-                    .lazy(0, |cx, c, e| emit_lazy(cx, c, e, Reduce::$op)).doc($doc),
+                    .lazy(0, |cx, c, e| emit_lazy(cx, c, e, Reduce::$op)).divides(|d| divides(d, Reduce::$op)).doc($doc),
                 OpDef::new(&[$($path),+], $params, Body::Py($lib)).only_if(|a| !is_direct(a)).raises().doc($doc),
             )+
             $($other),+
@@ -74,17 +74,17 @@ reductions! {
     ["numpy._count_not_nan"], PLAIN, CountNotNan, "reduce.count_not_nan", "How many elements are not NaN (library use).";
     others:
     // Positions.
-    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, false))).only_if(is_direct).raises().reads().doc("Position of the smallest element; ValueError of nothing."),
-    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, false))).only_if(is_direct).raises().reads().doc("Position of the largest element; ValueError of nothing."),
-    OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, true))).only_if(is_direct).raises().reads().doc("Position of the smallest element that is not NaN; ValueError."),
-    OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, true))).only_if(is_direct).raises().reads().doc("Position of the largest element that is not NaN; ValueError."),
+    OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, false))).only_if(is_direct).raises().reads().divides(divides_positions).doc("Position of the smallest element; ValueError of nothing."),
+    OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, false))).only_if(is_direct).raises().reads().divides(divides_positions).doc("Position of the largest element; ValueError of nothing."),
+    OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, false, true))).only_if(is_direct).raises().reads().divides(|_| Divides::Never("what is NaN is left out one element after the other")).doc("Position of the smallest element that is not NaN; ValueError."),
+    OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Lir(|_, a| arg_rule(a), |cx, c| emit_arg(cx, c, true, true))).only_if(is_direct).raises().reads().divides(|_| Divides::Never("what is NaN is left out one element after the other")).doc("Position of the largest element that is not NaN; ValueError."),
     OpDef::new(&["numpy.argmin", "array.argmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element."),
     OpDef::new(&["numpy.argmax", "array.argmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.argmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element."),
     OpDef::new(&["numpy.nanargmin"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmin")).only_if(|a| !is_direct(a)).raises().doc("Position of the smallest element that is not NaN."),
     OpDef::new(&["numpy.nanargmax"], "a, axis=None, out=None, *, keepdims=False", Body::Py("reduce.nanargmax")).only_if(|a| !is_direct(a)).raises().doc("Position of the largest element that is not NaN."),
     // Running sums.
-    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 0))).only_if(is_direct).raises().reads().doc("Running sums."),
-    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().doc("Running products."),
+    OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 0))).only_if(is_direct).raises().reads().alone("each element needs the one before it").doc("Running sums."),
+    OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Lir(|_, a| running_rule(a), |cx, c| emit_running(cx, c, 1))).only_if(is_direct).raises().reads().alone("each element needs the one before it").doc("Running products."),
     OpDef::new(&["numpy.cumsum", "array.cumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumsum")).only_if(|a| !is_direct(a)).raises().doc("Running sums."),
     OpDef::new(&["numpy.cumprod", "array.cumprod"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.cumprod")).only_if(|a| !is_direct(a)).raises().doc("Running products."),
     OpDef::new(&["numpy.nancumsum"], "a, axis=None, dtype=None, out=None", Body::Py("reduce.nancumsum")).raises().doc("Running sums of what is not NaN."),
@@ -120,7 +120,7 @@ reductions! {
     OpDef::new(&["numpy.var", "array.var"], CHOSEN_VAR, Body::Py("masked.var")).raises().doc("Variance of chosen elements, about `mean` if it is given."),
     OpDef::new(&["numpy.std", "array.std"], CHOSEN_VAR, Body::Py("masked.std")).raises().doc("Standard deviation of chosen elements, about `mean` if it is given."),
     // For the library.
-    OpDef::new(&["numpy._reduced_size"], "a, axis", Body::Lir(size_rule, emit_size)).raises().doc("How many elements a reduction over these axes puts together."),
+    OpDef::new(&["numpy._reduced_size"], "a, axis", Body::Lir(size_rule, emit_size)).raises().of_shape().doc("How many elements a reduction over these axes puts together."),
     OpDef::new(&["numpy._if_nan"], "x, value, out=None", Body::Ufunc(if_nan_rule, emit_if_nan)).doc("`x`, or `value` where it is NaN."),
     OpDef::new(&["numpy._cast_like"], "x, like", Body::Ufunc(
         |a, _| { let to = a[1].ty.strong(); (a[0].ty.is_number() && to.is_number()).then(|| Answer::coerced(to, vec![a[0].ty, to])) },
@@ -142,8 +142,36 @@ reductions! {
     OpDef::new(&["numpy._largest"], "a", Body::Lir(
         |_, a| Ok(Answer::of(match *elements(&a[0]) { Kind::Float(f) | Kind::Complex(f) => Type::float_of(f).strong(), _ => Type::f64() })),
         |cx, c| Ok(vec![if c.ret.itemsize() == 4 { cx.b.f32(f32::MAX) } else { cx.b.f64(f64::MAX) }]),
-    )).doc("The largest finite number of the elements' type."),
+    )).of_shape().doc("The largest finite number of the elements' type."),
     OpDef::new(&["numpy._float_dtype"], "a", Body::Lir(float_dtype_rule, |_, _| Ok(vec![]))).doc("The dtype in which means of an array are computed."),
+}
+
+/// Where the kernel of a reduction divides itself.
+fn divides(d: &Division, op: Reduce) -> Divides {
+    let (adds, multiplies) = (matches!(op, Reduce::Sum | Reduce::NanSum), matches!(op, Reduce::Prod | Reduce::NanProd));
+    if !d.is_whole() {
+        Divides::Always
+    } else if multiplies && d.rounds() {
+        Divides::Never("floats are multiplied in order")
+    } else if adds && d.array.dtype.is_complex() {
+        Divides::Never("the parts of a complex sum would not add up to the same bits")
+    } else if adds && d.rounds() && d.array.layout == Layout::A && d.array.ndim > 1 {
+        Divides::Where("where its rows lie side by side, for floats are added up in order")
+    } else {
+        Divides::Always
+    }
+}
+
+/// The same for positions of the smallest or greatest.
+fn divides_positions(d: &Division) -> Divides {
+    let ndim = d.array.ndim;
+    if ndim > 1 && d.is_whole() {
+        Divides::Never("positions in an array of several dimensions are found by one thread")
+    } else if ndim > 1 && d.number.is_some_and(|x| x == 0 || x == -i64::from(ndim)) {
+        Divides::Never("positions along the first axis are found by one thread")
+    } else {
+        Divides::Always
+    }
 }
 
 /// The reduction that a row with a loop of its own computes.
@@ -404,9 +432,9 @@ fn emit_run(cx: &mut LowerCx<'_>, op: Reduce, run: &Run, acc: Type) -> Result<Op
 /// ([`crate::lower::join`] makes it).
 pub static SEVERAL: OpDef = OpDef::new(&["numpy._reduce_several"], "a, which", Body::Lir(|_, a| Err(no_match("_reduce_several()", a)), emit_several)).raises().reads();
 /// Its minimum, which an array without elements has none of.
-pub static SMALLEST: OpDef = OpDef::new(&["numpy._smallest"], "a, x", Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum"))).raises();
+pub static SMALLEST: OpDef = OpDef::new(&["numpy._smallest"], "a, x", Body::Lir(|_, a| Err(no_match("_smallest()", a)), |cx, c| some(cx, c, "minimum"))).raises().of_shape();
 /// Its maximum.
-pub static LARGEST: OpDef = OpDef::new(&["numpy._largest"], "a, x", Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum"))).raises();
+pub static LARGEST: OpDef = OpDef::new(&["numpy._largest"], "a, x", Body::Lir(|_, a| Err(no_match("_largest()", a)), |cx, c| some(cx, c, "maximum"))).raises().of_shape();
 
 /// What reports call a reduction.
 pub fn shown_reduction(op: Reduce) -> &'static str {

@@ -13,7 +13,7 @@ use crate::types::{Const, Kind, Type};
 use std::sync::Mutex;
 
 super::identity::op_ids! {
-    TIERUP_REVEAL_TYPE = "tierup.reveal_type",
+    TIERUP_REVEAL_TYPE = "tierup.reveal_type" [keywords(Takes)],
     TIERUP_NJIT = "tierup.njit",
 }
 

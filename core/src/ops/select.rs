@@ -13,8 +13,8 @@ use crate::types::{Const, Kind, Layout, Type, promote};
 
 pub static OPS: &[OpDef] = &[
     OpDef::new(&["numpy.where"], "condition, x, y", Body::Ufunc(where_rule, emit_where)).doc("`x` where the condition holds, else `y`."),
-    OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices where the condition holds, one array for each dimension."),
-    OpDef::new(&["numpy.nonzero", "array.nonzero"], "a", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().doc("Indices of the elements that are not zero, one array for each dimension."),
+    OpDef::new(&["numpy.where"], "condition", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().chooses().doc("Indices where the condition holds, one array for each dimension."),
+    OpDef::new(&["numpy.nonzero", "array.nonzero"], "a", Body::Lir(|_, a| nonzero_rule(a), emit_nonzero)).raises().reads().chooses().doc("Indices of the elements that are not zero, one array for each dimension."),
     OpDef::new(&["operator.contains"], "a, x", Body::Lir(
         |_, a| { let t = array(a)?; if a[1].ty.is_number() { Ok(Answer::of(Type::bool())) } else { Err(no_match("in", &[Arg::of(t.ty()), a[1].clone()])) } }, emit_contains,
     )).reads().doc("Whether some element equals `x`."),

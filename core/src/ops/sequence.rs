@@ -14,18 +14,19 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type, promote};
 
 super::identity::op_ids! {
-    BUILTINS_SLICE = "builtins.slice",
-    ADD = "operator.add",
-    MUL = "operator.mul",
+    UNPACK_EX = "unpack.ex" [keywords(Goes)],
+    UNPACK_SEQUENCE = "unpack.sequence" [keywords(Goes)],
+    BUILTINS_LEN = "builtins.len" [lists(Length), keywords(Takes)],
+    BUILTINS_SLICE = "builtins.slice" [total],
     SPREAD_APPEND = "spread.append",
     SPREAD_EXTEND = "spread.extend",
     TUPLE_INDEX = "tuple.index",
     TUPLE_COUNT = "tuple.count",
-    MATCH_SEQUENCE = "match.sequence",
+    MATCH_SEQUENCE = "match.sequence" [total, never_none],
 }
 
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().doc("Number of elements."),
+    OpDef::new(&["builtins.len"], "x", Body::Lir(len_rule, |cx, c| Ok(vec![length(cx, &c.args[0], c.types[0])?]))).raises().reads().of_shape().doc("Number of elements."),
     OpDef::new(&["builtins.slice"], "a, b=..., step=None", Body::Lir(slice_rule, emit_slice)).consumes().doc("`slice(start, stop, step)`."),
     OpDef::new(&["operator.getitem"], "seq, index", Body::Lir(tuple_item_rule, emit_tuple_item)).raises().owned_by(|_, _| Own::Aliases)
         .doc("`t[i]` and `t[a:b]` of a tuple."),

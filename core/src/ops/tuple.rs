@@ -7,9 +7,8 @@ use crate::lower::cx::{LowerCx, OpCall, Val, split_leaves};
 use crate::types::{Const, Kind, Type};
 
 super::identity::op_ids! {
-    CONTAINS = "operator.contains",
-    UNPACK_EX = "unpack.ex",
-    TUPLE_BUILD = "tuple.build",
+    CONTAINS = "operator.contains" [never_none, keywords(FindsOrGoes)],
+    TUPLE_BUILD = "tuple.build" [total, lists(Keeps), keywords(Takes)],
 }
 
 pub static OPS: &[OpDef] = &[

@@ -9,7 +9,7 @@
 //!   (`operator.add`).
 
 use crate::entity;
-use crate::ops::{OpId, id};
+use crate::ops::OpId;
 use crate::source::File;
 use crate::types::{Const, Type};
 use std::sync::Arc;
@@ -279,18 +279,6 @@ pub struct Func {
     pub host: u64,
 }
 
-/// Operations of the table that never raise and may be dropped when unused.
-const HARMLESS: [OpId; 8] = [
-    id::EXC_ASSERTION,
-    id::TUPLE_BUILD,
-    id::IS,
-    id::IS_NOT,
-    id::MATCH_SEQUENCE,
-    id::EXC_MATCHES,
-    id::EXC_CLASS,
-    id::BUILTINS_SLICE,
-];
-
 impl Op {
     /// No exception can come from here, whatever the operands are; needs no handler.
     pub fn never_raises(&self) -> bool {
@@ -305,7 +293,7 @@ impl Op {
             | Op::PopHandled
             | Op::Retain
             | Op::Release => true,
-            Op::Table(path) => HARMLESS.contains(path),
+            Op::Table(path) => path.facts().total,
             Op::Apply(op) => !op.raises,
             Op::Global(_)
             | Op::Call { .. }
@@ -330,7 +318,7 @@ impl Op {
             | Op::MakeFunction { .. }
             | Op::Member(_)
             | Op::Narrow(_) => true,
-            Op::Table(path) => HARMLESS.contains(path),
+            Op::Table(path) => path.facts().total,
             Op::Apply(op) => op.effect != crate::ops::Effect::Writes && !op.raises,
             Op::Global(_)
             | Op::Call { .. }

@@ -148,17 +148,7 @@ fn decode(func: &Func, defs: &Definitions, cond: Value, truth: bool, depth: u32,
 fn is_test(func: &Func, defs: &Definitions, v: Value) -> bool {
     let Some(node) = defs.inst(v).map(|i| func.inst(i)) else { return false };
     match &node.op {
-        Op::Table(path) => matches!(
-            *path,
-            id::TRUTH
-                | id::NOT
-                | id::IS
-                | id::IS_NOT
-                | id::ITER_NEXT
-                | id::CONTAINS
-                | id::EXC_MATCHES
-                | id::MATCH_SEQUENCE
-        ),
+        Op::Table(path) => path.facts().never_none,
         Op::Member(_) | Op::Const(_) => true,
         _ => false,
     }

@@ -1,0 +1,167 @@
+//! What operations do beyond giving a result. What holds of an operation whatever it is applied to stands with
+//! its identity ([`Facts`], in `op_ids!`), so that code without types can ask; what holds of one row stands in
+//! the row ([`super::OpDef`]).
+
+use super::OpDef;
+use crate::types::{ArrayType, Type};
+
+/// What an operation does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Depends on nothing but its operands; may be dropped when unused.
+    Pure,
+    /// Reads or makes memory; may be dropped when unused.
+    Reads,
+    /// Changes something.
+    Writes,
+}
+
+/// Who holds the references of an operation's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// The emitter gives the result references of its own; operands are only borrowed.
+    Fresh,
+    /// The result consists of the operands, whose references move into it: tuples, iterator states.
+    Consumes,
+    /// The result borrows from the first operand, which lives as long as it does: views, members.
+    Aliases,
+}
+
+/// What an operation does with lists among its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// Looks at lists in them as well.
+    Deep,
+    /// Looks at them, but not at lists in them.
+    Shallow,
+    /// Asks for their length alone: one word.
+    Length,
+    /// Takes the references, without a look at what they refer to, into what it makes.
+    Keeps,
+    /// Does not look at them; its result may be one of them.
+    Passes,
+}
+
+/// What an operation does with what a function takes as `**kwargs`, which is a tuple with names to the
+/// compiler and a dict to who reads the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keywords {
+    /// It is no business of a dict's, or not of ours.
+    Refuses,
+    /// Takes it as it is.
+    Takes,
+    /// Takes it with a name behind it.
+    Finds,
+    /// Goes through the names.
+    Goes,
+    /// Takes it with a name behind it, else goes through the names.
+    FindsOrGoes,
+}
+
+/// What holds of an operation whatever it is applied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Never raises, and may be dropped when unused.
+    pub total: bool,
+    /// Gives an answer to a test, or a composite value: never None.
+    pub never_none: bool,
+    /// Makes a list that nobody else has yet, where its result is one.
+    pub makes_list: bool,
+    pub lists: Lists,
+    pub keywords: Keywords,
+}
+
+impl Facts {
+    pub const NONE: Facts = Facts {
+        total: false,
+        never_none: false,
+        makes_list: false,
+        lists: Lists::Deep,
+        keywords: Keywords::Refuses,
+    };
+    pub const fn total(mut self) -> Facts {
+        self.total = true;
+        self
+    }
+    pub const fn never_none(mut self) -> Facts {
+        self.never_none = true;
+        self
+    }
+    pub const fn makes_list(mut self) -> Facts {
+        self.makes_list = true;
+        self
+    }
+    pub const fn lists(mut self, lists: Lists) -> Facts {
+        self.lists = lists;
+        self
+    }
+    pub const fn keywords(mut self, keywords: Keywords) -> Facts {
+        self.keywords = keywords;
+        self
+    }
+}
+
+impl Lists {
+    /// Whether it needs no lock on lists that others may change meanwhile: what it reads is one word.
+    pub fn needs_no_lock(self) -> bool {
+        match self {
+            Lists::Length | Lists::Keeps | Lists::Passes => true,
+            Lists::Deep | Lists::Shallow => false,
+        }
+    }
+    /// Whether it looks at no list in a list.
+    pub fn is_shallow(self) -> bool {
+        match self {
+            Lists::Shallow | Lists::Keeps => true,
+            Lists::Deep | Lists::Length | Lists::Passes => false,
+        }
+    }
+    /// Whether nobody else has its first operand afterwards who did not have it before.
+    pub fn only_looks(self) -> bool {
+        match self {
+            Lists::Shallow | Lists::Length => true,
+            Lists::Deep | Lists::Keeps | Lists::Passes => false,
+        }
+    }
+}
+
+/// What becomes of an operation whose kernel may divide itself, but does not always: why never, or where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divides {
+    Always,
+    Never(&'static str),
+    Where(&'static str),
+}
+
+/// What the types of an operation on arrays say about pieces of it.
+pub struct Division {
+    /// The first operand.
+    pub array: ArrayType,
+    /// The second operand, where it is an array too.
+    pub second: Option<ArrayType>,
+    /// The second operand, where it is a constant integer.
+    pub number: Option<i64>,
+    pub ret: Option<Type>,
+}
+
+impl Division {
+    /// Whether all of the array gives one number.
+    pub fn is_whole(&self) -> bool {
+        self.ret.is_some_and(|t| t.is_number())
+    }
+    /// Whether results depend on the order of additions.
+    pub fn rounds(&self) -> bool {
+        self.ret.is_some_and(|t| t.is_float() || t.is_complex())
+    }
+}
+
+impl OpDef {
+    /// The facts of the operations whose row it is: each where one of its names has it.
+    pub fn lists(&self) -> impl Iterator<Item = Lists> {
+        self.ids().map(|id| id.facts().lists)
+    }
+    /// Whether it makes a list that nobody else has yet, where its result is one.
+    pub fn makes_list(&self) -> bool {
+        self.ids().any(|id| id.facts().makes_list)
+    }
+}
