@@ -6,8 +6,6 @@ mod tests {
 
     /// Files that may have more than [`MAX_LINES`] lines, each with the reason.
     const LONG_FILES: &[(&str, &str)] = &[
-        ("core/src/infer/solve.rs", "special cases of rows stand in it until rows declare adapters"),
-        ("core/src/infer/call.rs", "special cases of rows stand in it until rows declare adapters"),
         ("core/src/lir/text.rs", "a printer and its parser, read side by side"),
         ("pybind/src/dispatcher.rs", "one Python class, whose methods PyO3 wants in one block"),
     ];
@@ -17,8 +15,6 @@ mod tests {
     const LONG_FUNCTIONS: &[(&str, &str, &str)] = &[
         ("core/src/ssa/build/insts.rs", "translate", "one arm for each opcode"),
         ("core/src/lir/opt/simplify.rs", "int_binary", "one arm for each identity"),
-        ("core/src/infer/solve.rs", "rows", "one case for each row that inference types itself"),
-        ("core/src/infer/solve.rs", "evaluate", "one arm for each instruction"),
         ("core/src/infer/hints.rs", "for_operands", "one case for each hint"),
         ("core/src/lower/func.rs", "inst", "one arm for each instruction"),
         ("core/src/lower/fuse.rs", "rewrite", "one walk over a loop nest"),

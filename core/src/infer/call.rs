@@ -1,15 +1,16 @@
 //! What is called, and how its parameters get their values.
 
+use super::bind::bind;
 use super::cx::Arg;
 use super::session::Key;
 use super::solve::{Solver, member_type};
 use crate::declare::Choice;
 use crate::diag::{Code, Diagnostic, Result, Span};
 use crate::host::GlobalValue;
-use crate::ops::{self, Home, Keywords, OpDef, OpId, id};
+use crate::ops::{self, OpDef, OpId, id};
 use crate::source::Origin;
-use crate::ssa::{Func, FuncId, Inst, InstanceId, Params, Value, registry};
-use crate::types::{ClassInfo, Const, FuncType, IterType, Kind, Type, promote};
+use crate::ssa::{FuncId, Inst, InstanceId, Params, Value, registry};
+use crate::types::{ClassInfo, Const, FuncType, Kind, Type, promote};
 use std::sync::Arc;
 
 /// Where a parameter's value comes from.
@@ -156,95 +157,6 @@ pub fn refused(g: &GlobalValue, subject: &str, what: &str) -> Diagnostic {
     }
     Diagnostic::new(Code::UnsupportedGlobal, format!("{subject} is {what}, which compiled code cannot hold"))
         .help("use the numbers, strings, tuples or arrays in it: as globals of their own, or as arguments")
-}
-
-/// Methods that NumPy's scalars share with its arrays: what is computed of arrays without dimensions is a
-/// scalar.
-const OF_SCALARS: &[&str] = &[
-    "all", "any", "argmax", "argmin", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ravel",
-    "repeat", "round", "std", "sum", "var",
-];
-
-/// The prefix of table rows for attributes of a type.
-pub fn class_of(t: Type) -> &'static str {
-    match t.kind() {
-        Kind::Array(_) => "array",
-        Kind::Str => "str",
-        Kind::List(_) | Kind::ListVar(_) => "list",
-        Kind::NamedTuple(c, _) if c.is_keywords() => "kwargs",
-        Kind::Tuple(_) | Kind::NamedTuple(..) => "tuple",
-        Kind::Bool => "bool",
-        Kind::Int(_) => "int",
-        Kind::Float(_) => "float",
-        Kind::Complex(_) => "complex",
-        Kind::Range(_) => "range",
-        Kind::Slice(_) => "slice",
-        Kind::DType(_) => "dtype",
-        Kind::Exception => "exception",
-        Kind::Generator(..) => "generator",
-        Kind::Random => ops::random::GENERATOR,
-        Kind::Iter(IterType::Flat(_)) => "flat",
-        Kind::Optional(t) => class_of(*t),
-        // Attributes of what is an attribute itself: `a.flags.c_contiguous`.
-        Kind::Builtin(p) | Kind::Method(p, _) => p.name(),
-        Kind::Never
-        | Kind::Undef
-        | Kind::MaybeUndef(_)
-        | Kind::None
-        | Kind::Ellipsis
-        | Kind::Iter(_)
-        | Kind::Function(_)
-        | Kind::Module(_)
-        | Kind::NamedTupleClass(_)
-        | Kind::ExcClass(_)
-        | Kind::Class(_)
-        | Kind::Variant(_)
-        | Kind::Conflict(..) => "object",
-    }
-}
-
-/// Puts the sources of a call of a table row into parameter order.
-pub fn bind_op(
-    op: &'static OpDef,
-    positional: Vec<Source>,
-    named: Vec<(Arc<str>, Source)>,
-) -> Result<Vec<Source>> {
-    let spec = op.spec();
-    let name = op.name().trim_start_matches("builtins.");
-    let bad =
-        |m: String| Diagnostic::new(Code::BadCall, m).help(format!("the parameters are ({})", op.params));
-    if positional.len() > spec.positional && !spec.varargs {
-        return Err(bad(format!(
-            "{name}() takes {} positional arguments but {} were given",
-            spec.positional,
-            positional.len()
-        )));
-    }
-    let mut slots: Vec<Option<Source>> = vec![None; spec.params.len()];
-    let mut rest = vec![];
-    for (i, s) in positional.into_iter().enumerate() {
-        if i < spec.positional { slots[i] = Some(s) } else { rest.push(s) }
-    }
-    for (key, s) in named {
-        let at = spec
-            .params
-            .iter()
-            .position(|p| p.name == &*key)
-            .ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
-        if slots[at].replace(s).is_some() {
-            return Err(bad(format!("{name}() got multiple values for argument '{key}'")));
-        }
-    }
-    let mut out = Vec::with_capacity(slots.len() + rest.len());
-    for (p, s) in spec.params.iter().zip(slots) {
-        out.push(match (s, &p.default) {
-            (Some(s), _) => s,
-            (None, Some(d)) => Source::Const(d.clone()),
-            (None, None) => return Err(bad(format!("{name}() missing required argument: '{}'", p.name))),
-        });
-    }
-    out.extend(rest);
-    Ok(out)
 }
 
 impl Solver<'_, '_> {
@@ -415,39 +327,6 @@ impl Solver<'_, '_> {
         ))
     }
 
-    /// What a function takes as `**kwargs` is a tuple with names to us and a dict to its reader: what goes
-    /// through it sees the names; what is no business of a dict's, or not of ours, is refused.
-    pub fn keywords_as_dict(&mut self, path: OpId, operands: &mut [Source]) -> Result<()> {
-        for k in 0..operands.len() {
-            let Kind::NamedTuple(class, _) = self.source_arg(&operands[k])?.ty.kind() else { continue };
-            if !class.is_keywords() || path.home() == Home::Keywords {
-                continue;
-            }
-            let by_name = k == 0 && operands.len() > 1 && self.source_arg(&operands[1])?.text().is_some();
-            let goes = match path.facts().keywords {
-                Keywords::Takes => continue,
-                Keywords::Finds | Keywords::FindsOrGoes if by_name => continue,
-                Keywords::Goes | Keywords::FindsOrGoes => true,
-                Keywords::Finds | Keywords::Refuses => false,
-            };
-            if goes {
-                operands[k] = Source::Pack(
-                    class.fields.iter().map(|f| Source::Const(Const::Str(f.as_str().into()))).collect(),
-                );
-                continue;
-            }
-            return Err(Diagnostic::new(
-                Code::NoMatchingOperation,
-                format!(
-                    "{} does not take what a function takes as **kwargs",
-                    super::hints::spelling(path.name())
-                ),
-            )
-            .help("look arguments up by name, kwargs[\"x\"], go through them, or pass them on with **"));
-        }
-        Ok(())
-    }
-
     /// Types an instruction once for each type that `on` may have when the program runs (None first, if it is
     /// optional), and unifies the results; where no type holds them all, the result is of one of several
     /// types as well.
@@ -571,30 +450,6 @@ impl Solver<'_, '_> {
         self.rows(i, path, sources, named)
     }
 
-    fn bind_function(
-        &mut self,
-        func: &Func,
-        f: &FuncType,
-        callee: &Source,
-        positional: Vec<Source>,
-        named: Vec<(Arc<str>, Source)>,
-    ) -> Result<Vec<Source>> {
-        let host = self.session.host;
-        let split = f.defaults.len() - f.kwdefaults.len();
-        let p = &func.params;
-        bind(&func.name, p, positional, named, &mut |name| {
-            if f.defaults.is_empty() {
-                return host.default(func.host, name).map(Source::Global);
-            }
-            let at = p.names.iter().position(|n| &**n == name)?;
-            let k = match at.checked_sub(p.positional - split) {
-                Some(k) if at < p.positional => k,
-                _ => split + f.kwdefaults.iter().position(|n| n == name)?,
-            };
-            Some(callee.part(k as u32))
-        })
-    }
-
     /// A function of the library as the function that calls it wants it: what is parallel there is parallel
     /// in it.
     fn in_parallel(&self, func: FuncId) -> FuncId {
@@ -691,228 +546,6 @@ impl Solver<'_, '_> {
         Err(Diagnostic::new(Code::BadCall, declared.refusal(&registry::name(func), types, &several))
             .help(help))
     }
-
-    /// A parallel loop: its body as a function value, its range, how many elements each piece has of its own,
-    /// and what the body's variables start with. Gives a list of what the pieces give, None where they give
-    /// nothing.
-    pub fn region(&mut self, i: Inst) -> Typed {
-        let args = self.func.inst(i).args.clone();
-        let Kind::Function(f) = self.ty(args[0]).kind() else {
-            return Err(Diagnostic::internal("a region without a body"));
-        };
-        let (id, captures, range) = (f.func, f.captures.clone(), self.ty(args[1]));
-        let Kind::Range(_) = *range else {
-            return Err(Diagnostic::internal(format!("a region over {range}")));
-        };
-        let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
-        let body = registry::get(id).and_then(|f| f.body.clone()).unwrap_or_default();
-        if body.decides {
-            sources.push(Source::Const(Const::Bool(false)));
-        }
-        sources.extend(args[3..].iter().map(|v| Source::Value(*v)));
-        let function = Source::Value(args[0]);
-        sources.extend((0..captures.len()).map(|k| function.part(k as u32)));
-        for s in &sources {
-            let t = self.source_arg(s)?.ty;
-            if !body.careful && crate::types::promote::runs_generator(t) {
-                return Err(Diagnostic::new(
-                    Code::ParallelRace,
-                    "the iterations of this prange loop advance a generator that they share",
-                )
-                .help("make a list of what it gives before the loop"));
-            }
-        }
-        let (ret, _, _) = self.call_function(i, id, sources, false)?;
-        let body = self.out.resolved.remove(&i);
-        let Some(Resolved::Instance { id, mut sources, mut coerce }) = body else {
-            self.out.resolved.insert(i, Resolved::Nothing);
-            return Ok((Type::never(), None, true));
-        };
-        sources.extend([Source::Value(args[1]), Source::Value(args[2])]);
-        coerce.extend([range, Type::int()]);
-        self.out.resolved.insert(i, Resolved::Region { id, sources, coerce });
-        let ret = match *ret {
-            Kind::None | Kind::Never => ret,
-            _ => Type::list(ret),
-        };
-        Ok((ret, None, true))
-    }
-
-    /// The dtype of an array of what a function like the body of a parallel loop puts into its list, if it
-    /// may be filled with that at once; else None. What is wrong with it is said where its code is reached.
-    pub fn element_of(&mut self, i: Inst) -> Typed {
-        let function = self.func.inst(i).args[0];
-        let Kind::Function(f) = self.ty(function).kind() else {
-            return Err(Diagnostic::internal("a comprehension without a body"));
-        };
-        let (id, captures) = (f.func, f.captures.len());
-        let mut sources = vec![Source::Const(Const::Int(0)), Source::Const(Const::Int(0))];
-        sources.extend((0..captures).map(|k| Source::Value(function).part(k as u32)));
-        let found = self.call_function(i, id, sources, false);
-        self.out.resolved.insert(i, Resolved::Nothing);
-        let list = found.ok().and_then(|(ret, ..)| Some(self.session.resolve(*ret.members()?.first()?)));
-        let element = list.and_then(|l| if let Kind::List(e) = *l { Some(e) } else { None });
-        let asked = match self.func.inst(i).args.get(1) {
-            Some(v) => Some(self.source_arg(&Source::Value(*v))?),
-            None => None,
-        };
-        let dtype = element.and_then(|e| crate::ops::collect::dtype(e, asked.as_ref()));
-        Ok(match dtype {
-            Some(t) => (Type::new(Kind::DType(t)), None, false),
-            None => (Type::none(), Some(Const::None), false),
-        })
-    }
-
-    /// `value.name`.
-    pub fn attribute(&mut self, i: Inst, v: &Source, name: &str) -> Typed {
-        let ty = self.source_arg(v)?.ty;
-        if let Kind::Function(f) = ty.kind()
-            && let Some(g) = self.session.host.function_attr(f.func, name)
-        {
-            self.out.resolved.insert(i, Resolved::Nothing);
-            let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, name, &w))?;
-            if let Some(r) = self.func.inst(i).result {
-                self.out.globals.insert(r, g);
-            }
-            return Ok((ty, konst, false));
-        }
-        if let Kind::Module(m) = *ty {
-            let path = format!("{m}.{name}");
-            let host = self.session.host;
-            self.out.resolved.insert(i, Resolved::Nothing);
-            if let Some(g) = host.module_attr(m, name) {
-                let (ty, konst) = type_of_global(&g).map_err(|w| refused(&g, &path, &w))?;
-                // What stands for something that only compiled code can read.
-                if let Kind::Builtin(row) = *ty
-                    && row.rows().iter().any(|op| op.property && op.params.is_empty())
-                {
-                    return self.rows(i, row, vec![], vec![]);
-                }
-                if let Some(r) = self.func.inst(i).result {
-                    self.out.globals.insert(r, g);
-                }
-                return Ok((ty, konst, false));
-            }
-            let known = OpId::find(&path).ok_or_else(|| {
-                let d = Diagnostic::new(
-                    Code::UnknownFunction,
-                    format!("`{path}` is not compiled by Tierup, or does not exist"),
-                );
-                match super::hints::closest_row(m, name) {
-                    Some(k) => d.help(format!("did you mean `{k}`?")),
-                    None => d,
-                }
-            })?;
-            return Ok((Type::new(Kind::Builtin(known)), None, false));
-        }
-        // What None has is nothing: an attribute of an optional value is one of the value, with a check.
-        if let Kind::Optional(inner) = *ty {
-            if let Kind::Variant(_) = inner.kind() {
-                let (ty, konst, _) = self.attribute(
-                    i,
-                    &Source::Present(Box::new(v.clone()), "'NoneType' object has no such attribute"),
-                    name,
-                )?;
-                return Ok((ty, konst, true));
-            }
-            let raises = |(ty, konst, _): (Type, Option<Const>, bool)| (ty, konst, true);
-            return self.attribute_of(i, v, inner, name).map(raises);
-        }
-        if let Kind::Variant(_) = ty.kind() {
-            return self.dispatch(i, v, &mut |s, way| s.attribute(i, way, name));
-        }
-        self.attribute_of(i, v, ty, name)
-    }
-
-    /// `v.name` for `v` as a value of type `ty`, which an optional value becomes where the attribute is
-    /// taken.
-    fn attribute_of(&mut self, i: Inst, v: &Source, ty: Type, name: &str) -> Typed {
-        if let Kind::NamedTuple(c, _) = ty.kind()
-            && !c.shadowed.is_empty()
-        {
-            if let Some(d) = self.shadowed(c, name) {
-                return Err(d);
-            }
-            if c.shadowed.iter().any(|s| s == name)
-                && let Some(own) = self.attribute_of_class(i, v, ty, name)
-            {
-                return own;
-            }
-        }
-        if let Kind::NamedTuple(c, m) = ty.kind()
-            && !c.is_keywords()
-            && let Some(k) = c.fields.iter().position(|f| f == name)
-        {
-            self.out.resolved.insert(i, Resolved::Member(v.clone(), k as u32));
-            let konst = match self.source_arg(v)?.konst {
-                Some(Const::Tuple(c)) => c.get(k).cloned(),
-                _ => None,
-            };
-            return Ok((m[k], konst, false));
-        }
-        if name == "__class__" {
-            return self.rows(i, id::BUILTINS_TYPE, vec![v.clone()], vec![]);
-        }
-        if let Some(found) = self.attribute_of_class(i, v, ty, name) {
-            return found;
-        }
-        let mut path = OpId::find(&format!("{}.{name}", class_of(ty)));
-        // `str.lower` and the like: methods of a class take its instance first.
-        if let Kind::Builtin(class) = ty.kind()
-            && path.is_none()
-            && let Some(class) = class.name().strip_prefix("builtins.")
-        {
-            path = OpId::find(&format!("{class}.{name}"));
-        }
-        if path.is_none() && ty.is_number() {
-            path = OpId::find(&format!("number.{name}"));
-        }
-        if path.is_none()
-            && ty.is_number()
-            && (!ty.is_weak() || *ty == Kind::Bool)
-            && OF_SCALARS.contains(&name)
-        {
-            path = OpId::find(&format!("numpy.{name}"));
-        }
-        // `np.add.reduce`: a method of any universal function.
-        if let Kind::Builtin(f) = ty.kind()
-            && f.is_numpys()
-            && path.is_none()
-            && ops::ufunc::is_ufunc(*f)
-            && let Some(method) = OpId::find(&format!("ufunc.{name}"))
-        {
-            self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-            return Ok((Type::new(Kind::Method(method, ty)), None, false));
-        }
-        let Some(path) = path else {
-            if name == "__enter__" {
-                let what = format!("a `with` block over {} is not compiled", self.session.resolve(ty));
-                return Err(Diagnostic::new(Code::UnsupportedSyntax, what)
-                    .help("use try … finally, or put the `with` block outside the function"));
-            }
-            let d = Diagnostic::new(
-                Code::UnknownAttribute,
-                format!("a value of type {} has no attribute '{name}'", self.session.resolve(ty)),
-            );
-            let class = class_of(ty);
-            if let Some(h) = super::hints::instead_of(&format!("{class}.{name}")) {
-                return Err(d.help(h));
-            }
-            return Err(match super::hints::closest_row(class, name) {
-                Some(k) => d.help(format!("did you mean `{k}`?")),
-                None => d,
-            });
-        };
-        if path.rows().iter().any(|op| op.property) {
-            return self.rows(i, path, vec![v.clone()], vec![]);
-        }
-        if let Kind::Builtin(_) = ty.kind() {
-            self.out.resolved.insert(i, Resolved::Nothing);
-            return Ok((Type::new(Kind::Builtin(path)), None, false));
-        }
-        self.out.resolved.insert(i, Resolved::Retype(v.clone()));
-        Ok((Type::new(Kind::Method(path, ty)), None, false))
-    }
 }
 
 /// A type in a note: the beginning of its name where that is long.
@@ -931,54 +564,4 @@ fn specialises(c: &Const) -> bool {
         Const::UInt(_) | Const::Float(_) | Const::Complex(..) => false,
         Const::Tuple(m) => m.iter().all(specialises),
     }
-}
-
-/// Binds arguments to a Python function's parameters with Python's rules and messages.
-fn bind(
-    name: &str,
-    p: &Params,
-    positional: Vec<Source>,
-    named: Vec<(Arc<str>, Source)>,
-    default: &mut dyn FnMut(&str) -> Option<Source>,
-) -> Result<Vec<Source>> {
-    let bad = |m: String| Diagnostic::new(Code::BadCall, m);
-    let count = p.positional + p.keyword_only;
-    let given = positional.len();
-    let mut slots: Vec<Option<Source>> = vec![None; count];
-    let (mut rest, mut others) = (vec![], (vec![], vec![]));
-    for (i, s) in positional.into_iter().enumerate() {
-        if i < p.positional { slots[i] = Some(s) } else { rest.push(s) }
-    }
-    if !rest.is_empty() && !p.varargs {
-        return Err(bad(format!(
-            "{name}() takes {} positional arguments but {given} were given",
-            p.positional
-        )));
-    }
-    for (key, s) in named {
-        let at = p.names[..count].iter().position(|n| *n == key).filter(|at| *at >= p.positional_only);
-        if at.is_none() && p.varkw {
-            others.0.push(key.to_string());
-            others.1.push(s);
-            continue;
-        }
-        let at = at.ok_or_else(|| bad(format!("{name}() got an unexpected keyword argument '{key}'")))?;
-        if slots[at].replace(s).is_some() {
-            return Err(bad(format!("{name}() got multiple values for argument '{key}'")));
-        }
-    }
-    let mut out = Vec::with_capacity(count + 1);
-    for (n, s) in p.names.iter().zip(slots) {
-        out.push(
-            s.or_else(|| default(n))
-                .ok_or_else(|| bad(format!("{name}() missing required argument: '{n}'")))?,
-        );
-    }
-    if p.varargs {
-        out.push(Source::Pack(rest));
-    }
-    if p.varkw {
-        out.push(Source::Keywords(ClassInfo::keywords(others.0), others.1));
-    }
-    Ok(out)
 }

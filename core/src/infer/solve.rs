@@ -5,15 +5,15 @@
 //! an instance that is still being solved gives what is known of its result. Types only grow at block
 //! parameters, so the loop ends; errors count when it has ended.
 
+use super::attribute::class_of;
 use super::call::{self, Resolved};
-use super::cx::{Answer, Arg, TyCx};
-use super::hints;
+use super::cx::Arg;
 use super::session::{Key, Session};
 use crate::diag::{Code, Diagnostic, Result};
 use crate::host::GlobalValue;
-use crate::ops::{self, Body, Home, OpId, id};
+use crate::ops::{self, Home, OpId, id};
 use crate::ssa::{Block, BlockCall, Func, Inst, InstanceId, Loc, Narrow, Op, Term, Value};
-use crate::types::{Const, Kind, Type, promote};
+use crate::types::{Const, Kind, Type};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -410,17 +410,7 @@ impl<'s, 'h> Solver<'s, 'h> {
                     ),
                 }
             }
-            Op::Free(n) => {
-                if let Some(ty) = self.captures.get(*n as usize) {
-                    return plain(*ty);
-                }
-                let host = self.session.host;
-                let name = self.func.free.get(*n as usize).cloned().unwrap_or_default();
-                let value = host.free(self.func.host, *n).ok_or_else(|| {
-                    Diagnostic::new(Code::UndefinedName, format!("captured variable '{name}' is not bound"))
-                })?;
-                self.global(node.result, value, &name)
-            }
+            Op::Free(n) => self.captured(node.result, *n),
             Op::Table(id::PARALLEL_REGION) => self.region(i),
             Op::Table(id::ARRAY_ELEMENT) => self.element_of(i),
             Op::Table(path) => {
@@ -442,8 +432,7 @@ impl<'s, 'h> Solver<'s, 'h> {
             Op::CallSpread { keywords } => self.call_spread(i, keywords),
             Op::Attr(name) => self.attribute(i, &call::Source::Value(node.args[0]), name),
             Op::SetAttr(name)
-                if let Some(set) =
-                    OpId::find(&format!("{}.{name}=", call::class_of(self.ty(node.args[0])))) =>
+                if let Some(set) = OpId::find(&format!("{}.{name}=", class_of(self.ty(node.args[0])))) =>
             {
                 self.rows(i, set, node.args.iter().map(|v| call::Source::Value(*v)).collect(), vec![])
             }
@@ -464,34 +453,13 @@ impl<'s, 'h> Solver<'s, 'h> {
                 plain(Type::new(Kind::Function(f)))
             }
             Op::Member(k) => self.member(node.args[0], *k),
-            Op::CheckBound { name, .. } => {
-                let f = self.fact(node.args[0]).clone();
-                match *f.ty {
-                    Kind::Undef => Ok((Type::never(), None, true)),
-                    Kind::MaybeUndef(t) => Ok((t, None, true)),
-                    _ => {
-                        if let Some((a, b)) = as_conflict(f.ty) {
-                            return Err(Diagnostic::new(
-                                Code::CannotUnify,
-                                format!("variable '{name}' is {a} on one path and {b} on another"),
-                            )
-                            .help("use two names"));
-                        }
-                        Ok((f.ty, f.konst, false))
-                    }
-                }
-            }
+            Op::CheckBound { name, .. } => self.read_variable(node.args[0], name),
             Op::Narrow(n) => {
                 let f = self.fact(node.args[0]).clone();
                 let class = node.args.get(1).map(|c| self.ty(*c));
                 let ty = narrowed(self.session.host, f.ty, *n, class);
-                let konst = if *ty == Kind::None {
-                    Some(Const::None)
-                } else if ty == f.ty {
-                    f.konst
-                } else {
-                    None
-                };
+                let konst =
+                    if *ty == Kind::None { Some(Const::None) } else { f.konst.filter(|_| ty == f.ty) };
                 Ok((ty, konst, false))
             }
             Op::Yield => {
@@ -514,6 +482,36 @@ impl<'s, 'h> Solver<'s, 'h> {
             | Op::Cast
             | Op::Retain
             | Op::Release => Err(Diagnostic::internal("typed instruction in untyped code")),
+        }
+    }
+
+    /// The value of the n-th captured variable.
+    fn captured(&mut self, result: Option<Value>, n: u32) -> Result<(Type, Option<Const>, bool)> {
+        if let Some(ty) = self.captures.get(n as usize) {
+            return Ok((*ty, None, false));
+        }
+        let host = self.session.host;
+        let name = self.func.free.get(n as usize).cloned().unwrap_or_default();
+        let value = host.free(self.func.host, n).ok_or_else(|| {
+            Diagnostic::new(Code::UndefinedName, format!("captured variable '{name}' is not bound"))
+        })?;
+        self.global(result, value, &name)
+    }
+
+    /// A variable where it is read, which may not be bound or have two types that no type holds.
+    fn read_variable(&mut self, v: Value, name: &str) -> Result<(Type, Option<Const>, bool)> {
+        let f = self.fact(v).clone();
+        match *f.ty {
+            Kind::Undef => Ok((Type::never(), None, true)),
+            Kind::MaybeUndef(t) => Ok((t, None, true)),
+            _ => match as_conflict(f.ty) {
+                Some((a, b)) => Err(Diagnostic::new(
+                    Code::CannotUnify,
+                    format!("variable '{name}' is {a} on one path and {b} on another"),
+                )
+                .help("use two names")),
+                None => Ok((f.ty, f.konst, false)),
+            },
         }
     }
 
@@ -622,582 +620,6 @@ impl<'s, 'h> Solver<'s, 'h> {
             .ok_or_else(|| Diagnostic::internal(format!("{} has no member {k}", f.ty)))?;
         Ok((ty, konst, false))
     }
-
-    /// Types an operation that the language itself asks for.
-    pub fn operation(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        args: Vec<call::Source>,
-    ) -> Result<(Type, Option<Const>, bool)> {
-        let Some(plain) = path.plain() else { return self.rows(i, path, args, vec![]) };
-        // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the
-        // plain operator.
-        if let call::Source::Value(v) = args[0]
-            && self.ty(v).as_array().is_some()
-        {
-            let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
-            return self.rows(i, plain, args, vec![]);
-        }
-        if !path.rows().is_empty() {
-            match self.rows(i, path, args.clone(), vec![]) {
-                Err(e) if e.code == Code::NoMatchingOperation => {}
-                other => return other,
-            }
-        }
-        self.rows(i, plain, args, vec![])
-    }
-
-    /// Whether there is a named tuple among operands, or in one of them.
-    fn may_be_special(&mut self, operands: &[call::Source]) -> Result<bool> {
-        for s in operands {
-            let t = self.source_arg(s)?.ty;
-            let contains = matches!(
-                t.kind(),
-                Kind::NamedTuple(..)
-                    | Kind::Tuple(_)
-                    | Kind::List(_)
-                    | Kind::ListVar(_)
-                    | Kind::Optional(_)
-                    | Kind::Variant(_)
-            );
-            if contains && super::special::has_classes(self.session.resolve(t)) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The first row of a path that takes these arguments.
-    pub fn rows(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        mut positional: Vec<call::Source>,
-        mut named: Vec<(Arc<str>, call::Source)>,
-    ) -> Result<(Type, Option<Const>, bool)> {
-        self.keywords_as_dict(path, &mut positional)?;
-        if path == id::NUMPY_EINSUM
-            && let Some((subscripts, operands)) = ops::contract::lettered(&self.source_args(&positional)?)?
-        {
-            positional = std::iter::once(call::Source::Const(Const::Str(subscripts.into())))
-                .chain(operands.into_iter().map(|k| positional[k].clone()))
-                .collect();
-        }
-        if self.session.checks_overflow(self.func)
-            && let Some(op) = path.checked()
-            && let Ok(bound) = call::bind_op(op, positional.clone(), named.clone())
-        {
-            match self.apply(i, op, bound, false) {
-                Err(e) if e.code == Code::NoMatchingOperation => {}
-                other => return other,
-            }
-        }
-        if let id::IS | id::IS_NOT = path
-            && let Some(known) = self.known_identity(&positional)
-        {
-            self.out.resolved.remove(&i);
-            return known.map(|same| (Type::bool(), Some(Const::Bool(same == (path == id::IS))), false));
-        }
-        if let Some(int) = self.inverted(i, path, &positional) {
-            return int;
-        }
-        let mut passes_over = (super::special::Rows::All, None);
-        if self.may_be_special(&positional)? {
-            let types: Vec<Type> = self.source_args(&positional)?.iter().map(|a| a.ty).collect();
-            if let Some(d) = self.taken_apart(path, &positional, &types) {
-                return Err(d);
-            }
-            if let Some(own) = self.special(i, path, &positional) {
-                return own;
-            }
-            passes_over = self.rows_for(path, &positional)?;
-        }
-        let all = path.rows();
-        let mut options = vec![];
-        if all.iter().any(|op| matches!(op.body, Body::Ufunc(..))) {
-            options = self.ufunc_options(path, &positional, &mut named)?;
-            if options.is_empty()
-                && let Some(typed) = self.of_sequences(i, path, &positional, &named)?
-            {
-                return Ok(typed);
-            }
-        }
-        let mut first = None;
-        // Rows that know what to do with None come before any that takes an optional operand as its value.
-        let optional = self
-            .source_args(&positional)?
-            .iter()
-            .any(|a| without_none(a.ty) != a.ty && !ops::builtin::is_variant(a.ty));
-        let again: &[&'static ops::OpDef] = if optional { all } else { &[] };
-        // Where none takes an operand that may be of several types, each is looked at by itself.
-        let variant =
-            positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
-        // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot
-        // answer.
-        let library = path.is_numpys() || all.iter().any(|op| matches!(op.body, Body::Py(_)));
-        let each = library
-            && variant.is_some_and(|at| {
-                self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty))
-            });
-        let all = if each { &[][..] } else { all };
-        let again = if each { &[][..] } else { again };
-        let (may, why) = passes_over;
-        let allowed = |op: &ops::OpDef| match may {
-            super::special::Rows::All => true,
-            super::special::Rows::Library => matches!(op.body, Body::Py(_)),
-            super::special::Rows::None => false,
-        };
-        for (op, unwrap) in all
-            .iter()
-            .map(|op| (*op, false))
-            .chain(again.iter().map(|op| (*op, true)))
-            .filter(|(op, _)| allowed(op))
-        {
-            let bound = call::bind_op(op, positional.clone(), named.clone());
-            let fits = bound.is_ok();
-            let tried = bound.and_then(|mut bound| {
-                if matches!(op.body, Body::Ufunc(..)) {
-                    bound.extend(options.iter().cloned());
-                }
-                self.apply(i, op, bound, unwrap)
-            });
-            match tried {
-                Err(e)
-                    if variant.is_some()
-                        || matches!(e.code, Code::NoMatchingOperation | Code::BadCall)
-                        || e.code == Code::UnknownAttribute && matches!(op.body, Body::Py(_)) =>
-                {
-                    // A row that the arguments fit by number and name says more than one that they do not,
-                    // and a reason of its own more than "does not take these types".
-                    let of_library = if matches!(op.body, Body::Py(_)) {
-                        self.of_library(i, path, &e, &positional, &named)
-                    } else {
-                        None
-                    };
-                    let reached = if !fits {
-                        0
-                    } else if of_library.is_none() && e.message.contains("does not take") {
-                        1
-                    } else {
-                        2
-                    };
-                    let e = of_library.unwrap_or(e);
-                    if first.as_ref().is_none_or(|(far, _): &(i32, Diagnostic)| reached > *far) {
-                        first = Some((reached, e));
-                    }
-                }
-                other => return other,
-            }
-        }
-        if let Some(d) = why {
-            return Err(d);
-        }
-        if let Some(at) = variant {
-            let on = positional[at].clone();
-            return self.dispatch(i, &on, &mut |s, way| {
-                let mut each = positional.clone();
-                each[at] = way.clone();
-                let mut named = named.clone();
-                named.extend(["where", "dtype"].into_iter().map(Into::into).zip(options.iter().cloned()));
-                s.rows(i, path, each, named)
-            });
-        }
-        if let Some(typed) = self.of_parameters(i, path, &positional, &named)? {
-            return Ok(typed);
-        }
-        if let Some(typed) = self.of_first_sequence(i, path, &positional, &named)? {
-            return Ok(typed);
-        }
-        if let Some(typed) = self.of_numbers(i, path, &positional, &named)? {
-            return Ok(typed);
-        }
-        let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
-        let e = first.map(|(_, e)| e).unwrap_or_else(|| {
-            let what = match path {
-                id::DICT_BUILD => "a dict is not compiled yet".into(),
-                id::SET_BUILD => "a set is not compiled yet".into(),
-                _ => format!("`{}` is not compiled", path.name().trim_start_matches("builtins.")),
-            };
-            let d = Diagnostic::new(Code::UnsupportedSyntax, what);
-            match super::hints::instead_of(path.name()) {
-                Some(h) => d.help(h),
-                None => d,
-            }
-        });
-        let which = if e.code == Code::NoMatchingOperation && library && !self.session.is_library(self.func) {
-            self.which_argument(path, &positional, &named)
-        } else {
-            None
-        };
-        let e = if own_reason || !e.message.contains("does not take") {
-            e
-        } else {
-            self.does_not_take(path, &positional, &named).unwrap_or(e)
-        };
-        Err(match which {
-            Some(text) => e.note(text),
-            None => e,
-        })
-    }
-
-    /// Which argument of a function of NumPy is text or None where only something that becomes an array can
-    /// stand, or a dtype that is not known yet.
-    fn which_argument(
-        &mut self,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Option<String> {
-        let op = path.rows().first().filter(|_| path.is_numpys())?;
-        let args = self.source_args(positional).ok()?;
-        let by_name =
-            named.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, s)| self.source_arg(s).ok());
-        let dtype =
-            by_name.or_else(|| args.get(op.spec().params.iter().position(|p| p.name == "dtype")?).cloned());
-        if dtype.is_some_and(|a| *a.ty == Kind::Str && a.text().is_none()) {
-            return Some(format!(
-                "If {} dtype is a string it must be a string constant.",
-                path.name().replace("numpy.", "np.")
-            ));
-        }
-        let (p, a) = op.spec().params.iter().zip(&args).find(|(p, a)| {
-            p.default.is_none()
-                && matches!(a.ty.kind(), Kind::Str | Kind::None)
-                && !matches!(p.name, "shape" | "subscripts" | "dtype")
-        })?;
-        Some(format!("The argument \"{}\" must be array-like, not {}", p.name, a.ty))
-    }
-
-    /// The error for arguments that no row takes, as they were written.
-    fn does_not_take(
-        &mut self,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Result<Diagnostic> {
-        let args = self.source_args(positional)?;
-        let by_name: Vec<(Arc<str>, Arg)> =
-            named.iter().map(|(name, s)| Ok((name.clone(), self.source_arg(s)?))).collect::<Result<_>>()?;
-        Ok(super::cx::no_match_named(&hints::spelling(path.name()), &args, &by_name))
-    }
-
-    /// The error of an operation that is library code: what that could not do with its operands is what the
-    /// operation does not take, and names of the library say nothing to its user. None for an error with a
-    /// reason of its own.
-    fn of_library(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        e: &Diagnostic,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Option<Diagnostic> {
-        let generic = matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute)
-            && (e.message.contains("does not take") || e.message.contains("has no attribute"));
-        let here = self.func.span(self.func.inst(i).loc);
-        if !generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
-            return None;
-        }
-        let mut d = self.does_not_take(path, positional, named).ok()?;
-        // An operator says something, and with it what to do instead.
-        if !e.message.starts_with(char::is_alphanumeric) && d.help.is_none() {
-            d.message = format!("{}: {}", d.message, e.message);
-            // Nobody has written that operator, which with a string in front would format it.
-            if !e.message.starts_with('%') {
-                d.help = e.help.clone();
-            }
-        }
-        Some(d)
-    }
-
-    /// Takes the keyword arguments that every universal function has out of `named`: `where` and `dtype`, in
-    /// that order, if either is given, to go behind the operands; `casting`, `order` and `subok` as far as
-    /// they change nothing. `out` may be a tuple of one array.
-    fn ufunc_options(
-        &mut self,
-        path: OpId,
-        positional: &[call::Source],
-        named: &mut Vec<(Arc<str>, call::Source)>,
-    ) -> Result<Vec<call::Source>> {
-        let (mut mask, mut dtype) = (None, None);
-        if named.is_empty() {
-            return Ok(vec![]);
-        }
-        let mut kept = vec![];
-        for (name, source) in std::mem::take(named) {
-            match &*name {
-                "where" => mask = Some(source),
-                "dtype" => dtype = Some(source),
-                "casting" | "order" | "subok" => {
-                    let arg = self.source_args(std::slice::from_ref(&source))?.remove(0);
-                    let usual = matches!(arg.text(), Some("same_kind" | "K" | "C" | "A"))
-                        || matches!(arg.konst, Some(Const::Bool(true)));
-                    if !usual {
-                        return Err(Diagnostic::new(
-                            Code::BadCall,
-                            format!(
-                                "{}() is compiled for the default of '{name}' only",
-                                path.name().trim_start_matches("numpy.")
-                            ),
-                        ));
-                    }
-                }
-                "out" => {
-                    let source =
-                        match (&source, self.source_args(std::slice::from_ref(&source))?[0].ty.members()) {
-                            (call::Source::Value(v), Some([_])) => call::Source::Member(*v, 0),
-                            _ => source,
-                        };
-                    kept.push((name, source));
-                }
-                _ => kept.push((name, source)),
-            }
-        }
-        *named = kept;
-        if mask.is_none() && dtype.is_none() || positional.is_empty() {
-            return Ok(vec![]);
-        }
-        Ok(vec![
-            mask.unwrap_or(call::Source::Const(Const::Bool(true))),
-            dtype.unwrap_or(call::Source::Const(Const::None)),
-        ])
-    }
-
-    /// A universal function of lists or tuples: they become arrays first, in a library function. An operator
-    /// does so only beside an array.
-    fn of_sequences(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        let args = self.source_args(positional)?;
-        if !args.iter().any(|a| a.ty.is_sequence() && ops::create::makes_array(self.session.resolve(a.ty))) {
-            return Ok(None);
-        }
-        if !path.is_numpys() && !args.iter().any(|a| a.ty.as_array().is_some()) {
-            return Ok(None);
-        }
-        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Ufunc(..))) {
-            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
-            let inputs = ops::ufunc::inputs(op);
-            let into = self.source_args(&bound)?.get(inputs).is_some_and(|out| !out.is_none());
-            bound.truncate(inputs + into as usize);
-            let library = match (inputs, into) {
-                (1, false) => "ufunc.of_sequence",
-                (1, true) => "ufunc.of_sequence_into",
-                (2, false) => "ufunc.of_sequences",
-                (2, true) => "ufunc.of_sequences_into",
-                (3, false) => "ufunc.of_three_sequences",
-                _ => continue,
-            };
-            return self.through_library(i, library, path, bound).map(Some);
-        }
-        Ok(None)
-    }
-
-    /// A NumPy function that takes arrays, called with a list or a tuple of numbers in front: that becomes an
-    /// array first, in a library function.
-    fn of_first_sequence(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        // What makes arrays of sequences itself has said why it does not take this one.
-        if !path.is_numpys() || matches!(path, id::NUMPY_ARRAY | id::NUMPY_ASARRAY) {
-            return Ok(None);
-        }
-        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Lir(..)) && !op.spec().varargs) {
-            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
-            let args = self.source_args(&bound)?;
-            if args
-                .first()
-                .is_none_or(|a| !a.ty.is_sequence() || !ops::create::makes_array(self.session.resolve(a.ty)))
-            {
-                continue;
-            }
-            // What can be given by name only must have its default.
-            let plain = op
-                .spec()
-                .params
-                .iter()
-                .zip(&args)
-                .skip(op.spec().positional)
-                .all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none());
-            if !plain {
-                continue;
-            }
-            bound.truncate(op.spec().positional);
-            let library = match bound.len() {
-                1 => "array.of_sequence_1",
-                2 => "array.of_sequence_2",
-                3 => "array.of_sequence_3",
-                4 => "array.of_sequence_4",
-                5 => "array.of_sequence_5",
-                6 => "array.of_sequence_6",
-                _ => continue,
-            };
-            return self.through_library(i, library, path, bound).map(Some);
-        }
-        Ok(None)
-    }
-
-    /// A distribution whose parameters are lists or tuples: they become arrays first, in a library function.
-    fn of_parameters(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        if !matches!(path.home(), Home::NumpyRandom | Home::Generator) {
-            return Ok(None);
-        }
-        for op in path.rows().iter().filter(|op| matches!(op.body, Body::Lir(..))) {
-            let params = &op.spec().params;
-            let Some(size) = params.iter().position(|p| p.name == "size") else { continue };
-            let Ok(mut bound) = call::bind_op(op, positional.to_vec(), named.to_vec()) else { continue };
-            let args = self.source_args(&bound)?;
-            let first = usize::from(params[0].name == "self");
-            if !args[first..size]
-                .iter()
-                .any(|a| a.ty.is_sequence() && ops::create::makes_array(self.session.resolve(a.ty)))
-            {
-                continue;
-            }
-            if !params
-                .iter()
-                .zip(&args)
-                .skip(size + 1)
-                .all(|(p, a)| p.default.as_ref() == a.konst.as_ref() || a.is_none())
-            {
-                continue;
-            }
-            bound.truncate(size + 1);
-            let library = match (first, size - first) {
-                (0, 1) => "random.of_sequences_1",
-                (0, 2) => "random.of_sequences_2",
-                (0, 3) => "random.of_sequences_3",
-                (1, 1) => "random.drawn_of_sequences_1",
-                (1, 2) => "random.drawn_of_sequences_2",
-                (1, 3) => "random.drawn_of_sequences_3",
-                _ => continue,
-            };
-            return self.through_library(i, library, path, bound).map(Some);
-        }
-        Ok(None)
-    }
-
-    /// A function of numbers called with arrays that have no dimensions: `int(x)`, `math.sqrt(x)`, where
-    /// `np.nditer` gave `x`.
-    fn of_numbers(
-        &mut self,
-        i: Inst,
-        path: OpId,
-        positional: &[call::Source],
-        named: &[(Arc<str>, call::Source)],
-    ) -> Result<Option<(Type, Option<Const>, bool)>> {
-        if !named.is_empty() || !matches!(path.home(), Home::Builtins | Home::Math) {
-            return Ok(None);
-        }
-        let args = self.source_args(positional)?;
-        if !args.iter().any(|a| a.ty.as_array().is_some_and(|t| t.ndim == 0))
-            || !args.iter().all(|a| a.ty.as_array().map_or(a.ty.is_number(), |t| t.ndim == 0))
-        {
-            return Ok(None);
-        }
-        let library = match args.len() {
-            1 => "array.of_number_1",
-            2 => "array.of_number_2",
-            _ => return Ok(None),
-        };
-        self.through_library(i, library, path, positional.to_vec()).map(Some)
-    }
-
-    /// Calls a library function with the operation itself and then its operands.
-    fn through_library(
-        &mut self,
-        i: Inst,
-        library: &str,
-        path: OpId,
-        operands: Vec<call::Source>,
-    ) -> Result<(Type, Option<Const>, bool)> {
-        let sources =
-            std::iter::once(call::Source::Global(GlobalValue::Builtin(path))).chain(operands).collect();
-        let func = self.session.host.library(library)?;
-        self.call_function(i, func, sources, true)
-    }
-
-    /// Types a row of the table for operands in parameter order.
-    pub fn apply(
-        &mut self,
-        i: Inst,
-        op: &'static ops::OpDef,
-        sources: Vec<call::Source>,
-        unwrap: bool,
-    ) -> Result<(Type, Option<Const>, bool)> {
-        let mut args = self.source_args(&sources)?;
-        if !(op.takes)(&args) {
-            return Err(super::cx::no_match(op.name(), &args));
-        }
-        if let Body::Py(path) = op.body {
-            let func = self.session.host.library(path)?;
-            let mut sources = sources;
-            if op.spec().varargs {
-                let rest = sources.split_off(op.spec().params.len());
-                sources.push(call::Source::Pack(rest));
-            }
-            let typed = self.call_function(i, func, sources, true)?;
-            // A row that asks for itself with the very same types has found nothing that takes them.
-            if let Some(call::Resolved::Instance { id, .. }) = self.out.resolved.get(&i)
-                && *id == self.id
-                && self.session.is_library(self.func)
-            {
-                return Err(super::cx::no_match(&hints::spelling(op.name()), &args));
-            }
-            return Ok(typed);
-        }
-        let mut unwrapped = vec![];
-        let site = (self.id.0, i);
-        let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
-            match op.body {
-                Body::Lir(rule, _) => rule(&mut TyCx { session, site }, args),
-                Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
-                Body::Py(path) => Err(Diagnostic::internal(format!("{path} has no rule"))),
-            }
-        };
-        let answer = match ask(self.session, &args) {
-            Ok(a) => a,
-            Err(e) => {
-                // An optional operand is taken as its value, with a check, where the operation knows nothing
-                // of None.
-                for (k, a) in args.iter_mut().enumerate() {
-                    let t = without_none(a.ty);
-                    if t != a.ty {
-                        a.ty = t;
-                        unwrapped.push(k);
-                    }
-                }
-                if unwrapped.is_empty() || !unwrap {
-                    return Err(e);
-                }
-                ask(self.session, &args).map_err(|_| e)?
-            }
-        };
-        let coerce: Vec<Type> =
-            if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
-        let raises = op.raises
-            || crate::ops::ufunc::may_raise(op, &mut args.iter().map(|a| a.ty))
-            || !unwrapped.is_empty()
-            || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
-        let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
-        self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
-        Ok((answer.ret, konst, raises))
-    }
 }
 
 /// What is left of a type where something was found out about its value.
@@ -1235,17 +657,6 @@ fn narrowed(host: &dyn crate::host::Host, t: Type, n: Narrow, class: Option<Type
                 t
             }
         }
-    }
-}
-
-/// The type of a value, or of a tuple's members, when none of them is None.
-fn without_none(t: Type) -> Type {
-    match t.kind() {
-        Kind::Optional(t) => *t,
-        Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => {
-            Type::tuple(m.iter().map(|t| without_none(*t)).collect())
-        }
-        _ => t,
     }
 }
 

@@ -11,12 +11,8 @@ use crate::lower::cast;
 use crate::lower::cx::{LowerCx, OpCall, Val};
 use crate::types::{ArrayType, Const, Kind, Layout, Type, promote};
 
-super::identity::op_ids! {
-    NUMPY_EINSUM = "numpy.einsum",
-}
-
 pub static OPS: &[OpDef] = &[
-    OpDef::new(&["numpy.einsum", "numpy._einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).raises().reads().doc("Sums of products over axes named by letters."),
+    OpDef::new(&["numpy.einsum", "numpy._einsum"], "subscripts, *operands", Body::Lir(einsum_rule, emit_einsum)).rewrites(lettered).raises().reads().doc("Sums of products over axes named by letters."),
     OpDef::new(&["numpy.einsum"], "subscripts, *operands, out=None, optimize=False, dtype=None, order='K', casting='safe'", Body::Py("linalg.einsum")).only_if(|a| a[0].text().is_some()).raises().writes().doc("The same into an array, in another type, and of numbers and sequences."),
     OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Py("linalg.tensordot_of_numbers")).only_if(|a| a.iter().take(2).any(|a| a.ty.as_array().is_none())).raises().reads().doc("Sums of products over axes of both, which may be numbers and sequences."),
     OpDef::new(&["numpy.tensordot", "numpy.linalg.tensordot"], "a, b, axes=2", Body::Lir(tensordot_rule, emit_tensordot)).raises().reads().doc("Sums of products over axes of both arrays."),
@@ -36,13 +32,13 @@ impl Subscripts {
 
 /// Of `einsum(a, [0, 1], b, [1, 2], [0, 2])` the subscripts in letters, and which of the arguments are
 /// operands; nothing of a call with subscripts in front.
-pub fn lettered(args: &[Arg]) -> Result<Option<(String, Vec<usize>)>> {
+fn lettered(args: &[Arg]) -> Result<Option<(Const, Vec<usize>)>> {
     if args.len() < 2 || *args[0].ty == Kind::Str { return Ok(None); }
     let inputs = args.iter().skip(1).step_by(2).map(term_of_list).collect::<Result<Vec<_>>>()?.join(",");
     let operands = (0..args.len() - 1).step_by(2).collect();
     // With an odd number of arguments the last one is the result's list.
     let output = if args.len() % 2 == 1 { format!("->{}", term_of_list(&args[args.len() - 1])?) } else { String::new() };
-    Ok(Some((inputs + &output, operands)))
+    Ok(Some((Const::Str((inputs + &output).into()), operands)))
 }
 
 fn term_of_list(list: &Arg) -> Result<String> {

@@ -18,8 +18,8 @@ super::identity::op_ids! {
     NUMPY_ZEROS = "numpy.zeros",
     NUMPY_ONES = "numpy.ones",
     NUMPY_FULL = "numpy.full",
-    NUMPY_ARRAY = "numpy.array",
-    NUMPY_ASARRAY = "numpy.asarray",
+    NUMPY_ARRAY = "numpy.array" [takes_sequences],
+    NUMPY_ASARRAY = "numpy.asarray" [takes_sequences],
     NUMPY_EMPTY_LIKE = "numpy.empty_like",
     NUMPY_ZEROS_LIKE = "numpy.zeros_like",
 }

@@ -67,6 +67,8 @@ pub struct Facts {
     pub never_none: bool,
     /// Makes a list that nobody else has yet, where its result is one.
     pub makes_list: bool,
+    /// Makes arrays of lists and tuples itself.
+    pub takes_sequences: bool,
     pub lists: Lists,
     pub keywords: Keywords,
 }
@@ -76,6 +78,7 @@ impl Facts {
         total: false,
         never_none: false,
         makes_list: false,
+        takes_sequences: false,
         lists: Lists::Deep,
         keywords: Keywords::Refuses,
     };
@@ -89,6 +92,10 @@ impl Facts {
     }
     pub const fn makes_list(mut self) -> Facts {
         self.makes_list = true;
+        self
+    }
+    pub const fn takes_sequences(mut self) -> Facts {
+        self.takes_sequences = true;
         self
     }
     pub const fn lists(mut self, lists: Lists) -> Facts {

@@ -12,6 +12,7 @@ use crate::lower::lazy::Elements;
 use std::collections::HashMap;
 use std::sync::{LazyLock, RwLock};
 
+pub use adapt::{Adapted, Adapter, Asked, Operands, Rewrite};
 pub use effects::{Divides, Division, Effect, Facts, Keywords, Lists, Own};
 pub use identity::{Home, OpId, WITHOUT_ROWS, all};
 
@@ -62,6 +63,10 @@ pub struct OpDef {
     pub kernel: Option<kernel::Map>,
     /// Which operand may be elements that are yet to be computed, and how the operation is carried out then.
     pub lazy: Option<(usize, LazyEmit)>,
+    /// What it does of its operands before anything else.
+    pub rewrites: Option<Rewrite>,
+    /// How calls are made to fit it that it does not take as they are.
+    pub adapters: &'static [Adapter],
     /// Whether it asks for nothing but the shape of its first operand, if that is an array.
     pub of_shape: bool,
     /// Whether it makes its array anew, rather than handing on one that it was given.
@@ -95,6 +100,8 @@ impl OpDef {
             takes: |_| true,
             kernel: None,
             lazy: None,
+            rewrites: None,
+            adapters: Adapter::of_body(&body),
             of_shape: false,
             makes: false,
             unordered: false,
@@ -155,6 +162,15 @@ impl OpDef {
     /// The operand need not be in memory: `emit` gets what computes its elements.
     pub const fn lazy(mut self, operand: usize, emit: LazyEmit) -> OpDef {
         self.lazy = Some((operand, emit));
+        self
+    }
+    /// Other operands stand for those of a call.
+    pub const fn rewrites(mut self, rewrite: Rewrite) -> OpDef {
+        self.rewrites = Some(rewrite);
+        self
+    }
+    pub const fn adapters(mut self, adapters: &'static [Adapter]) -> OpDef {
+        self.adapters = adapters;
         self
     }
     pub const fn of_shape(mut self) -> OpDef {
@@ -320,6 +336,7 @@ macro_rules! families {
     };
 }
 
+mod adapt;
 mod effects;
 mod identity;
 /// What nearly always takes a few instructions.
@@ -413,7 +430,6 @@ families!(
     create,
     collect,
     linalg,
-    contract,
     list,
     string,
     text,

@@ -1,0 +1,397 @@
+//! Which row of the table carries out an operation, and what is said where none does.
+
+use super::bind::bind_op;
+use super::call::{Resolved, Source};
+use super::cx::{Answer, Arg, TyCx};
+use super::hints;
+use super::session::Session;
+use super::solve::Solver;
+use super::special;
+use crate::diag::{Code, Diagnostic, Result};
+use crate::ops::{self, Adapter, Body, OpDef, OpId, id};
+use crate::ssa::Inst;
+use crate::types::{Const, Kind, Type, promote};
+use std::sync::Arc;
+
+type Typed = Result<(Type, Option<Const>, bool)>;
+type Named = [(Arc<str>, Source)];
+
+/// An operation on operands, and what is known before any row has seen them.
+struct Wanted<'a> {
+    id: OpId,
+    positional: &'a [Source],
+    named: &'a Named,
+    /// What a universal function gets behind its operands.
+    options: &'a [Source],
+    /// Which operand may be of several types when the program runs.
+    variant: Option<usize>,
+    /// Each of these types is looked at by itself at once.
+    each: bool,
+    allowed: special::Rows,
+}
+
+impl<'h> Solver<'_, 'h> {
+    /// Types an operation that the language itself asks for.
+    pub fn operation(&mut self, i: Inst, id: OpId, args: Vec<Source>) -> Typed {
+        let Some(plain) = id.plain() else { return self.rows(i, id, args, vec![]) };
+        // Augmented assignment: into the array itself, by a meaning of its own (`list += ...`), or as the
+        // plain operator.
+        if let Source::Value(v) = args[0]
+            && self.ty(v).as_array().is_some()
+        {
+            let args = vec![args[0].clone(), args[1].clone(), args[0].clone()];
+            return self.rows(i, plain, args, vec![]);
+        }
+        if !id.rows().is_empty() {
+            match self.rows(i, id, args.clone(), vec![]) {
+                Err(e) if e.code == Code::NoMatchingOperation => {}
+                other => return other,
+            }
+        }
+        self.rows(i, plain, args, vec![])
+    }
+
+    /// Whether there is a named tuple among operands, or in one of them.
+    fn may_be_special(&mut self, operands: &[Source]) -> Result<bool> {
+        for s in operands {
+            let t = self.source_arg(s)?.ty;
+            let contains = matches!(
+                t.kind(),
+                Kind::NamedTuple(..)
+                    | Kind::Tuple(_)
+                    | Kind::List(_)
+                    | Kind::ListVar(_)
+                    | Kind::Optional(_)
+                    | Kind::Variant(_)
+            );
+            if contains && super::special::has_classes(self.session.resolve(t)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The first row of an operation that takes these operands.
+    pub fn rows(
+        &mut self,
+        i: Inst,
+        id: OpId,
+        mut positional: Vec<Source>,
+        mut named: Vec<(Arc<str>, Source)>,
+    ) -> Typed {
+        self.keywords_as_dict(id, &mut positional)?;
+        self.rewrite(id, &mut positional)?;
+        if let Some(known) = self.without_a_row(i, id, &positional, &named) {
+            return known;
+        }
+        let mut passes_over = (special::Rows::All, None);
+        if self.may_be_special(&positional)? {
+            let types: Vec<Type> = self.source_args(&positional)?.iter().map(|a| a.ty).collect();
+            if let Some(d) = self.taken_apart(id, &positional, &types) {
+                return Err(d);
+            }
+            if let Some(own) = self.special(i, id, &positional) {
+                return own;
+            }
+            passes_over = self.rows_for(id, &positional)?;
+        }
+        let mut options = vec![];
+        if id.is_elementwise() {
+            options = self.ufunc_options(id, &positional, &mut named)?;
+            if options.is_empty()
+                && let Some(typed) = self.adapted(i, id, Adapter::BEFORE, &positional, &named)?
+            {
+                return Ok(typed);
+            }
+        }
+        // Where none takes an operand that may be of several types, each is looked at by itself.
+        let variant =
+            positional.iter().position(|s| self.source_arg(s).is_ok_and(|a| ops::builtin::is_variant(a.ty)));
+        // Functions of NumPy and of the library ask what an operand is, which one of several arrays cannot
+        // answer.
+        let library = id.is_numpys() || id.rows().iter().any(|op| matches!(op.body, Body::Py(_)));
+        let each = library
+            && variant.is_some_and(|at| {
+                self.source_arg(&positional[at]).is_ok_and(|a| promote::is_numeric_variant(a.ty))
+            });
+        let (allowed, why) = passes_over;
+        let wanted =
+            Wanted { id, positional: &positional, named: &named, options: &options, variant, each, allowed };
+        let first = match self.try_rows(i, &wanted)? {
+            Tried::Typed(typed) => return Ok(typed),
+            Tried::Refused(first) => first,
+        };
+        if let Some(d) = why {
+            return Err(d);
+        }
+        if let Some(at) = variant {
+            let on = positional[at].clone();
+            return self.dispatch(i, &on, &mut |s, way| {
+                let mut each = positional.clone();
+                each[at] = way.clone();
+                let mut named = named.clone();
+                named.extend(["where", "dtype"].into_iter().map(Into::into).zip(options.iter().cloned()));
+                s.rows(i, id, each, named)
+            });
+        }
+        if let Some(typed) = self.adapted(i, id, Adapter::AFTER, &positional, &named)? {
+            return Ok(typed);
+        }
+        Err(self.no_row(id, first, library, &positional, &named))
+    }
+
+    /// What is known of an operation without a row that takes its operands, or by a row that stands in for
+    /// those: identity, `~` of a bool of Python's, arithmetic that raises on overflow.
+    fn without_a_row(&mut self, i: Inst, id: OpId, positional: &[Source], named: &Named) -> Option<Typed> {
+        if self.session.checks_overflow(self.func)
+            && let Some(op) = id.checked()
+            && let Ok(bound) = bind_op(op, positional.to_vec(), named.to_vec())
+        {
+            match self.apply(i, op, bound, false) {
+                Err(e) if e.code == Code::NoMatchingOperation => {}
+                other => return Some(other),
+            }
+        }
+        if let id::IS | id::IS_NOT = id
+            && let Some(known) = self.known_identity(positional)
+        {
+            self.out.resolved.remove(&i);
+            return Some(known.map(|same| (Type::bool(), Some(Const::Bool(same == (id == id::IS))), false)));
+        }
+        self.inverted(i, id, positional)
+    }
+
+    /// Asks the rows one after the other.
+    fn try_rows(&mut self, i: Inst, wanted: &Wanted<'_>) -> Result<Tried> {
+        let all = if wanted.each { &[][..] } else { wanted.id.rows() };
+        // Rows that know what to do with None come before any that takes an optional operand as its value.
+        let optional = self
+            .source_args(wanted.positional)?
+            .iter()
+            .any(|a| without_none(a.ty) != a.ty && !ops::builtin::is_variant(a.ty));
+        let again: &[&'static OpDef] = if optional { all } else { &[] };
+        let allowed = |op: &OpDef| match wanted.allowed {
+            special::Rows::All => true,
+            special::Rows::Library => matches!(op.body, Body::Py(_)),
+            special::Rows::None => false,
+        };
+        let mut first: Option<(i32, Diagnostic)> = None;
+        let rows = all.iter().map(|op| (*op, false)).chain(again.iter().map(|op| (*op, true)));
+        for (op, unwrap) in rows.filter(|(op, _)| allowed(op)) {
+            let bound = bind_op(op, wanted.positional.to_vec(), wanted.named.to_vec());
+            let fits = bound.is_ok();
+            let tried = bound.and_then(|mut bound| {
+                if matches!(op.body, Body::Ufunc(..)) {
+                    bound.extend(wanted.options.iter().cloned());
+                }
+                self.apply(i, op, bound, unwrap)
+            });
+            let e = match tried {
+                Ok(typed) => return Ok(Tried::Typed(typed)),
+                Err(e) => e,
+            };
+            let of_python = matches!(op.body, Body::Py(_));
+            let goes_on = wanted.variant.is_some()
+                || matches!(e.code, Code::NoMatchingOperation | Code::BadCall)
+                || e.code == Code::UnknownAttribute && of_python;
+            if !goes_on {
+                return Err(e);
+            }
+            // A row that the arguments fit by number and name says more than one that they do not, and a
+            // reason of its own more than "does not take these types".
+            let of_library = if of_python {
+                self.of_library(i, wanted.id, &e, wanted.positional, wanted.named)
+            } else {
+                None
+            };
+            let reached = if !fits {
+                0
+            } else if of_library.is_none() && e.message.contains("does not take") {
+                1
+            } else {
+                2
+            };
+            if first.as_ref().is_none_or(|(far, _)| reached > *far) {
+                first = Some((reached, of_library.unwrap_or(e)));
+            }
+        }
+        Ok(Tried::Refused(first))
+    }
+
+    /// The error of an operation that no row carries out; `first` is what the row said that came furthest.
+    fn no_row(
+        &mut self,
+        id: OpId,
+        first: Option<(i32, Diagnostic)>,
+        library: bool,
+        positional: &[Source],
+        named: &Named,
+    ) -> Diagnostic {
+        let own_reason = first.as_ref().is_some_and(|(reached, _)| *reached != 1);
+        let e = first.map(|(_, e)| e).unwrap_or_else(|| {
+            let what = match id {
+                id::DICT_BUILD => "a dict is not compiled yet".into(),
+                id::SET_BUILD => "a set is not compiled yet".into(),
+                _ => format!("`{}` is not compiled", id.name().trim_start_matches("builtins.")),
+            };
+            let d = Diagnostic::new(Code::UnsupportedSyntax, what);
+            match hints::instead_of(id.name()) {
+                Some(h) => d.help(h),
+                None => d,
+            }
+        });
+        let which = if e.code == Code::NoMatchingOperation && library && !self.session.is_library(self.func) {
+            self.which_argument(id, positional, named)
+        } else {
+            None
+        };
+        let e = if own_reason || !e.message.contains("does not take") {
+            e
+        } else {
+            self.does_not_take(id, positional, named).unwrap_or(e)
+        };
+        match which {
+            Some(text) => e.note(text),
+            None => e,
+        }
+    }
+
+    /// Which argument of a function of NumPy is text or None where only something that becomes an array can
+    /// stand, or a dtype that is not known yet.
+    fn which_argument(&mut self, id: OpId, positional: &[Source], named: &Named) -> Option<String> {
+        let op = id.rows().first().filter(|_| id.is_numpys())?;
+        let args = self.source_args(positional).ok()?;
+        let by_name =
+            named.iter().find(|(name, _)| &**name == "dtype").and_then(|(_, s)| self.source_arg(s).ok());
+        let dtype =
+            by_name.or_else(|| args.get(op.spec().params.iter().position(|p| p.name == "dtype")?).cloned());
+        if dtype.is_some_and(|a| *a.ty == Kind::Str && a.text().is_none()) {
+            return Some(format!(
+                "If {} dtype is a string it must be a string constant.",
+                id.name().replace("numpy.", "np.")
+            ));
+        }
+        let (p, a) = op.spec().params.iter().zip(&args).find(|(p, a)| {
+            p.default.is_none()
+                && matches!(a.ty.kind(), Kind::Str | Kind::None)
+                && !matches!(p.name, "shape" | "subscripts" | "dtype")
+        })?;
+        Some(format!("The argument \"{}\" must be array-like, not {}", p.name, a.ty))
+    }
+
+    /// The error for arguments that no row takes, as they were written.
+    fn does_not_take(&mut self, id: OpId, positional: &[Source], named: &Named) -> Result<Diagnostic> {
+        let args = self.source_args(positional)?;
+        let by_name: Vec<(Arc<str>, Arg)> =
+            named.iter().map(|(name, s)| Ok((name.clone(), self.source_arg(s)?))).collect::<Result<_>>()?;
+        Ok(super::cx::no_match_named(&hints::spelling(id.name()), &args, &by_name))
+    }
+
+    /// The error of an operation that is library code: what that could not do with its operands is what the
+    /// operation does not take, and names of the library say nothing to its user. None for an error with a
+    /// reason of its own.
+    fn of_library(
+        &mut self,
+        i: Inst,
+        id: OpId,
+        e: &Diagnostic,
+        positional: &[Source],
+        named: &Named,
+    ) -> Option<Diagnostic> {
+        let generic = matches!(e.code, Code::NoMatchingOperation | Code::UnknownAttribute)
+            && (e.message.contains("does not take") || e.message.contains("has no attribute"));
+        let here = self.func.span(self.func.inst(i).loc);
+        if !generic || self.session.is_library(self.func) || e.span.as_ref() != Some(&here) {
+            return None;
+        }
+        let mut d = self.does_not_take(id, positional, named).ok()?;
+        // An operator says something, and with it what to do instead.
+        if !e.message.starts_with(char::is_alphanumeric) && d.help.is_none() {
+            d.message = format!("{}: {}", d.message, e.message);
+            // Nobody has written that operator, which with a string in front would format it.
+            if !e.message.starts_with('%') {
+                d.help = e.help.clone();
+            }
+        }
+        Some(d)
+    }
+
+    /// Types a row of the table for operands in parameter order.
+    pub fn apply(&mut self, i: Inst, op: &'static ops::OpDef, sources: Vec<Source>, unwrap: bool) -> Typed {
+        let mut args = self.source_args(&sources)?;
+        if !(op.takes)(&args) {
+            return Err(super::cx::no_match(op.name(), &args));
+        }
+        if let Body::Py(path) = op.body {
+            let func = self.session.host.library(path)?;
+            let mut sources = sources;
+            if op.spec().varargs {
+                let rest = sources.split_off(op.spec().params.len());
+                sources.push(Source::Pack(rest));
+            }
+            let typed = self.call_function(i, func, sources, true)?;
+            // A row that asks for itself with the very same types has found nothing that takes them.
+            if let Some(Resolved::Instance { id, .. }) = self.out.resolved.get(&i)
+                && *id == self.id
+                && self.session.is_library(self.func)
+            {
+                return Err(super::cx::no_match(&hints::spelling(op.name()), &args));
+            }
+            return Ok(typed);
+        }
+        let mut unwrapped = vec![];
+        let site = (self.id.0, i);
+        let ask = |session: &mut Session<'h>, args: &[Arg]| -> Result<Answer> {
+            match op.body {
+                Body::Lir(rule, _) => rule(&mut TyCx { session, site }, args),
+                Body::Ufunc(rule, _) => crate::ops::ufunc::type_call(op, rule, args),
+                Body::Py(path) => Err(Diagnostic::internal(format!("{path} has no rule"))),
+            }
+        };
+        let answer = match ask(self.session, &args) {
+            Ok(a) => a,
+            Err(e) => {
+                // An optional operand is taken as its value, with a check, where the operation knows nothing
+                // of None.
+                for (k, a) in args.iter_mut().enumerate() {
+                    let t = without_none(a.ty);
+                    if t != a.ty {
+                        a.ty = t;
+                        unwrapped.push(k);
+                    }
+                }
+                if unwrapped.is_empty() || !unwrap {
+                    return Err(e);
+                }
+                ask(self.session, &args).map_err(|_| e)?
+            }
+        };
+        let coerce: Vec<Type> =
+            if answer.args.is_empty() { args.iter().map(|a| a.ty).collect() } else { answer.args };
+        let raises = op.raises
+            || crate::ops::ufunc::may_raise(op, &mut args.iter().map(|a| a.ty))
+            || !unwrapped.is_empty()
+            || args.iter().any(|a| crate::types::promote::runs_generator(a.ty));
+        let konst = answer.konst.filter(|_| op.effect != ops::Effect::Writes);
+        self.out.resolved.insert(i, Resolved::Apply { op, sources, coerce });
+        Ok((answer.ret, konst, raises))
+    }
+}
+
+/// What became of asking the rows.
+enum Tried {
+    Typed((Type, Option<Const>, bool)),
+    /// What the row says that came furthest, if any was asked.
+    Refused(Option<(i32, Diagnostic)>),
+}
+
+/// The type of a value, or of a tuple's members, when none of them is None.
+fn without_none(t: Type) -> Type {
+    match t.kind() {
+        Kind::Optional(t) => *t,
+        Kind::Tuple(m) if m.iter().any(|t| matches!(**t, Kind::Optional(_))) => {
+            Type::tuple(m.iter().map(|t| without_none(*t)).collect())
+        }
+        _ => t,
+    }
+}
