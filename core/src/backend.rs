@@ -1,5 +1,6 @@
 //! What a back end is: LIR in, callable code out. Nothing here knows which one.
 
+use crate::layout::ThreadCtx;
 use crate::lir::Module;
 
 /// Finds the address of a helper by name.
@@ -17,11 +18,20 @@ pub trait Code: Send + Sync {
     fn size(&self) -> usize;
     /// Human-readable machine code, or the back end's own IR (`what` is `clif`, `llvm`, `asm`, `ptx`).
     fn text(&self, what: &str) -> Option<String>;
-    /// The interpreter that holds the functions, where they are interpreted; their entries are then names of
-    /// functions, not to be jumped to.
-    fn interpreter(&self) -> Option<&crate::interp::Interp<'static>> {
+    /// What calls the functions where they are no machine code; their entries are then names, not to be jumped
+    /// to.
+    fn calls(&self) -> Option<&dyn Calls> {
         None
     }
+}
+
+/// Calls functions that are no machine code.
+pub trait Calls {
+    /// Calls the function that an entry names: its status.
+    ///
+    /// # Safety
+    /// `ctx` is the live context of this thread; `args` and `results` are as the function expects.
+    unsafe fn call(&self, entry: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64;
 }
 
 /// Turns modules into code. Thread-safe; takes no global lock.

@@ -294,6 +294,27 @@ mod tests {
         }
     }
 
+    /// Parts of the compiler, each with what they must not use.
+    const BELOW: [(&str, &[&str]); 5] = [
+        ("core/src/lir/", &["crate::lower", "crate::infer", "crate::interp"]),
+        ("core/src/backend.rs", &["crate::lower", "crate::infer", "crate::interp", "crate::ssa"]),
+        ("core/src/types/", &["crate::lower", "crate::infer"]),
+        ("core/src/ssa/", &["crate::lower", "crate::infer"]),
+        ("core/src/infer/", &["crate::lower", "crate::lir"]),
+    ];
+
+    #[test]
+    fn lower_parts_know_no_upper_ones() {
+        let mut broken = vec![];
+        for (path, text) in &sources() {
+            let Some((_, upper)) = BELOW.iter().find(|(p, _)| path.starts_with(p)) else { continue };
+            for (no, line) in code_lines(text).filter(|(_, l)| upper.iter().any(|u| l.contains(u))) {
+                broken.push(format!("{path}:{no}: {}", line.trim()));
+            }
+        }
+        assert_none("parts of the compiler that use what is built on them", broken);
+    }
+
     /// Parts of the sources that name operations by their identities. Texts for messages hold names.
     const NAMES_NO_OPERATION: [&str; 6] = [
         "core/src/bytecode/",

@@ -4,7 +4,7 @@
 use crate::exc::Error;
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
-use tierup_core::backend::{Backend, Code, HelperAddress};
+use tierup_core::backend::{Backend, Calls, Code, HelperAddress};
 use tierup_core::diag::Diagnostic;
 use tierup_core::exc::Class;
 use tierup_core::interp::{Interp, Stop};
@@ -31,8 +31,15 @@ impl Code for InterpretedCode {
     fn text(&self, _: &str) -> Option<String> {
         None
     }
-    fn interpreter(&self) -> Option<&Interp<'static>> {
-        Some(&self.interp)
+    fn calls(&self) -> Option<&dyn Calls> {
+        Some(self)
+    }
+}
+
+impl Calls for InterpretedCode {
+    unsafe fn call(&self, entry: *const u8, ctx: *mut ThreadCtx, args: *const u64, results: *mut u64) -> u64 {
+        // SAFETY: as required of the caller.
+        unsafe { call(&self.interp, entry, ctx, args, results) }
     }
 }
 
@@ -68,15 +75,12 @@ pub fn running(address: *const u8) -> Option<*const Interp<'static>> {
 /// # Safety
 /// `ctx` is the live context of this thread; `args` and `results` are as the function expects.
 pub unsafe fn call(
-    interp: Option<&Interp<'static>>,
+    interp: &Interp<'static>,
     address: *const u8,
     ctx: *mut ThreadCtx,
     args: *const u64,
     results: *mut u64,
 ) -> u64 {
-    let Some(interp) = interp else {
-        return Error::new(Class::SystemError, "no interpreter").into_raw() as u64;
-    };
     let outer = RUNNING.replace(std::ptr::from_ref(interp));
     // SAFETY: `ctx` is this thread's. Frames are on the heap, so compiled checks of the stack must not
     // compare their addresses with its end.

@@ -101,7 +101,7 @@ pub type Wrapper = unsafe extern "C" fn(ctx: *mut ThreadCtx, args: *const u64, r
 impl Compiled {
     /// Whether the cells hold addresses to jump to; else the code is interpreted.
     pub fn is_native(&self) -> bool {
-        self.code.interpreter().is_none()
+        self.code.calls().is_none()
     }
 
     /// Calls a wrapper of this code.
@@ -119,10 +119,10 @@ impl Compiled {
         // SAFETY: as required of the caller.
         unsafe {
             let address = cell.load(Ordering::Acquire);
-            if self.is_native() {
-                return std::mem::transmute::<*mut u8, Wrapper>(address)(ctx, args, results);
+            match self.code.calls() {
+                None => std::mem::transmute::<*mut u8, Wrapper>(address)(ctx, args, results),
+                Some(calls) => calls.call(address, ctx, args, results),
             }
-            interpreted::call(self.code.interpreter(), address, ctx, args, results)
         }
     }
 

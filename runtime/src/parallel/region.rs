@@ -172,7 +172,7 @@ impl Job<'_> {
         // SAFETY: the word holds the address of the body's wrapper, of the tier of the moment.
         let status = unsafe {
             match self.interp {
-                Some(i) => interpreted::call(Some(&*i), entry, ctx, slots.as_ptr(), place.cast()),
+                Some(i) => interpreted::call(&*i, entry, ctx, slots.as_ptr(), place.cast()),
                 None => std::mem::transmute::<*mut u8, Wrapper>(entry)(ctx, slots.as_ptr(), place.cast()),
             }
         };
